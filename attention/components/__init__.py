@@ -1,0 +1,98 @@
+"""Our browser components: a typed Python wrapper each, its script and style in a folder beside.
+
+They are Streamlit components v2: no iframe, no build step. Tokens reach the page as text only
+(`textContent`); colours come from the theme's `--st-*` variables.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+Renderer = Callable[..., Any]
+
+
+def _component(name: str) -> Renderer:
+    folder = Path(__file__).parent / name
+    renderer: Renderer = st.components.v2.component(
+        f"attention_{name}",
+        css=(folder / "style.css").read_text("utf-8"),
+        js=(folder / "index.js").read_text("utf-8"),
+    )
+    return renderer
+
+
+_token_view = _component("token_view")
+_mask_grid = _component("mask_grid")
+_copy_link = _component("copy_link")
+
+
+def token_view(
+    tokens: Sequence[str],
+    known: Sequence[bool],
+    weights: Tensor,
+    mask: Tensor | None,
+    query: int,
+    on_select: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """Queries and keys as text, joined by lines as strong as the weights of one query.
+
+    weights: (queries, keys); mask: (queries, keys) bool or None; query: the selected position.
+    Hovering a query previews its row in the browser; a click, Enter or the arrow keys call
+    on_select with its position.
+    """
+    shown = weights if mask is None else weights.masked_fill(~mask, torch.nan)
+
+    def selected() -> None:
+        position = st.session_state[key].query
+        if isinstance(position, int) and 0 <= position < len(tokens):
+            on_select(position)
+
+    _token_view(
+        key=key,
+        data={
+            "tokens": list(tokens),
+            "known": list(known),
+            "weights": base64.b64encode(shown.numpy().tobytes()).decode("ascii"),
+            "query": query,
+        },
+        on_query_change=selected,
+    )
+
+
+def mask_grid(
+    tokens: Sequence[str],
+    mask: Tensor,
+    on_paint: Callable[[list[tuple[int, int]], bool], None],
+    *,
+    key: str,
+) -> None:
+    """A grid of the cells a query may attend to, to click, drag over or reach by arrow keys.
+
+    mask: (queries, keys) bool. on_paint gets the (query, key) cells and whether they may attend.
+    """
+
+    def painted() -> None:
+        match st.session_state[key].paint:
+            case {"cells": [*cells], "allowed": bool(allowed)}:
+                pairs = [(query, key) for query, key in cells]
+                on_paint(pairs, allowed)
+
+    _mask_grid(
+        key=key,
+        data={"tokens": list(tokens), "mask": mask.int().tolist()},
+        on_paint_change=painted,
+    )
+
+
+def copy_link(*, key: str) -> None:
+    """A button that copies the address of exactly this view."""
+    _copy_link(key=key, data={}, width="content")

@@ -1,0 +1,298 @@
+"""Tensors and tokens -> plotly figures. Nothing here displays anything.
+
+Colours come from the figure's template, so that a page's theme decides them: sequential for
+weights, diverging around 0 for scores and contributions. `PAPER` is the template for figures that
+leave the app.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import plotly.graph_objects as go
+
+from attention import analysis
+from attention.functional import STAGES, Trace
+
+STAGE_WORDS = {
+    "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
+    "scaled": "Scores times the scale, which decides how sharp the softmax will be.",
+    "masked": "What the softmax gets to see: crossed cells may not be attended to.",
+    "weights": "After the softmax each row sums to 1. Entropy says how spread out it is.",
+}
+
+SEQUENTIAL = (
+    "#f5f9fd", "#e2edf8", "#cbdff1", "#abcfe6", "#82bbdb",
+    "#58a1cf", "#3785bf", "#1b69ad", "#0a4c8f", "#08306b",
+)  # fmt: skip
+DIVERGING = (
+    "#1c4f9c", "#4a78b8", "#86a5d1", "#bccbe5", "#e9edf5",
+    "#f9efe6", "#f3cfae", "#e39e66", "#c96f2b", "#9c4a0c",
+)  # fmt: skip
+CHOSEN = "#d97706"
+MASKED = "rgba(128, 128, 128, 0.28)"
+FAINT = "rgba(128, 128, 128, 0.8)"
+CLEAR = "rgba(0, 0, 0, 0)"
+GREY = {"color": "rgba(128, 128, 128, 0.55)"}
+MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
+
+MOST_TICKS = 64
+MOST_NUMBERS = 12
+MOST_BAR_NUMBERS = 32
+TICK_LENGTH = 12
+
+
+def _scale(colours: Sequence[str]) -> list[list[Any]]:
+    return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
+
+
+PAPER = go.layout.Template(
+    layout={
+        "colorscale": {"sequential": _scale(SEQUENTIAL), "diverging": _scale(DIVERGING)},
+        "colorway": [SEQUENTIAL[7]],
+        "font": {"family": "Source Sans, Helvetica, Arial, sans-serif", "color": "#1f2933"},
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+    },
+    data={"heatmap": [{"colorscale": _scale(SEQUENTIAL)}]},
+)
+
+
+def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.Figure:
+    """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
+
+    With the weights, each row's entropy in bits stands beside it. Masked cells are left open and
+    crossed. Raises ValueError for an unknown stage.
+    """
+    if stage not in STAGES:
+        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    n_queries, n_keys = trace.scores.shape
+    labels = positioned(tokens)
+    z = {"scores": trace.scores, "weights": trace.weights}.get(stage, trace.scaled).numpy()
+    masked = numpy.zeros(z.shape, dtype=bool)
+    if trace.mask is not None and stage in ("masked", "weights"):
+        masked = ~trace.mask.numpy()
+        z = numpy.where(masked, numpy.float32("nan"), z)
+
+    cells = {
+        "type": "heatmap",
+        "x": labels,
+        "y": labels,
+        "z": z,
+        "customdata": numpy.stack([t.numpy() for t in (trace.scores, trace.scaled, trace.weights)], -1),
+        "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
+        "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
+        "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
+        **cell_gaps(n_queries, n_keys),
+        **colours(z, diverging=stage != "weights"),
+        "colorbar": colour_legend(stage),
+    }
+    data: list[dict[str, Any]] = [cells]
+    layout: dict[str, Any] = {
+        "xaxis": token_axis(tokens) | {"side": "top"},
+        "yaxis": token_axis(tokens) | {"autorange": "reversed"},
+        "height": figure_height(n_queries),
+        "margin": MARGIN,
+        "plot_bgcolor": MASKED if masked.any() else CLEAR,
+        "shapes": [outline(query, n_keys)],
+        "showlegend": False,
+    }
+    if masked.any() and n_keys <= MOST_TICKS:
+        data.append(crosses(masked, labels))
+    if stage == "weights":
+        bits = analysis.entropy_bits(trace.weights).numpy()
+        data.append(bars(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2", "marker": GREY})
+        cells["colorbar"] |= {"x": 0.82}
+        layout["xaxis"] |= {"domain": [0, 0.8]}
+        layout["xaxis2"] = bar_axis(bits, [0.91, 1], "entropy, bits") | {"side": "top"}
+    return go.Figure(data, layout)
+
+
+def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
+    """How output row `query` of a 2-D trace comes about: one line a key, their sum below.
+
+    Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
+    """
+    terms = analysis.contributions(trace, query)
+    n_keys, d_v = terms.shape
+    rows = numpy.full((n_keys + 2, d_v), numpy.nan, dtype=numpy.float32)
+    rows[:n_keys] = terms.numpy()
+    rows[-1] = trace.output[query].numpy()
+    weights = trace.weights[query].numpy()
+    labels = [*positioned(tokens), " ", "y"]
+    strip = {
+        "type": "heatmap",
+        "x": numpy.arange(d_v),
+        "y": labels,
+        "z": rows,
+        "xaxis": "x2",
+        "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
+        "hoverongaps": False,
+        **cell_gaps(n_keys, d_v),
+        **colours(rows, diverging=True),
+        "colorbar": colour_legend("w·v"),
+    }
+    axis = token_axis(tokens)
+    axis["tickvals"].append(n_keys + 1)
+    axis["ticktext"].append("<b>Σ = y</b>")
+    layout = {
+        "yaxis": axis | {"autorange": "reversed"},
+        "xaxis": bar_axis(weights, [0, 0.22], "weight"),
+        "xaxis2": {
+            "domain": [0.25, 1],
+            "anchor": "y",
+            "showgrid": False,
+            "zeroline": False,
+            "title": {"text": "dimension", "standoff": 4},
+        },
+        "height": figure_height(n_keys + 2),
+        "bargap": 0.45,
+        "margin": MARGIN,
+        "plot_bgcolor": CLEAR,
+        "showlegend": False,
+    }
+    return go.Figure([bars(weights, labels[:n_keys], "weight %{x:.6f}"), strip], layout)
+
+
+def bars(lengths: Any, labels: Sequence[str], hover: str) -> dict[str, Any]:
+    """A horizontal bar a label, with its number while there is room for it."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": lengths,
+        "y": labels,
+        "width": 0.5,
+        "text": [f"{length:.3f}" for length in lengths] if len(lengths) <= MOST_BAR_NUMBERS else None,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+    }
+
+
+def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
+    """The axis of `bars`: from 0, with room for the numbers at their ends."""
+    return {
+        "domain": domain,
+        "anchor": "y",
+        "range": [0, max(float(lengths.max()), 1e-6) * 1.4],
+        "showgrid": False,
+        "showticklabels": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "title": {"text": title, "standoff": 4},
+    }
+
+
+def crosses(masked: Any, labels: Sequence[str]) -> dict[str, Any]:
+    """A small cross over every masked cell."""
+    rows, columns = numpy.nonzero(masked)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [labels[column] for column in columns],
+        "y": [labels[row] for row in rows],
+        "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
+        "hoverinfo": "skip",
+    }
+
+
+def equation(trace: Trace, tokens: Sequence[str], query: int, most: int = 7) -> str:
+    """Output row `query` written out as HTML, strongest terms first, tokens escaped."""
+
+    def vector(letter: str, position: int) -> str:
+        return f"<i>{letter}</i><sub><bdi>{label(tokens[position])}</bdi></sub>"
+
+    weights = trace.weights[query]
+    order = [key for key in weights.argsort(descending=True).tolist() if weights[key] > 0]
+    terms = [f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', key)}" for key in order[:most]]
+    if len(order) > most:
+        rest = float(weights[order[most:]].sum())
+        terms.append(f"{rest:.3f} in {len(order) - most} more")
+    return f"{vector('y', query)} = {' + '.join(terms) or '0'}"
+
+
+def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
+    """One HTML file that shows (caption, figure) pairs and needs nothing from any network."""
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        f"<title>{html.escape(title)}</title></head>"
+        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto'>"
+        f"<h1 style='font-size: 1.4rem'>{html.escape(title)}</h1>"
+    ]
+    for index, (caption, figure) in enumerate(figures):
+        parts.append(f"<p>{html.escape(caption)}</p>")
+        parts.append(
+            go.Figure(figure)
+            .update_layout(template=PAPER)
+            .to_html(full_html=False, include_plotlyjs=index == 0, include_mathjax=False)
+        )
+    return "".join([*parts, "</body></html>"])
+
+
+def positioned(tokens: Sequence[str]) -> list[str]:
+    """A label a token that is its own also when a word repeats: "the (4)". Escaped for plotly."""
+    return [f"{label(token)} ({index})" for index, token in enumerate(tokens)]
+
+
+def label(token: str) -> str:
+    """A token as a short tick label, escaped: plotly reads labels as HTML."""
+    short = token if len(token) <= TICK_LENGTH else token[: TICK_LENGTH - 1] + "…"
+    return html.escape(short)
+
+
+def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
+    """A category axis with at most `MOST_TICKS` labels: drawing time is tick labels."""
+    step = -(-len(tokens) // MOST_TICKS)
+    ticks = range(0, len(tokens), step)
+    return {
+        "type": "category",
+        "tickmode": "array",
+        "tickvals": list(ticks),
+        "ticktext": [label(tokens[tick]) for tick in ticks],
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": True,
+        "tickfont": {"size": 13 if len(tokens) <= 24 else 10 if len(tokens) <= 48 else 8},
+    }
+
+
+def figure_height(rows: int) -> int:
+    """Pixels for so many rows: 34 each while that fits a screen, less beyond."""
+    return max(240, min(560, 60 + 34 * rows))
+
+
+def cell_gaps(rows: int, columns: int) -> dict[str, int]:
+    """A hairline between the cells of a heatmap while they are large enough for it."""
+    gap = 1 if max(rows, columns) <= MOST_TICKS else 0
+    return {"xgap": gap, "ygap": gap}
+
+
+def colour_legend(title: str) -> dict[str, Any]:
+    """A slim colour bar."""
+    return {"thickness": 10, "outlinewidth": 0, "len": 1, "title": {"text": title}}
+
+
+def outline(row: int, n_keys: int) -> dict[str, Any]:
+    """A frame around one row of a heatmap."""
+    return {
+        "type": "rect",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": CHOSEN, "width": 2},
+    }
+
+
+def colours(z: Any, *, diverging: bool) -> dict[str, Any]:
+    """Colour range of a heatmap: 0 to its greatest value, or as far below 0 as above."""
+    finite = z[numpy.isfinite(z)]
+    most = float(numpy.abs(finite).max()) if finite.size else 0.0
+    most = most or 1.0
+    if diverging:
+        return {"zmin": -most, "zmax": most, "autocolorscale": True}
+    return {"zmin": 0.0, "zmax": most}

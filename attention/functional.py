@@ -1,0 +1,212 @@
+"""Attention as pure functions: score functions, the masked softmax, and `attend`.
+
+Shapes are written `(…, queries, d_k)`: any number of leading dimensions, also none.
+Scores are what a variant computes before the softmax, weights what comes out of it; rows are
+queries and columns are keys. Masks are bool, True = may attend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+from torch.utils.checkpoint import checkpoint
+
+ScoreFunction = Callable[[Tensor, Tensor], Tensor]
+
+STAGES = ("scores", "scaled", "masked", "weights")
+
+
+def dot_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """`Q Kᵀ` (Luong et al. 2015, section 3.1, "dot"; Vaswani et al. 2017, eq. 1 before scaling).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k). Returns (…, queries, keys).
+    Raises ValueError when the widths differ.
+    """
+    _check_widths(queries, keys)
+    return _matmul(queries, keys.transpose(-2, -1))
+
+
+def bilinear_scores(queries: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+    """`Q W Kᵀ` (Luong et al. 2015, section 3.1, "general").
+
+    queries: (…, queries, d_q); keys: (…, keys, d_k); W: (d_q, d_k).
+    Returns (…, queries, keys). Raises ValueError when the widths differ.
+    """
+    return dot_scores(queries @ W, keys)
+
+
+def additive_scores(
+    queries: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, *, chunk: int = 1 << 20
+) -> Tensor:
+    """`vᵀ tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2).
+
+    queries: (…, queries, d_q); keys: (…, keys, d_k); W_q: (d_q, hidden); W_k: (d_k, hidden);
+    v: (hidden,). Returns (…, queries, keys).
+    The (queries, keys, hidden) tensor under the tanh is made at most `chunk` numbers at a time
+    (one pair of a query and a key at the least), with gradients too.
+    """
+    left, right = queries @ W_q, keys @ W_k
+    leading = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = _batched(left, leading), _batched(right, leading)
+    n_queries, n_keys, hidden = left.shape[-2], right.shape[-2], v.shape[0]
+
+    key_block = min(n_keys, max(1, chunk // hidden)) or 1
+    query_block = min(n_queries, max(1, chunk // (key_block * hidden))) or 1
+    batch_block = max(1, chunk // (query_block * key_block * hidden))
+
+    def block(some_queries: Tensor, some_keys: Tensor) -> Tensor:
+        if torch.is_grad_enabled():
+            scores: Tensor = checkpoint(_tanh_scores, some_queries, some_keys, v, use_reentrant=False)
+            return scores
+        return _tanh_scores(some_queries, some_keys, v)
+
+    batches = [
+        torch.cat(
+            [
+                torch.cat([block(q, k) for k in some_right.split(key_block, dim=-2)], dim=-1)
+                for q in some_left.split(query_block, dim=-2)
+            ],
+            dim=-2,
+        )
+        for some_left, some_right in zip(
+            left.split(batch_block), right.split(batch_block), strict=True
+        )
+    ]
+    return torch.cat(batches).reshape(*leading, n_queries, n_keys)
+
+
+def cosine_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """`q·k / (‖q‖ ‖k‖)` (Graves et al. 2014, eq. 6); 0 where a vector is zero.
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k). Returns (…, queries, keys), within [-1, 1].
+    """
+    return dot_scores(normalize(queries, dim=-1), normalize(keys, dim=-1))
+
+
+def gaussian_scores(queries: Tensor, keys: Tensor, sigma: float = 1.0) -> Tensor:
+    """`-‖q - k‖² / 2σ²`: softmax over it is Nadaraya–Watson pooling (Nadaraya 1964; Watson 1964).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k); sigma in the unit of the vectors.
+    Returns (…, queries, keys). Raises ValueError unless sigma > 0 and the widths agree.
+    """
+    if not sigma > 0:
+        raise ValueError(f"sigma must be greater than 0, got {sigma}")
+    _check_widths(queries, keys)
+    distances = torch.cdist(queries, keys, compute_mode="donot_use_mm_for_euclid_dist")
+    return -distances.square() / (2 * sigma**2)
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys a query may attend to; the others get weight 0 exactly.
+
+    scores: (…, queries, keys); mask: bool, broadcastable to scores, True = may attend.
+    Returns weights of the shape of scores. Each row sums to 1, or to 0 where nothing may be
+    attended to. Raises ValueError when the mask is not bool or does not fit.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    _check_mask(mask, scores)
+    empty = ~mask.any(-1, keepdim=True)
+    weights = scores.masked_fill(~(mask | empty), -math.inf).softmax(-1)
+    return weights.masked_fill(empty, 0.0) if empty.any() else weights
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Every step of one attention computation.
+
+    queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
+    scores as the score function gave them, scaled = scores × scale, mask (or None),
+    weights = masked softmax of scaled, before dropout, each (…, queries, keys);
+    dropped: the weights after dropout, None when there is none;
+    output (…, queries, d_v) = (dropped or weights) @ values.
+    """
+
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    scores: Tensor
+    scaled: Tensor
+    mask: Tensor | None
+    weights: Tensor
+    output: Tensor
+    dropped: Tensor | None = None
+
+
+def attend(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    scores: ScoreFunction = dot_scores,
+    scale: float | None = None,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Trace:
+    """`softmax(scale · scores(Q, K)) V`, all steps kept (Vaswani et al. 2017, eq. 1).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k); values: (…, keys, d_v);
+    scale: a factor on the scores, None = 1/√d_k; mask: bool, broadcastable to
+    (…, queries, keys), True = may attend; dropout: the share of weights set to 0, the others
+    growing by 1/(1 - dropout), drawn from `generator` so that it repeats.
+    Raises ValueError when shapes, mask or dropout do not fit.
+    """
+    if keys.shape[-2] != values.shape[-2]:
+        raise ValueError(
+            f"each key needs a value: got {keys.shape[-2]} keys and {values.shape[-2]} values"
+        )
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
+    raw = scores(queries, keys)
+    scaled = raw * (1 / math.sqrt(queries.shape[-1]) if scale is None else scale)
+    weights = masked_softmax(scaled, mask)
+    dropped = None
+    if dropout:
+        kept = torch.rand(weights.shape, generator=generator, device=weights.device) >= dropout
+        dropped = weights * kept / (1 - dropout)
+    output = _matmul(weights if dropped is None else dropped, values)
+    return Trace(queries, keys, values, raw, scaled, mask, weights, output, dropped)
+
+
+def _matmul(left: Tensor, right: Tensor) -> Tensor:
+    """`left @ right`; 2-D goes through the batched kernel as well, so the last digit agrees."""
+    if left.dim() == right.dim() == 2:
+        return torch.bmm(left.unsqueeze(0), right.unsqueeze(0)).squeeze(0)
+    return left @ right
+
+
+def _batched(tensor: Tensor, leading: torch.Size) -> Tensor:
+    """(…, n, m) as (batch, n, m), the leading dimensions broadcast to `leading`."""
+    return tensor.expand(*leading, *tensor.shape[-2:]).reshape(-1, *tensor.shape[-2:])
+
+
+def _tanh_scores(left: Tensor, right: Tensor, v: Tensor) -> Tensor:
+    return ((left.unsqueeze(-2) + right.unsqueeze(-3)).tanh() * v).sum(-1)
+
+
+def _check_widths(queries: Tensor, keys: Tensor) -> None:
+    if queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            "queries and keys must have the same width: "
+            f"got {tuple(queries.shape)} and {tuple(keys.shape)}"
+        )
+
+
+def _check_mask(mask: Tensor, scores: Tensor) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be bool (True = may attend), got {mask.dtype}")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask must broadcast to (…, queries, keys) = {tuple(scores.shape)}, "
+            f"got {tuple(mask.shape)}"
+        )

@@ -1,0 +1,309 @@
+"""Settings -> widgets that live in the address, and back. The only place that knows their keys.
+
+Streamlit itself restores, checks and writes the bound settings (`bind="query-params"`). Nothing
+here knows a variant by name: the menu and its fields follow from the registry.
+"""
+
+from __future__ import annotations
+
+import gc
+import html
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas
+import streamlit as st
+import torch
+from torchtext.vocab import Vectors
+
+from attention import analysis, figures, masks
+from attention.analysis import Neighbours
+from attention.functional import STAGES
+from attention.params import Setting, Value, complaint, settings_of
+from attention.snippet import pytorch_snippet
+from attention.text import MAX_TOKENS, tokenize
+from attention.variants import VARIANTS
+from attention.vectors import OwnVectors, PackagedGlove, own_vectors_path
+from attention.view import Selection, Settings, View, compute, misread
+
+EXAMPLES = (
+    "the cat walks on the street",
+    "she sat by the river bank",
+    "the bank raised its rates",
+    "he said she said",
+)
+SHARED = settings_of(Settings)
+SELECTION = settings_of(Selection)
+MOST_CLICKABLE = 32
+TABLE_FORMATS = {
+    name: st.column_config.NumberColumn(format=form)
+    for name, form in {
+        "score": "%.4f",
+        "scaled": "%.4f",
+        "weight": "%.4f",
+        "‖v‖": "%.3f",
+        "‖w·v‖": "%.3f",
+        "share of y": "percent",
+    }.items()
+}
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def load_vectors(name: str) -> Vectors:
+    """The vectors of that name, loaded once for everybody."""
+    vectors = PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
+    return vectors
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def neighbours(name: str) -> Neighbours:
+    """Nearest words among the vectors of that name, ready for everybody."""
+    return Neighbours(load_vectors(name))
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def warm_up() -> None:
+    """Load what everybody shares, then keep the garbage collector from walking it on every rerun.
+
+    One thread an operation: the tensors are small, and many people share the machine.
+    """
+    torch.set_num_threads(1)
+    neighbours("glove")
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def view_of(settings: Settings) -> View:
+    """What the settings come to; views are frozen, so sessions share them."""
+    return compute(settings, load_vectors)
+
+
+def inside_frame(page: str) -> None:
+    """To be called first by every page: make sure that streamlit_app.py runs around it.
+
+    A cold server answers the first visit to a page's own address with that page alone, since a
+    folder called `pages` is there. Then go to the frame, which comes back here.
+    """
+    if "framed" not in st.session_state:
+        st.session_state["asked_for"] = page
+        st.switch_page("streamlit_app.py", query_params=dict(st.query_params))
+
+
+def frame_ready() -> None:
+    """To be called by the frame before any bound widget: the other half of `inside_frame`."""
+    st.session_state["framed"] = True
+    if asked_for := st.session_state.pop("asked_for", None):
+        st.switch_page(asked_for, query_params=dict(st.query_params))
+
+
+def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
+    """The widget of one setting, bound to the address under the setting's name."""
+    shared: dict[str, Any] = {
+        "label": about.label,
+        "key": name,
+        "help": about.help or None,
+        "bind": "query-params",
+        "persist_state": "session",
+    } | more
+    if choices := about.choices():
+        return st.segmented_control(
+            options=choices, default=default, required=True, width="stretch", **shared
+        )
+    if isinstance(default, str):
+        return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
+    bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
+    draw = st.slider if isinstance(default, float) else st.number_input
+    return draw(value=default, **bounds, **shared)
+
+
+def shared_controls() -> None:
+    """All settings but the sentence, as widgets, in the order they are declared."""
+    for name, (default, about) in SHARED.items():
+        if name != "s" and applies(name):
+            widget(name, default, about)
+        if name == "variant":
+            variant_controls()
+
+
+def variant_controls() -> None:
+    """What the chosen variant is, and the settings only it has."""
+    variant = VARIANTS[value_of("variant")]
+    st.markdown(f"**{variant.title}**")
+    st.latex(variant.formula)
+    st.caption(f"{variant.source}. Published with scale {variant.published_scale}.")
+    for name, (default, about) in own_settings().items():
+        widget(name, default, about)
+
+
+def sentence_box() -> None:
+    """The sentence, which updates as one types, and examples to start from."""
+    default, about = SHARED["s"]
+    widget("s", default, about, live="200ms", placeholder="Type a sentence", help=None)
+    with st.container(horizontal=True, gap="small", key="examples"):
+        for index, example in enumerate(EXAMPLES):
+            st.button(example, key=f"example_{index}", type="tertiary", on_click=choose, args=("s", example))
+
+
+def choose(name: str, value: Value) -> None:
+    """Set a bound setting from code, within a callback; Streamlit writes it into the address."""
+    st.session_state[name] = value
+
+
+def own_settings() -> dict[str, tuple[Value, Setting]]:
+    """The settings only the chosen variant has."""
+    config = VARIANTS[value_of("variant")].Config
+    return {name: item for name, item in settings_of(config).items() if name not in SHARED}
+
+
+def applies(name: str) -> bool:
+    """Whether a shared setting means anything, given the others."""
+    if name == "seed":
+        seeded = "seed" in settings_of(VARIANTS[value_of("variant")].Config)
+        return seeded or value_of("vectors") == "random"
+    when = SHARED[name][1].when
+    return when is None or value_of(when[0]) == when[1]
+
+
+def value_of(name: str, schema: Mapping[str, tuple[Value, Setting]] = SHARED) -> Any:
+    """The value of a setting as its widget has it, or its default where that is not legal."""
+    default, about = schema[name]
+    value = st.session_state.get(name, default)
+    return default if complaint(name, default, about, value) else value
+
+
+def current_settings() -> Settings:
+    """The settings as they stand; those without a widget at the moment have their default."""
+    shared = {name: value_of(name) for name in SHARED if applies(name)}
+    own = own_settings()
+    return Settings(**shared, config=tuple((name, value_of(name, own)) for name in own))
+
+
+def current_view() -> View | None:
+    """What the settings come to; None while the sentence has no words."""
+    settings = current_settings()
+    return view_of(settings) if tokenize(settings.s) else None
+
+
+def paint(cells: Iterable[tuple[int, int]], allowed: bool) -> None:
+    """Show or hide cells of the custom mask, within a callback."""
+    mask = masks.hidden(st.session_state.get("cells", ""), MAX_TOKENS, MAX_TOKENS)
+    for query, key in cells:
+        mask[query, key] = allowed
+    choose("cells", masks.hidden_cells(mask))
+
+
+def words_on_link() -> list[str]:
+    """What the opened link asked for and could not get, until something is changed."""
+    if "misread" not in st.session_state:
+        st.session_state["misread"] = misread(st.query_params.to_dict())
+        st.session_state["as_opened"] = current_settings()
+    unchanged = st.session_state["as_opened"] == current_settings()
+    return st.session_state["misread"] if unchanged else []
+
+
+def query_of(view: View) -> int:
+    """The chosen query's position, by a number box that lives in the address."""
+    last = len(view.tokens) - 1
+    default, about = SELECTION["query"]
+    help = f"Counted from 0; this sentence ends at {last}."
+    asked = int(widget("query", default, about, help=help))
+    if asked > last:
+        say(f"There is no token {asked} in this sentence; showing the last, {last}.")
+    return min(asked, last)
+
+
+def choose_query(position: int) -> None:
+    """Select a query token, within a callback."""
+    choose("query", position)
+
+
+def stage_control() -> str:
+    """Which stage to look at."""
+    default, about = SELECTION["stage"]
+    widget("stage", default, about, label_visibility="collapsed")
+    return str(value_of("stage", SELECTION))
+
+
+def equation(view: View, query: int) -> None:
+    """The weighted sum written out, with the checks that it is one."""
+    total = float(view.trace.weights[query].double().sum())
+    residual = analysis.residual(view.trace, query)
+    st.html(
+        "<div class='equation'>"
+        f"<p>{figures.equation(view.trace, view.tokens, query)}</p>"
+        f"<p class='check'>Σw = {total:.6f} &emsp; ‖Σ w·v − y‖ = {residual:.1e}</p></div>"
+    )
+
+
+def nearest_words(view: View, query: int) -> None:
+    """The words nearest to the chosen token before and after, where the output is a word vector."""
+    st.markdown("##### Nearest words")
+    if view.words is None:
+        st.caption("The output lives in a space of its own, where no words are.")
+        return
+    pair = torch.stack([view.x[query], view.trace.output[query]])
+    before, after = neighbours(view.settings.vectors)(pair)
+    lines = [("before", before), ("after", after)]
+    st.html(
+        "<dl class='nearest'>"
+        + "".join(
+            f"<dt>{name}</dt><dd>{' '.join(map(_near, words)) or 'none, the vector is 0'}</dd>"
+            for name, words in lines
+        )
+        + "</dl>"
+    )
+
+
+def _near(word: tuple[str, float]) -> str:
+    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{word[1]:.2f}</small></span>"
+
+
+def downloads(view: View, query: int) -> None:
+    """Everything on the page as files, made when asked for."""
+    names = [f"{position} {token}" for position, token in enumerate(view.tokens)]
+
+    def weights() -> str:
+        return pandas.DataFrame(view.trace.weights, index=names, columns=names).to_csv()
+
+    def table() -> str:
+        return pandas.DataFrame(analysis.table(view.trace, query, names)).to_csv(index=False)
+
+    def pictures() -> str:
+        stages = [
+            (figures.STAGE_WORDS[stage], figures.heatmap(view.trace, stage, view.tokens, query))
+            for stage in STAGES
+        ]
+        terms = figures.weighted_sum(view.trace, view.tokens, query)
+        title = f"{view.variant.title}: {' '.join(view.tokens)}"
+        return figures.standalone_html(title, [*stages, (f"The weighted sum of token {query}.", terms)])
+
+    files = (
+        ("Weights, CSV", "weights.csv", weights),
+        ("Table, CSV", "table.csv", table),
+        ("Figures, one HTML file", "figures.html", pictures),
+        ("PyTorch script", "attention_here.py", lambda: pytorch_snippet(view)),
+    )
+    with st.container(horizontal=True):
+        for label, name, make in files:
+            st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
+
+
+def toolbar(name: str) -> dict[str, Any]:
+    """Plotly's toolbar, saving as SVG."""
+    return {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": name},
+    }
+
+
+def say(text: str) -> None:
+    """A quiet line that may hold what a visitor typed: never read as markdown or HTML."""
+    st.html(f"<p class='note'>{html.escape(text)}</p>")
+
+
+def style() -> None:
+    """The few rules that Streamlit's theme cannot say."""
+    st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")

@@ -1,0 +1,29 @@
+"""A sentence -> tokens."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from torchtext.data.utils import get_tokenizer
+
+MAX_TOKENS = 512
+
+_basic_english = get_tokenizer("basic_english")
+_CONTRACTION = re.compile(r"(?<=\w)(n't|'(?:s|m|d|ll|re|ve))(?!\w)", re.IGNORECASE)
+_TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def tokenize(sentence: str) -> list[str]:
+    """The tokens of a sentence: torchtext's `basic_english`, contractions kept as GloVe has them.
+
+    `basic_english` alone splits "can't" into "can ' t"; GloVe was trained on "ca n't", "it 's".
+    Control characters count as spaces; characters that turn the direction of the text around
+    them are dropped, so that one token cannot rearrange the page.
+    """
+    plain = _TURNS_TEXT.sub("", sentence.replace("\u2019", "'"))
+    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in plain)
+    tokens: list[str] = []
+    for index, piece in enumerate(_CONTRACTION.split(plain)):
+        tokens += [piece.lower()] if index % 2 else _basic_english(piece)
+    return tokens

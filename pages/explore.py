@@ -1,0 +1,95 @@
+"""Explore: who attends to whom, and what comes of it."""
+
+import streamlit as st
+
+from attention import analysis, figures, state
+from attention.components import mask_grid, token_view
+from attention.view import View
+
+state.inside_frame("pages/explore.py")
+
+
+@st.fragment
+def explore() -> None:
+    """All that follows from the sentence, the settings and the chosen token."""
+    view = state.current_view()
+    if view is None:
+        st.info("Type a sentence above, or take one of the examples.")
+        return
+    for words in view.notes:
+        state.say(words)
+    left, right = st.columns([5, 7], gap="large")
+    with left:
+        st.markdown("##### Tokens\nHover over a query to preview its row, click to choose it.")
+        query = state.query_of(view)
+        token_view(
+            view.tokens,
+            view.known,
+            view.trace.weights,
+            view.trace.mask,
+            query,
+            state.choose_query,
+            key="tokens",
+        )
+        if view.settings.mask == "custom":
+            custom_mask(view)
+    with right:
+        matrix(query)
+    weighted_sum(view, query)
+    state.downloads(view, query)
+
+
+def custom_mask(view: View) -> None:
+    """Cells to click, for sentences short enough to hit one."""
+    if len(view.tokens) > state.MOST_CLICKABLE:
+        st.caption(
+            f"With more than {state.MOST_CLICKABLE} tokens, write the hidden cells in the settings."
+        )
+    elif view.trace.mask is not None:
+        st.caption("Click or drag over cells to hide them; queries down, keys across.")
+        mask_grid(view.tokens, view.trace.mask, state.paint, key="mask_grid")
+
+
+@st.fragment
+def matrix(query: int) -> None:
+    """One stage of the computation as a heatmap."""
+    view = state.current_view()
+    if view is None:
+        return
+    stage = state.stage_control()
+    with st.container(key="weights_heatmap"):
+        st.plotly_chart(
+            figures.heatmap(view.trace, stage, view.tokens, query),
+            key="heatmap",
+            config=state.toolbar(f"attention-{stage}"),
+            alt=f"Heatmap of the {stage}: queries down, keys across.",
+        )
+    st.caption(figures.STAGE_WORDS[stage])
+
+
+def weighted_sum(view: View, query: int) -> None:
+    """The chosen token's new vector, term by term."""
+    trace = view.trace
+    st.markdown("##### The weighted sum\nThe chosen token's new vector *y* is made of all values *v*.")
+    state.equation(view, query)
+    st.plotly_chart(
+        figures.weighted_sum(trace, view.tokens, query),
+        key="terms",
+        config=state.toolbar("weighted-sum"),
+        alt="Weights of the chosen query as bars, and each term of its sum over the dimensions. "
+        "The table below holds the numbers.",
+    )
+    numbers, words = st.columns([7, 5], gap="large")
+    with numbers:
+        st.dataframe(
+            analysis.table(trace, query, view.tokens),
+            hide_index=True,
+            height="content" if len(view.tokens) <= 12 else 420,
+            column_config=state.TABLE_FORMATS,
+            alt="Each key's score, scaled score, weight, lengths and share of the output.",
+        )
+    with words:
+        state.nearest_words(view, query)
+
+
+explore()

@@ -1,0 +1,23 @@
+"""The frame around every page: navigation, shared controls, the sentence; then the page."""
+
+import streamlit as st
+
+from attention import state
+from attention.components import copy_link
+
+st.set_page_config(page_title="Attention explorer", page_icon="👁", layout="wide")
+state.frame_ready()
+state.warm_up()
+state.style()
+
+page = st.navigation([st.Page("pages/explore.py", title="Explore", default=True)])
+
+with st.sidebar:
+    st.subheader("Attention explorer")
+    state.shared_controls()
+
+state.sentence_box()
+copy_link(key="copy_link")
+for words in state.words_on_link():
+    state.say(words)
+page.run()
