@@ -3,7 +3,6 @@
 import streamlit as st
 
 from attention import state
-from attention.components import copy_link
 
 st.set_page_config(page_title="Attention explorer", page_icon="👁", layout="wide")
 state.frame_ready()
@@ -17,7 +16,6 @@ with st.sidebar:
     state.shared_controls()
 
 state.sentence_box()
-copy_link(key="copy_link")
 for words in state.words_on_link():
     state.say(words)
 page.run()

@@ -37,11 +37,13 @@ MASKED = "rgba(128, 128, 128, 0.28)"
 FAINT = "rgba(128, 128, 128, 0.8)"
 CLEAR = "rgba(0, 0, 0, 0)"
 GREY = {"color": "rgba(128, 128, 128, 0.55)"}
+COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 MOST_TICKS = 64
 MOST_NUMBERS = 12
 MOST_BAR_NUMBERS = 32
+STRIP_QUANTILE = 0.97
 TICK_LENGTH = 12
 
 
@@ -88,7 +90,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
         **cell_gaps(n_queries, n_keys),
         **colours(z, diverging=stage != "weights"),
-        "colorbar": colour_legend(stage),
+        "colorbar": COLOUR_LEGEND,
     }
     data: list[dict[str, Any]] = [cells]
     layout: dict[str, Any] = {
@@ -104,10 +106,9 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         data.append(crosses(masked, labels))
     if stage == "weights":
         bits = analysis.entropy_bits(trace.weights).numpy()
-        data.append(bars(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2", "marker": GREY})
-        cells["colorbar"] |= {"x": 0.82}
-        layout["xaxis"] |= {"domain": [0, 0.8]}
-        layout["xaxis2"] = bar_axis(bits, [0.91, 1], "entropy, bits") | {"side": "top"}
+        data.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY})
+        layout["xaxis"] |= {"domain": [0, 0.82]}
+        layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits") | {"side": "top"}
     return go.Figure(data, layout)
 
 
@@ -132,8 +133,8 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
         "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
         "hoverongaps": False,
         **cell_gaps(n_keys, d_v),
-        **colours(rows, diverging=True),
-        "colorbar": colour_legend("w·v"),
+        **colours(rows, diverging=True, quantile=STRIP_QUANTILE),
+        "colorbar": COLOUR_LEGEND,
     }
     axis = token_axis(tokens)
     axis["tickvals"].append(n_keys + 1)
@@ -154,18 +155,18 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
-    return go.Figure([bars(weights, labels[:n_keys], "weight %{x:.6f}"), strip], layout)
+    return go.Figure([bars(weights, labels[:n_keys], "weight %{x:.6f}", 3), strip], layout)
 
 
-def bars(lengths: Any, labels: Sequence[str], hover: str) -> dict[str, Any]:
+def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
     """A horizontal bar a label, with its number while there is room for it."""
     return {
         "type": "bar",
         "orientation": "h",
         "x": lengths,
         "y": labels,
-        "width": 0.5,
-        "text": [f"{length:.3f}" for length in lengths] if len(lengths) <= MOST_BAR_NUMBERS else None,
+        "width": 0.45,
+        "text": [f"{n:.{digits}f}" for n in lengths] if len(lengths) <= MOST_BAR_NUMBERS else None,
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
@@ -271,11 +272,6 @@ def cell_gaps(rows: int, columns: int) -> dict[str, int]:
     return {"xgap": gap, "ygap": gap}
 
 
-def colour_legend(title: str) -> dict[str, Any]:
-    """A slim colour bar."""
-    return {"thickness": 10, "outlinewidth": 0, "len": 1, "title": {"text": title}}
-
-
 def outline(row: int, n_keys: int) -> dict[str, Any]:
     """A frame around one row of a heatmap."""
     return {
@@ -288,10 +284,14 @@ def outline(row: int, n_keys: int) -> dict[str, Any]:
     }
 
 
-def colours(z: Any, *, diverging: bool) -> dict[str, Any]:
-    """Colour range of a heatmap: 0 to its greatest value, or as far below 0 as above."""
-    finite = z[numpy.isfinite(z)]
-    most = float(numpy.abs(finite).max()) if finite.size else 0.0
+def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]:
+    """Colour range of a heatmap: 0 to its greatest value, or as far below 0 as above.
+
+    With a quantile below 1 the largest numbers share the last colour, so that a few of them do
+    not leave all others pale.
+    """
+    sizes = numpy.abs(z[numpy.isfinite(z)])
+    most = float(numpy.quantile(sizes, quantile)) if sizes.size else 0.0
     most = most or 1.0
     if diverging:
         return {"zmin": -most, "zmax": most, "autocolorscale": True}

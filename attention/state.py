@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from torchtext.vocab import Vectors
 
 from attention import analysis, figures, masks
 from attention.analysis import Neighbours
+from attention.components import copy_link
 from attention.functional import STAGES
 from attention.params import Setting, Value, complaint, settings_of
 from attention.snippet import pytorch_snippet
@@ -131,7 +132,7 @@ def variant_controls() -> None:
     """What the chosen variant is, and the settings only it has."""
     variant = VARIANTS[value_of("variant")]
     st.markdown(f"**{variant.title}**")
-    st.latex(variant.formula)
+    st.latex(rf"\begin{{gathered}}{variant.formula}\end{{gathered}}")
     st.caption(f"{variant.source}. Published with scale {variant.published_scale}.")
     for name, (default, about) in own_settings().items():
         widget(name, default, about)
@@ -140,10 +141,22 @@ def variant_controls() -> None:
 def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
     default, about = SHARED["s"]
-    widget("s", default, about, live="200ms", placeholder="Type a sentence", help=None)
+    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+        widget("s", default, about, live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
+        copy_link(key="copy_link")
     with st.container(horizontal=True, gap="small", key="examples"):
+        st.html(f"<span>{html.escape(count_of(tokenize(value_of('s'))))} · try</span>", width="content")
         for index, example in enumerate(EXAMPLES):
-            st.button(example, key=f"example_{index}", type="tertiary", on_click=choose, args=("s", example))
+            st.button(
+                example, key=f"example_{index}", type="tertiary", on_click=choose, args=("s", example)
+            )
+
+
+def count_of(tokens: Sequence[str]) -> str:
+    """How many tokens there are, and how many of them are shown."""
+    words = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
+    left_out = len(tokens) - MAX_TOKENS
+    return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 
 def choose(name: str, value: Value) -> None:
@@ -207,8 +220,7 @@ def query_of(view: View) -> int:
     """The chosen query's position, by a number box that lives in the address."""
     last = len(view.tokens) - 1
     default, about = SELECTION["query"]
-    help = f"Counted from 0; this sentence ends at {last}."
-    asked = int(widget("query", default, about, help=help))
+    asked = int(widget("query", default, about, label_visibility="collapsed", width=130))
     if asked > last:
         say(f"There is no token {asked} in this sentence; showing the last, {last}.")
     return min(asked, last)
@@ -224,6 +236,19 @@ def stage_control() -> str:
     default, about = SELECTION["stage"]
     widget("stage", default, about, label_visibility="collapsed")
     return str(value_of("stage", SELECTION))
+
+
+def say_what_is_missing(view: View) -> None:
+    """Words without a vector, and whatever else could not be taken as asked."""
+    unknown = dict.fromkeys(
+        token for token, known in zip(view.tokens, view.known, strict=True) if not known
+    )
+    if unknown:
+        named = ", ".join(f"“{token[:40]}”" for token in list(unknown)[:8])
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        say(f"No vector for {named}{more}: they count as zeros.")
+    for words in view.notes:
+        say(words)
 
 
 def equation(view: View, query: int) -> None:

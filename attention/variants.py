@@ -121,7 +121,7 @@ class DotProduct(Variant):
 
     name = "dot"
     title = "Dot-product self-attention"
-    formula = r"s_{ij} = x_i \cdot x_j \qquad y_i = \sum_j w_{ij}\, x_j"
+    formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Luong et al. 2015, “dot”; with 1/√d_k, Vaswani et al. 2017, eq. 1 with Q = K = V = X"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -141,9 +141,7 @@ class QueryKeyValue(Variant):
 
     name = "qkv"
     title = "Query, key and value"
-    formula = (
-        r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \qquad y_i = \sum_j w_{ij}\, x_j W_v"
-    )
+    formula = (r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v")
     source = "Vaswani et al. 2017, eq. 1"
     published_scale = "1/√d_k"
 
@@ -173,9 +171,7 @@ class Additive(Variant):
 
     name = "additive"
     title = "Additive attention"
-    formula = (
-        r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \qquad y_i = \sum_j w_{ij}\, x_j"
-    )
+    formula = (r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j")
     source = "Bahdanau et al. 2015, appendix A.1.2"
 
     def __init__(self, config: Config) -> None:
@@ -196,7 +192,7 @@ class Bilinear(Variant):
     Config = ParametersConfig
     name = "bilinear"
     title = "Bilinear attention"
-    formula = r"s_{ij} = x_i\, W\, x_j^\top \qquad y_i = \sum_j w_{ij}\, x_j"
+    formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Luong et al. 2015, “general”"
 
     def __init__(self, config: ParametersConfig) -> None:
@@ -213,10 +209,8 @@ class Cosine(Variant):
 
     name = "cosine"
     title = "Cosine attention"
-    formula = (
-        r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
-        r" \qquad y_i = \sum_j w_{ij}\, x_j"
-    )
+    formula = (r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j")
     source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
     published_scale = "factor"
 
@@ -236,10 +230,8 @@ class Gaussian(Variant):
 
     name = "gaussian"
     title = "Gaussian kernel attention"
-    formula = (
-        r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
-        r" \qquad y_i = \sum_j w_{ij}\, x_j"
-    )
+    formula = (r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j")
     source = "Nadaraya 1964; Watson 1964"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

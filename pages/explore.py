@@ -16,12 +16,12 @@ def explore() -> None:
     if view is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
-    for words in view.notes:
-        state.say(words)
+    state.say_what_is_missing(view)
     left, right = st.columns([5, 7], gap="large")
     with left:
-        st.markdown("##### Tokens\nHover over a query to preview its row, click to choose it.")
-        query = state.query_of(view)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Tokens** — hover to preview, click to choose a query")
+            query = state.query_of(view)
         token_view(
             view.tokens,
             view.known,
@@ -70,7 +70,6 @@ def matrix(query: int) -> None:
 def weighted_sum(view: View, query: int) -> None:
     """The chosen token's new vector, term by term."""
     trace = view.trace
-    st.markdown("##### The weighted sum\nThe chosen token's new vector *y* is made of all values *v*.")
     state.equation(view, query)
     st.plotly_chart(
         figures.weighted_sum(trace, view.tokens, query),
@@ -78,6 +77,10 @@ def weighted_sum(view: View, query: int) -> None:
         config=state.toolbar("weighted-sum"),
         alt="Weights of the chosen query as bars, and each term of its sum over the dimensions. "
         "The table below holds the numbers.",
+    )
+    st.caption(
+        "Left, the weights. Right, each term w·v over the dimensions, and their sum y below: "
+        "orange adds, blue takes away; the few largest numbers share the last colour."
     )
     numbers, words = st.columns([7, 5], gap="large")
     with numbers:
