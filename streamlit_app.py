@@ -5,11 +5,10 @@ import streamlit as st
 from attention import state
 
 st.set_page_config(page_title="Attention explorer", page_icon="👁", layout="wide")
+page = st.navigation([st.Page("pages/explore.py", title="Explore", default=True)])
 state.frame_ready()
 state.warm_up()
 state.style()
-
-page = st.navigation([st.Page("pages/explore.py", title="Explore", default=True)])
 
 with st.sidebar:
     st.subheader("Attention explorer")

@@ -94,16 +94,18 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
     }
     data: list[dict[str, Any]] = [cells]
     layout: dict[str, Any] = {
-        "xaxis": token_axis(tokens) | {"side": "top"},
-        "yaxis": token_axis(tokens) | {"autorange": "reversed"},
+        "xaxis": token_axis(tokens) | {"side": "top", "range": [-0.5, n_keys - 0.5]},
+        "yaxis": token_axis(tokens) | {"range": [n_queries - 0.5, -0.5]},
         "height": figure_height(n_queries),
         "margin": MARGIN,
-        "plot_bgcolor": MASKED if masked.any() else CLEAR,
+        "plot_bgcolor": CLEAR,
         "shapes": [outline(query, n_keys)],
         "showlegend": False,
     }
-    if masked.any() and n_keys <= MOST_TICKS:
-        data.append(crosses(masked, labels))
+    if masked.any():
+        layout["shapes"].append(ground(n_queries, n_keys))
+        if n_keys <= MOST_TICKS:
+            data.append(crosses(masked, labels))
     if stage == "weights":
         bits = analysis.entropy_bits(trace.weights).numpy()
         data.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY})
@@ -140,7 +142,7 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
     axis["tickvals"].append(n_keys + 1)
     axis["ticktext"].append("<b>Σ = y</b>")
     layout = {
-        "yaxis": axis | {"autorange": "reversed"},
+        "yaxis": axis | {"range": [n_keys + 1.5, -0.5]},
         "xaxis": bar_axis(weights, [0, 0.22], "weight"),
         "xaxis2": {
             "domain": [0.25, 1],
@@ -258,6 +260,20 @@ def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
         "ticks": "",
         "automargin": True,
         "tickfont": {"size": 13 if len(tokens) <= 24 else 10 if len(tokens) <= 48 else 8},
+    }
+
+
+def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
+    """The grey that shows through where cells are masked."""
+    return {
+        "type": "rect",
+        "layer": "below",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": -0.5,
+        "y1": n_queries - 0.5,
+        "fillcolor": MASKED,
+        "line": {"width": 0},
     }
 
 

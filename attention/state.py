@@ -19,7 +19,7 @@ from torchtext.vocab import Vectors
 
 from attention import analysis, figures, masks
 from attention.analysis import Neighbours
-from attention.components import copy_link
+from attention.components import copy_link, mask_grid
 from attention.functional import STAGES
 from attention.params import Setting, Value, complaint, settings_of
 from attention.snippet import pytorch_snippet
@@ -126,6 +126,8 @@ def shared_controls() -> None:
             widget(name, default, about)
         if name == "variant":
             variant_controls()
+        if name == "cells" and applies(name):
+            custom_mask()
 
 
 def variant_controls() -> None:
@@ -136,6 +138,20 @@ def variant_controls() -> None:
     st.caption(f"{variant.source}. Published with scale {variant.published_scale}.")
     for name, (default, about) in own_settings().items():
         widget(name, default, about)
+
+
+def custom_mask() -> None:
+    """Cells to click, for sentences short enough to hit one."""
+    tokens = tokenize(value_of("s"))
+    if len(tokens) > MOST_CLICKABLE:
+        st.caption(f"Cells can be clicked in sentences of up to {MOST_CLICKABLE} tokens.")
+        return
+    try:
+        mask = masks.hidden(value_of("cells"), len(tokens), len(tokens))
+    except ValueError:
+        return
+    st.caption("Click or drag to hide cells: queries down, keys across.")
+    mask_grid(tokens, mask, paint, key="mask_grid")
 
 
 def sentence_box() -> None:

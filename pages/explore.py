@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention import analysis, figures, state
-from attention.components import mask_grid, token_view
+from attention.components import token_view
 from attention.view import View
 
 state.inside_frame("pages/explore.py")
@@ -19,8 +19,8 @@ def explore() -> None:
     state.say_what_is_missing(view)
     left, right = st.columns([5, 7], gap="large")
     with left:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Tokens** — hover to preview, click to choose a query")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown("**Tokens** · hover to preview, click to choose")
             query = state.query_of(view)
         token_view(
             view.tokens,
@@ -31,23 +31,10 @@ def explore() -> None:
             state.choose_query,
             key="tokens",
         )
-        if view.settings.mask == "custom":
-            custom_mask(view)
     with right:
         matrix(query)
     weighted_sum(view, query)
     state.downloads(view, query)
-
-
-def custom_mask(view: View) -> None:
-    """Cells to click, for sentences short enough to hit one."""
-    if len(view.tokens) > state.MOST_CLICKABLE:
-        st.caption(
-            f"With more than {state.MOST_CLICKABLE} tokens, write the hidden cells in the settings."
-        )
-    elif view.trace.mask is not None:
-        st.caption("Click or drag over cells to hide them; queries down, keys across.")
-        mask_grid(view.tokens, view.trace.mask, state.paint, key="mask_grid")
 
 
 @st.fragment
