@@ -84,7 +84,9 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         "x": labels,
         "y": labels,
         "z": z,
-        "customdata": numpy.stack([t.numpy() for t in (trace.scores, trace.scaled, trace.weights)], -1),
+        "customdata": numpy.stack(
+            [t.numpy() for t in (trace.scores, trace.scaled, trace.weights)], -1
+        ),
         "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
         "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
         "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
@@ -108,7 +110,9 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
             data.append(crosses(masked, labels))
     if stage == "weights":
         bits = analysis.entropy_bits(trace.weights).numpy()
-        data.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY})
+        data.append(
+            bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
+        )
         layout["xaxis"] |= {"domain": [0, 0.82]}
         layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits") | {"side": "top"}
     return go.Figure(data, layout)
@@ -191,7 +195,7 @@ def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
 
 def crosses(masked: Any, labels: Sequence[str]) -> dict[str, Any]:
     """A small cross over every masked cell."""
-    rows, columns = numpy.nonzero(masked)
+    rows, columns = (positions.tolist() for positions in numpy.nonzero(masked))
     return {
         "type": "scatter",
         "mode": "markers",
@@ -210,7 +214,9 @@ def equation(trace: Trace, tokens: Sequence[str], query: int, most: int = 7) -> 
 
     weights = trace.weights[query]
     order = [key for key in weights.argsort(descending=True).tolist() if weights[key] > 0]
-    terms = [f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', key)}" for key in order[:most]]
+    terms = [
+        f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', key)}" for key in order[:most]
+    ]
     if len(order) > most:
         rest = float(weights[order[most:]].sum())
         terms.append(f"{rest:.3f} in {len(order) - most} more")

@@ -61,7 +61,9 @@ def additive_scores(
 
     def block(some_queries: Tensor, some_keys: Tensor) -> Tensor:
         if torch.is_grad_enabled():
-            scores: Tensor = checkpoint(_tanh_scores, some_queries, some_keys, v, use_reentrant=False)
+            scores: Tensor = checkpoint(
+                _tanh_scores, some_queries, some_keys, v, use_reentrant=False
+            )
             return scores
         return _tanh_scores(some_queries, some_keys, v)
 

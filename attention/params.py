@@ -39,6 +39,9 @@ class Setting:
         return self.options() if callable(self.options) else self.options
 
 
+Declared = dict[str, tuple[Value, Setting]]
+
+
 def setting(
     default: Value,
     label: str,
@@ -62,13 +65,14 @@ def seed_setting() -> Any:
     )
 
 
-def settings_of(schema: Any) -> dict[str, tuple[Value, Setting]]:
+def settings_of(schema: Any) -> Declared:
     """The settings declared by a dataclass, in order: name -> (default, its Setting)."""
-    return {
-        field.name: (field.default, field.metadata["setting"])
-        for field in dataclasses.fields(schema)
-        if "setting" in field.metadata
-    }
+    declared: Declared = {}
+    for field in dataclasses.fields(schema):
+        if "setting" in field.metadata:
+            default: Any = field.default
+            declared[field.name] = (default, field.metadata["setting"])
+    return declared
 
 
 def complaint(name: str, default: Value, about: Setting, value: object) -> str | None:

@@ -38,13 +38,16 @@ def pytorch_snippet(view: View) -> str:
     the vectors, the parameters, the mask.
     """
     variant = view.variant
-    methods = [type(variant).project, type(variant).scores]
+    methods: list[Callable[..., Any]] = [type(variant).project, type(variant).scores]
     helpers = _needed([functional.attend, *methods])
     parameters = {name: value.detach() for name, value in variant.state_dict().items()}
     parts = [
         HEADER.format(title=variant.title, n=len(view.tokens), source=variant.source),
         *(inspect.getsource(helper) for helper in helpers),
-        *(textwrap.dedent(inspect.getsource(method)) for method in methods),
+        *(
+            textwrap.dedent(inspect.getsource(method)).replace("functional.", "")
+            for method in methods
+        ),
         f"tokens = {list(view.tokens)!r}",
         f"x = {_literal(view.x)}",
         "variant = SimpleNamespace(\n"
@@ -61,7 +64,7 @@ def pytorch_snippet(view: View) -> str:
         '    print("weights, queries down, keys across:", trace.weights, sep="\\n")\n'
         '    print("output:", trace.output, sep="\\n")',
     ]
-    return "\n\n".join(part.rstrip() for part in parts).replace("functional.", "") + "\n"
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
 def _needed(functions: list[Callable[..., Any]]) -> list[Any]:

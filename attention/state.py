@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from attention import analysis, figures, masks
 from attention.analysis import Neighbours
 from attention.components import copy_link, mask_grid
 from attention.functional import STAGES
-from attention.params import Setting, Value, complaint, settings_of
+from attention.params import Declared, Setting, Value, complaint, settings_of
 from attention.snippet import pytorch_snippet
 from attention.text import MAX_TOKENS, tokenize
 from attention.variants import VARIANTS
@@ -53,8 +53,7 @@ TABLE_FORMATS = {
 @st.cache_resource(show_spinner="Loading the word vectors …")
 def load_vectors(name: str) -> Vectors:
     """The vectors of that name, loaded once for everybody."""
-    vectors = PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
-    return vectors
+    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -114,8 +113,12 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
         )
     if isinstance(default, str):
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
-    bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
-    draw = st.slider if isinstance(default, float) else st.number_input
+    bounds: dict[str, Any] = {
+        "min_value": about.minimum,
+        "max_value": about.maximum,
+        "step": about.step,
+    }
+    draw: Callable[..., Any] = st.slider if isinstance(default, float) else st.number_input
     return draw(value=default, **bounds, **shared)
 
 
@@ -158,13 +161,21 @@ def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
     default, about = SHARED["s"]
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        widget("s", default, about, live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
+        widget(
+            "s", default, about, live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed"
+        )
         copy_link(key="copy_link")
     with st.container(horizontal=True, gap="small", key="examples"):
-        st.html(f"<span>{html.escape(count_of(tokenize(value_of('s'))))} · try</span>", width="content")
+        st.html(
+            f"<span>{html.escape(count_of(tokenize(value_of('s'))))} · try</span>", width="content"
+        )
         for index, example in enumerate(EXAMPLES):
             st.button(
-                example, key=f"example_{index}", type="tertiary", on_click=choose, args=("s", example)
+                example,
+                key=f"example_{index}",
+                type="tertiary",
+                on_click=choose,
+                args=("s", example),
             )
 
 
@@ -180,7 +191,7 @@ def choose(name: str, value: Value) -> None:
     st.session_state[name] = value
 
 
-def own_settings() -> dict[str, tuple[Value, Setting]]:
+def own_settings() -> Declared:
     """The settings only the chosen variant has."""
     config = VARIANTS[value_of("variant")].Config
     return {name: item for name, item in settings_of(config).items() if name not in SHARED}
@@ -195,7 +206,7 @@ def applies(name: str) -> bool:
     return when is None or value_of(when[0]) == when[1]
 
 
-def value_of(name: str, schema: Mapping[str, tuple[Value, Setting]] = SHARED) -> Any:
+def value_of(name: str, schema: Declared = SHARED) -> Any:
     """The value of a setting as its widget has it, or its default where that is not legal."""
     default, about = schema[name]
     value = st.session_state.get(name, default)
@@ -318,7 +329,9 @@ def downloads(view: View, query: int) -> None:
         ]
         terms = figures.weighted_sum(view.trace, view.tokens, query)
         title = f"{view.variant.title}: {' '.join(view.tokens)}"
-        return figures.standalone_html(title, [*stages, (f"The weighted sum of token {query}.", terms)])
+        return figures.standalone_html(
+            title, [*stages, (f"The weighted sum of token {query}.", terms)]
+        )
 
     files = (
         ("Weights, CSV", "weights.csv", weights),

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from attention import functional
+from attention import functional, params
 from attention.functional import Trace
-from attention.params import Config, seed_setting, setting
+from attention.params import seed_setting, setting
 
 VARIANTS: dict[str, type[Variant]] = {}
 
@@ -34,9 +34,9 @@ class Variant(nn.Module):
     formula: ClassVar[str]
     source: ClassVar[str]
     published_scale: ClassVar[str] = "none"
-    Config: ClassVar[type[Config]] = Config
+    Config: ClassVar[type[params.Config]] = params.Config
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: params.Config) -> None:
         super().__init__()
         self.config: Any = config
 
@@ -62,7 +62,9 @@ class Variant(nn.Module):
         Raises ValueError when the width of x is not the configured d_model.
         """
         if x.shape[-1] != self.config.d_model:
-            raise ValueError(f"x must have d_model = {self.config.d_model} dimensions, got {x.shape[-1]}")
+            raise ValueError(
+                f"x must have d_model = {self.config.d_model} dimensions, got {x.shape[-1]}"
+            )
         queries, keys, values = self.project(x)
         return functional.attend(
             queries,
@@ -85,7 +87,7 @@ def register(variant: type[Variant]) -> type[Variant]:
 
 
 @dataclass(frozen=True)
-class ParametersConfig(Config):
+class ParametersConfig(params.Config):
     """The settings of variants that have parameters."""
 
     parameters: str = setting(
@@ -141,7 +143,7 @@ class QueryKeyValue(Variant):
 
     name = "qkv"
     title = "Query, key and value"
-    formula = (r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v")
+    formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
     source = "Vaswani et al. 2017, eq. 1"
     published_scale = "1/√d_k"
 
@@ -171,7 +173,7 @@ class Additive(Variant):
 
     name = "additive"
     title = "Additive attention"
-    formula = (r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j")
+    formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Bahdanau et al. 2015, appendix A.1.2"
 
     def __init__(self, config: Config) -> None:
@@ -209,8 +211,10 @@ class Cosine(Variant):
 
     name = "cosine"
     title = "Cosine attention"
-    formula = (r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
-        r" \\ y_i = \sum_j w_{ij}\, x_j")
+    formula = (
+        r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j"
+    )
     source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
     published_scale = "factor"
 
@@ -223,15 +227,17 @@ class Gaussian(Variant):
     """Nadaraya–Watson attention pooling: near keys count, far ones do not."""
 
     @dataclass(frozen=True)
-    class Config(Config):
+    class Config(params.Config):
         sigma: float = setting(
             1.0, "σ", minimum=0.1, maximum=10.0, step=0.1, help="Width of the Gaussian kernel."
         )
 
     name = "gaussian"
     title = "Gaussian kernel attention"
-    formula = (r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
-        r" \\ y_i = \sum_j w_{ij}\, x_j")
+    formula = (
+        r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j"
+    )
     source = "Nadaraya 1964; Watson 1964"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from attention import masks
 from attention.functional import STAGES, Trace
 from attention.params import (
     Config,
-    Setting,
+    Declared,
     Value,
     check,
     complaint,
@@ -115,10 +115,12 @@ class Settings:
         values = dict(self.config)
         unknown = values.keys() - settings_of(schema).keys()
         if unknown:
-            raise ValueError(f"variant {self.variant!r} has no setting {', '.join(sorted(unknown))}")
+            raise ValueError(
+                f"variant {self.variant!r} has no setting {', '.join(sorted(unknown))}"
+            )
         if "seed" in settings_of(schema):
             values["seed"] = self.seed
-        return schema(d_model, **values)  # type: ignore[arg-type]  # checked by the config itself
+        return schema(d_model, **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,7 @@ class Selection:
 
 def misread(asked: Mapping[str, str]) -> list[str]:
     """What a link asks for and cannot have, in words, one line each; empty for a sound link."""
-    schema: dict[str, tuple[Value, Setting]] = {}
+    schema: Declared = {}
     for variant in VARIANTS.values():
         schema |= settings_of(variant.Config)
     schema |= settings_of(Settings) | settings_of(Selection)

@@ -1,0 +1,42 @@
+# make run: install what the app needs and serve it. make test: install all and check all.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: run test bench format chromium
+
+run: $(VENV)/app
+	$(BIN)/streamlit run streamlit_app.py
+
+test: $(VENV)/dev chromium
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --nothing-skips
+
+bench: $(VENV)/dev chromium
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed, $(PYTHON) is older; try make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/app: requirements.txt | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --requirement requirements.txt
+	@touch $@
+
+$(VENV)/dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	@touch $@ $(VENV)/app
+
+chromium: $(VENV)/dev
+	@$(BIN)/python -m tests.chromium || { \
+		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+		else $(BIN)/playwright install chromium; fi; \
+		$(BIN)/python -m tests.chromium; }
