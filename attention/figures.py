@@ -37,6 +37,14 @@ MASKED = "rgba(128, 128, 128, 0.28)"
 FAINT = "rgba(128, 128, 128, 0.8)"
 CLEAR = "rgba(0, 0, 0, 0)"
 GREY = {"color": "rgba(128, 128, 128, 0.55)"}
+TOKEN_AXIS = {
+    "type": "category",
+    "tickmode": "array",
+    "showgrid": False,
+    "zeroline": False,
+    "ticks": "",
+    "automargin": True,
+}
 COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
@@ -44,6 +52,7 @@ MOST_TICKS = 64
 MOST_NUMBERS = 12
 MOST_BAR_NUMBERS = 32
 STRIP_QUANTILE = 0.97
+LONG_QUANTILE = 0.99
 TICK_LENGTH = 12
 
 
@@ -91,7 +100,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
         "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
         **cell_gaps(n_queries, n_keys),
-        **colours(z, diverging=stage != "weights"),
+        **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
         "colorbar": COLOUR_LEGEND,
     }
     data: list[dict[str, Any]] = [cells]
@@ -114,7 +123,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
             bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
         )
         layout["xaxis"] |= {"domain": [0, 0.82]}
-        layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits") | {"side": "top"}
+        layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits")
     return go.Figure(data, layout)
 
 
@@ -123,30 +132,37 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
 
     Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
     """
-    terms = analysis.contributions(trace, query)
-    n_keys, d_v = terms.shape
-    rows = numpy.full((n_keys + 2, d_v), numpy.nan, dtype=numpy.float32)
-    rows[:n_keys] = terms.numpy()
+    kept, terms, weights = strongest(trace, query)
+    n_rows, d_v = terms.shape
+    every = positioned(tokens)
+    labels = [every[key] for key in kept]
+    names = [label(tokens[key]) for key in kept]
+    if n_rows > len(kept):
+        labels.append(f"{len(tokens) - len(kept)} others")
+        names.append("others")
+    rows = numpy.full((n_rows + 2, d_v), numpy.nan, dtype=numpy.float32)
+    rows[:n_rows] = terms
     rows[-1] = trace.output[query].numpy()
-    weights = trace.weights[query].numpy()
-    labels = [*positioned(tokens), " ", "y"]
     strip = {
         "type": "heatmap",
         "x": numpy.arange(d_v),
-        "y": labels,
+        "y": [*labels, " ", "y"],
         "z": rows,
         "xaxis": "x2",
         "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
         "hoverongaps": False,
-        **cell_gaps(n_keys, d_v),
+        **cell_gaps(n_rows, d_v),
         **colours(rows, diverging=True, quantile=STRIP_QUANTILE),
         "colorbar": COLOUR_LEGEND,
     }
-    axis = token_axis(tokens)
-    axis["tickvals"].append(n_keys + 1)
-    axis["ticktext"].append("<b>Σ = y</b>")
     layout = {
-        "yaxis": axis | {"range": [n_keys + 1.5, -0.5]},
+        "yaxis": TOKEN_AXIS
+        | {
+            "range": [n_rows + 1.5, -0.5],
+            "tickvals": [*range(n_rows), n_rows + 1],
+            "ticktext": [*names, "<b>Σ = y</b>"],
+            "tickfont": {"size": tick_size(n_rows)},
+        },
         "xaxis": bar_axis(weights, [0, 0.22], "weight"),
         "xaxis2": {
             "domain": [0.25, 1],
@@ -155,13 +171,30 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
             "zeroline": False,
             "title": {"text": "dimension", "standoff": 4},
         },
-        "height": figure_height(n_keys + 2),
+        "height": figure_height(n_rows + 2),
         "bargap": 0.45,
         "margin": MARGIN,
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
-    return go.Figure([bars(weights, labels[:n_keys], "weight %{x:.6f}", 3), strip], layout)
+    return go.Figure([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
+
+
+def strongest(trace: Trace, query: int) -> tuple[list[int], Any, Any]:
+    """The terms of a weighted sum as rows a figure has room for: (positions, terms, weights).
+
+    Beyond `MOST_TICKS` keys the weaker ones are added up in one more row, so that the rows still
+    sum to the output.
+    """
+    terms = analysis.contributions(trace, query).numpy()
+    weights = trace.weights[query]
+    order = weights.argsort(descending=True, stable=True).numpy()
+    kept, rest = numpy.sort(order[:MOST_TICKS]), order[MOST_TICKS:]
+    shown, lengths = terms[kept], weights.numpy()[kept]
+    if len(rest):
+        shown = numpy.vstack([shown, terms[rest].sum(0)])
+        lengths = numpy.append(lengths, weights.numpy()[rest].sum())
+    return kept.tolist(), shown, lengths
 
 
 def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
@@ -210,10 +243,13 @@ def equation(trace: Trace, tokens: Sequence[str], query: int, most: int = 7) -> 
     """Output row `query` written out as HTML, strongest terms first, tokens escaped."""
 
     def vector(letter: str, position: int) -> str:
-        return f"<i>{letter}</i><sub><bdi>{label(tokens[position])}</bdi></sub>"
+        again = f" {position}" if tokens.count(tokens[position]) > 1 else ""
+        return f"<i>{letter}</i><sub><bdi>{label(tokens[position])}</bdi>{again}</sub>"
 
     weights = trace.weights[query]
-    order = [key for key in weights.argsort(descending=True).tolist() if weights[key] > 0]
+    order = [
+        key for key in weights.argsort(descending=True, stable=True).tolist() if weights[key] > 0
+    ]
     terms = [
         f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', key)}" for key in order[:most]
     ]
@@ -256,17 +292,16 @@ def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
     """A category axis with at most `MOST_TICKS` labels: drawing time is tick labels."""
     step = -(-len(tokens) // MOST_TICKS)
     ticks = range(0, len(tokens), step)
-    return {
-        "type": "category",
-        "tickmode": "array",
+    return TOKEN_AXIS | {
         "tickvals": list(ticks),
         "ticktext": [label(tokens[tick]) for tick in ticks],
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "automargin": True,
-        "tickfont": {"size": 13 if len(tokens) <= 24 else 10 if len(tokens) <= 48 else 8},
+        "tickfont": {"size": tick_size(len(ticks))},
     }
+
+
+def tick_size(ticks: int) -> int:
+    """A font size at which so many labels stand apart."""
+    return 13 if ticks <= 24 else 10 if ticks <= 48 else 8
 
 
 def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
@@ -286,6 +321,17 @@ def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
 def figure_height(rows: int) -> int:
     """Pixels for so many rows: 34 each while that fits a screen, less beyond."""
     return max(240, min(560, 60 + 34 * rows))
+
+
+def colour_quantile(n_keys: int) -> float:
+    """Long rows have a few large weights and very many small ones: let the largest saturate."""
+    return LONG_QUANTILE if n_keys > MOST_TICKS else 1.0
+
+
+def stage_words(stage: str, n_keys: int) -> str:
+    """What a heatmap of this stage shows, in a sentence or two."""
+    saturated = " The largest numbers share the last colour." if n_keys > MOST_TICKS else ""
+    return STAGE_WORDS[stage] + saturated
 
 
 def cell_gaps(rows: int, columns: int) -> dict[str, int]:

@@ -94,6 +94,7 @@ def inside_frame(page: str) -> None:
 def frame_ready() -> None:
     """To be called by the frame before any bound widget: the other half of `inside_frame`."""
     st.session_state["framed"] = True
+    st.session_state.setdefault("misread", misread(st.query_params.to_dict()))
     if asked_for := st.session_state.pop("asked_for", None):
         st.switch_page(asked_for, query_params=dict(st.query_params))
 
@@ -236,18 +237,18 @@ def paint(cells: Iterable[tuple[int, int]], allowed: bool) -> None:
 
 def words_on_link() -> list[str]:
     """What the opened link asked for and could not get, until something is changed."""
-    if "misread" not in st.session_state:
-        st.session_state["misread"] = misread(st.query_params.to_dict())
-        st.session_state["as_opened"] = current_settings()
-    unchanged = st.session_state["as_opened"] == current_settings()
-    return st.session_state["misread"] if unchanged else []
+    opened = st.session_state.setdefault("as_opened", current_settings())
+    return st.session_state["misread"] if opened == current_settings() else []
 
 
-def query_of(view: View) -> int:
+def query_control(view: View) -> int:
     """The chosen query's position, by a number box that lives in the address."""
     last = len(view.tokens) - 1
     default, about = SELECTION["query"]
-    asked = int(widget("query", default, about, label_visibility="collapsed", width=130))
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown("**Tokens** · hover or click a query")
+        widget("query", default, about, label_visibility="collapsed", width=130)
+    asked = int(value_of("query", SELECTION))
     if asked > last:
         say(f"There is no token {asked} in this sentence; showing the last, {last}.")
     return min(asked, last)

@@ -19,9 +19,7 @@ def explore() -> None:
     state.say_what_is_missing(view)
     left, right = st.columns([5, 7], gap="large")
     with left:
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.markdown("**Tokens** · hover to preview, click to choose")
-            query = state.query_of(view)
+        query = state.query_control(view)
         token_view(
             view.tokens,
             view.known,
@@ -51,7 +49,7 @@ def matrix(query: int) -> None:
             config=state.toolbar(f"attention-{stage}"),
             alt=f"Heatmap of the {stage}: queries down, keys across.",
         )
-    st.caption(figures.STAGE_WORDS[stage])
+    st.caption(figures.stage_words(stage, len(view.tokens)))
 
 
 def weighted_sum(view: View, query: int) -> None:

@@ -107,8 +107,9 @@ function show(view, query) {
 function summarise(tokens, row, query) {
   const order = [...row.keys()].filter((key) => row[key] > 0).sort((a, b) => row[b] - row[a])
   if (order.length === 0) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
-  const named = order.slice(0, 2).map((key) => `${key === query ? "itself" : `“${tokens[key]}”`} (${row[key].toFixed(3)})`)
-  return `“${tokens[query]}” attends most to ${named.join(", then ")}.`
+  const name = (position) => `“${tokens[position]}”${tokens.indexOf(tokens[position]) === tokens.lastIndexOf(tokens[position]) ? "" : ` at ${position}`}`
+  const named = order.slice(0, 2).map((key) => `${key === query ? "itself" : name(key)} (${row[key].toFixed(3)})`)
+  return `${name(query)} attends most to ${named.join(", then ")}.`
 }
 
 function reveal(view) {
