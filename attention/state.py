@@ -86,17 +86,17 @@ def inside_frame(page: str) -> None:
     A cold server answers the first visit to a page's own address with that page alone, since a
     folder called `pages` is there. Then go to the frame, which comes back here.
     """
-    if "framed" not in st.session_state:
+    if not st.session_state.pop("framed", False):
         st.session_state["asked_for"] = page
-        st.switch_page("streamlit_app.py", query_params=dict(st.query_params))
+        st.switch_page("streamlit_app.py", query_params=st.query_params.to_dict())
 
 
 def frame_ready() -> None:
     """To be called by the frame before any bound widget: the other half of `inside_frame`."""
+    if asked_for := st.session_state.pop("asked_for", None):
+        st.switch_page(asked_for, query_params=st.query_params.to_dict())
     st.session_state["framed"] = True
     st.session_state.setdefault("misread", misread(st.query_params.to_dict()))
-    if asked_for := st.session_state.pop("asked_for", None):
-        st.switch_page(asked_for, query_params=dict(st.query_params))
 
 
 def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
