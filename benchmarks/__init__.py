@@ -1,0 +1,1 @@
+"""Measurements of the app and of its library: run ``python -m benchmarks``."""

@@ -1,0 +1,308 @@
+"""From a click to the painted picture, in Chromium: the app against two other pages.
+
+`floor.py` is the least a Streamlit page can do, `usual.py` the page most people would write. All
+three are served by processes of their own and looked at by one browser. A sample clicks the other
+option of "Mask" (none, causal) with the mouse and waits for the pictures that follow; `watch.js`
+says what counts as painted. The pages take turns click by click, so that noise hits all alike.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlencode
+
+from playwright import sync_api as playwright
+
+from benchmarks.report import TARGETS, Row, at_most, table
+from tests.chromium import ARGUMENTS, find
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+SIZES = (16, 64, 256, 512)
+TEXT = (
+    "the old dog saw a small cat under that tree and ran to it as fast as he could but her "
+    "friend was quick so they sat by the river with some bread until night came"
+)
+
+HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
+PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
+CPU_WORDS = 16
+CPU_MS = 30.0
+
+START_SECONDS = 60
+PAINT_MS = 120_000
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+EXCEPTION = '[data-testid="stException"]'
+
+
+@dataclass(frozen=True)
+class Site:
+    """A page to measure: its script, its heatmap, where "Mask" is, its URL parameters for n."""
+
+    name: str
+    script: Path
+    heatmap: str
+    scope: str
+    parameters: Callable[[int], dict[str, str]]
+
+
+def sentence(n: int) -> str:
+    """n common words, the first ones over again when they run out."""
+    return " ".join(islice(cycle(TEXT.split()), n))
+
+
+FLOOR = Site("floor", HERE / "floor.py", "canvas[data-version]", "stMain", lambda n: {"n": str(n)})
+APP = Site(
+    "app",
+    ROOT / "streamlit_app.py",
+    ".st-key-weights_heatmap .hm image",
+    "stSidebar",
+    lambda n: {"s": sentence(n)},
+)
+USUAL = Site(
+    "usual", HERE / "usual.py", ".stPlotlyChart .hm image", "stMain", lambda n: {"n": str(n)}
+)
+SITES = (FLOOR, APP, USUAL)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many clicks to spend on every page: not measured, timed, on CPU time."""
+
+    warm: int
+    timed: int
+    cpu: int
+
+
+FULL = Effort(warm=3, timed=12, cpu=20)
+QUICK = Effort(warm=1, timed=4, cpu=5)
+
+
+@dataclass
+class Samples:
+    """Milliseconds from click to painted, one number per measured click."""
+
+    heatmap: list[float] = field(default_factory=list)
+    page: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running Streamlit process and what it writes."""
+
+    port: int
+    pid: int
+    log: IO[str]
+
+    def last_words(self) -> str:
+        """The end of its log."""
+        self.log.seek(0)
+        return self.log.read()[-2000:]
+
+    def cpu_seconds(self) -> float:
+        """User and system time the process has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serve(script: Path) -> Iterator[Server]:
+    """Serve a script with Streamlit on a free port for as long as the block runs."""
+    if not script.exists():
+        raise RuntimeError(f"{script.name} does not exist")
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    command += ["--server.headless", "true", "--server.fileWatcherType", "none"]
+    command += ["--browser.gatherUsageStats", "false"]
+    with tempfile.TemporaryFile("a+") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        server = Server(port, process.pid, log)
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while not healthy(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"{script.name} was not served:\n{server.last_words()}")
+                time.sleep(0.1)
+            yield server
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def free_port() -> int:
+    """The first port from 8700 on that nobody listens on."""
+    for port in range(8700, 8800):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no free port between 8700 and 8799")
+
+
+def healthy(port: int) -> bool:
+    """Whether the server's health check answers "ok"."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/_stcore/health")
+        return connection.getresponse().read() == b"ok"
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+@contextmanager
+def chromium() -> Iterator[playwright.Browser]:
+    """The installed Chromium, headless."""
+    executable = find()
+    if executable is None:
+        raise RuntimeError("no Chromium found")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """One site in one browser tab, showing n words."""
+
+    def __init__(self, page: playwright.Page, site: Site, server: Server) -> None:
+        """Prepare an empty tab: `watch.js` will run before anything else in it."""
+        self.page, self.site, self.server = page, site, server
+        page.add_init_script(path=HERE / "watch.js")
+        self.options = cycle(["causal", "none"])
+
+    def open(self, n: int) -> None:
+        """Load the site and wait until it rests and shows n rows."""
+        self.options = cycle(["causal", "none"])
+        query = urlencode(self.site.parameters(n))
+        self.page.goto(f"http://127.0.0.1:{self.server.port}/?{query}")
+        shown = f"{self.site.heatmap}, {EXCEPTION}"
+        self.page.wait_for_selector(shown, state="attached", timeout=PAINT_MS)
+        self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
+        if self.page.locator(EXCEPTION).count():
+            raise RuntimeError(f"{self.site.name} failed:\n{self.server.last_words()}")
+        rows = self.page.evaluate("selector => watch.rows(selector)", self.site.heatmap)
+        if rows != n:
+            raise RuntimeError(f"{self.site.name} shows {rows} words instead of {n}")
+
+    def click(self) -> tuple[float, float]:
+        """Change the mask. Milliseconds until the heatmap and the whole page are painted."""
+        scope = self.page.get_by_test_id(self.site.scope)
+        group = scope.get_by_role("radiogroup", name="Mask", exact=True)
+        option = group.get_by_role("radio", name=next(self.options), exact=True)
+        self.page.evaluate("selector => watch.arm(selector)", self.site.heatmap)
+        option.click()
+        times = self.page.evaluate("timeout => watch.result(timeout)", PAINT_MS)
+        return times["heatmap"], times["page"]
+
+
+def measure(tabs: list[Tab], n: int, effort: Effort) -> dict[str, Samples]:
+    """Samples of every site at n words; the tabs take turns."""
+    for tab in tabs:
+        tab.open(n)
+    for _ in range(effort.warm):
+        for tab in tabs:
+            tab.click()
+    samples = {tab.site.name: Samples() for tab in tabs}
+    for _ in range(effort.timed):
+        for tab in tabs:
+            heatmap, page = tab.click()
+            samples[tab.site.name].heatmap.append(heatmap)
+            samples[tab.site.name].page.append(page)
+    return samples
+
+
+def summary(values: list[float]) -> str:
+    """The median and the range."""
+    return f"{statistics.median(values):.0f} ({min(values):.0f}-{max(values):.0f})"
+
+
+def times_row(n: int, samples: dict[str, Samples]) -> Row:
+    """Medians and ranges of all sites at n words."""
+    cells = [
+        summary(values)
+        for site in SITES
+        for values in (samples[site.name].heatmap, samples[site.name].page)
+    ]
+    return str(n), *cells
+
+
+def target_rows(n: int, samples: dict[str, Samples]) -> list[Row]:
+    """The ratios of medians that have a target at n words."""
+    floor, app, usual = (statistics.median(samples[site.name].heatmap) for site in SITES)
+    page = statistics.median(samples["app"].page)
+    rows = [at_most(f"heatmap, {n} words, app / floor", app / floor, HEATMAP_OVER_FLOOR[n], "x")]
+    rows.append(at_most(f"heatmap, {n} words, app / usual", app / usual, 1.0, "x"))
+    if n in PAGE_OVER_FLOOR:
+        what = f"whole page, {n} words, app / floor's heatmap"
+        rows.append(at_most(what, page / floor, PAGE_OVER_FLOOR[n], "x"))
+    return rows
+
+
+def cpu_rows(tabs: list[Tab], clicks: int) -> list[Row]:
+    """CPU time every server spends on one change of the mask; only the app has a target.
+
+    All the process does between the first click and the rest after the last one is counted.
+    """
+    rows: list[Row] = []
+    for tab in tabs:
+        tab.open(CPU_WORDS)
+        tab.click()
+        before = tab.server.cpu_seconds()
+        for _ in range(clicks):
+            tab.click()
+        milliseconds = 1000 * (tab.server.cpu_seconds() - before) / clicks
+        what = f"server CPU per change, {CPU_WORDS} words, {tab.site.name}"
+        limit = CPU_MS if tab.site is APP else None
+        rows.append(at_most(what, milliseconds, limit, "ms"))
+    return rows
+
+
+def run(quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
+    """Measure everything; yields each table as soon as it is complete."""
+    effort = QUICK if quick else FULL
+    with ExitStack() as stack:
+        browser = stack.enter_context(chromium())
+        tabs = []
+        for site in SITES:
+            progress(f"serving {site.name}")
+            server = stack.enter_context(serve(site.script))
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            tabs.append(Tab(page, site, server))
+        times: list[Row] = []
+        targets: list[Row] = []
+        for n in SIZES:
+            progress(f"clicking at {n} words")
+            samples = measure(tabs, n, effort)
+            times.append(times_row(n, samples))
+            targets += target_rows(n, samples)
+        header = [f"{site.name} {what}" for site in SITES for what in ("heatmap", "page")]
+        yield table("Click to painted, ms: median (least-greatest)", ["words", *header], times)
+        yield table("Click to painted: ratios of medians", TARGETS, targets)
+        progress(f"CPU time of the servers at {CPU_WORDS} words")
+        yield table("The servers", TARGETS, cpu_rows(tabs, effort.cpu))

@@ -1,0 +1,56 @@
+"""A real server and a real browser for the tests that need what a person really sees."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@contextlib.contextmanager
+def serving(script: str = "streamlit_app.py") -> Iterator[str]:
+    """Serve the app on a free port for as long as the context lasts; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {
+        "server.port": port,
+        "server.address": "127.0.0.1",
+        "server.headless": "true",
+        "browser.gatherUsageStats": "false",
+    }
+    flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", script, *flags],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_healthy(address, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
+    """Return once the server answers `ok`; raise when it stops or takes a minute."""
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server stopped with exit code {process.returncode}")
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+                if answer.read() == b"ok":
+                    return
+        time.sleep(0.1)
+    raise RuntimeError("the server did not get healthy within a minute")

@@ -1,0 +1,358 @@
+"""What a person really sees: links, components and pages in Chromium."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pandas
+import pytest
+import torch
+
+from attention.params import Setting, Value, settings_of
+from attention.text import tokenize
+from attention.variants import VARIANTS
+from attention.view import Selection, Settings
+from tests import chromium
+from tests.hostile import HOSTILE
+from tests.serving import serving
+
+api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+if chromium.find() is None:
+    pytest.skip("needs Chromium", allow_module_level=True)
+
+Page = Any
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with api.sync_playwright() as playwright:
+        yield playwright.chromium.launch(
+            executable_path=chromium.find(), args=chromium.ARGUMENTS
+        )
+
+
+@pytest.fixture
+def open_page(server: str, browser: Any) -> Iterator[Open]:
+    """Opens a link of the app; afterwards nothing may have failed or left the machine."""
+    contexts = []
+    faults: list[str] = []
+
+    def open_page(link: str = "/", address: str = server, **options: Any) -> Page:
+        options = {"viewport": {"width": 1440, "height": 900}} | options
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog}"), dialog.dismiss()))
+        page.on("request", lambda request: note_request(request.url, address))
+        page.goto(address + link)
+        settle(page)
+        return page
+
+    def note_request(url: str, address: str) -> None:
+        if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
+            faults.append(f"request: {url}")
+
+    yield open_page
+    shown = [
+        page.get_by_test_id("stException").count() for context in contexts for page in context.pages
+    ]
+    for context in contexts:
+        context.close()
+    assert faults == []
+    assert not any(shown)
+
+
+def settle(page: Page) -> None:
+    """Wait until the app has started, has nothing more to run, and has painted it."""
+    app = page.get_by_test_id("stApp")
+    api.expect(page.get_by_label("Sentence")).to_be_visible(timeout=30_000)
+    page.wait_for_timeout(350)
+    api.expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
+    page.wait_for_timeout(150)
+
+
+def search(page: Page) -> dict[str, str]:
+    """The settings in the address bar."""
+    return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
+
+
+def fingerprint(page: Page) -> dict[str, Any]:
+    """Everything on the page that a person could compare."""
+    return {
+        "chosen": page.get_by_role("radio", checked=True).all_inner_texts(),
+        "numbers": [box.input_value() for box in page.get_by_role("spinbutton").all()],
+        "texts": [box.input_value() for box in page.get_by_role("textbox").all()],
+        "sliders": [
+            slider.get_attribute("aria-valuenow") for slider in page.get_by_role("slider").all()
+        ],
+        "tokens": page.get_by_role("option").all_inner_texts(),
+        "weights": page.get_by_role("listitem").all_inner_texts(),
+        "equation": page.locator(".equation").inner_text(),
+        "nearest": page.locator(".nearest").all_inner_texts(),
+        "heatmap": page.locator(".st-key-weights_heatmap .hm image").get_attribute("href"),
+        "terms": page.locator(".st-key-terms .hm image").get_attribute("href"),
+    }
+
+
+def set_by_hand(page: Page, name: str, about: Setting, default: Value) -> None:
+    """Change one setting as a person would, to something that is not its default."""
+    field = page.locator(f".st-key-{name}")
+    choices = [choice for choice in about.choices() if choice != default]
+    if choices:
+        field.get_by_role("radio", name=choices[-1], exact=True).click()
+    elif isinstance(default, float):
+        field.get_by_role("slider").press("ArrowRight")
+    else:
+        wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
+        box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
+        box.fill(wanted or str(2 if default != 2 else 3))
+        box.press("Enter")
+    settle(page)
+    assert name in search(page)
+
+
+def check_link(page: Page, open_page: Open) -> None:
+    link = "/?" + urlsplit(page.url).query
+    assert fingerprint(open_page(link)) == fingerprint(page)
+
+
+def test_the_page_opens_on_the_sentence_and_its_heatmap(open_page: Open) -> None:
+    page = open_page()
+    assert page.get_by_role("option").all_inner_texts() == tokenize("the cat walks on the street")
+    assert page.locator(".st-key-weights_heatmap .hm image").count() == 1
+    assert search(page) == {}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_link_shows_the_same_view_for_every_field_of_a_variant(
+    variant: str, open_page: Open
+) -> None:
+    page = open_page(f"/?variant={variant}" if variant != "dot" else "/")
+    for name, (default, about) in settings_of(VARIANTS[variant].Config).items():
+        set_by_hand(page, name, about, default)
+    check_link(page, open_page)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"scale": "factor"},
+        {"scale": "none", "vectors": "random"},
+        {"mask": "causal", "positions": "sinusoidal"},
+        {"mask": "length"},
+        {"mask": "window"},
+        {"mask": "custom"},
+    ],
+    ids=str,
+)
+def test_a_link_shows_the_same_view_for_every_shared_setting(
+    given: dict[str, str], open_page: Open
+) -> None:
+    page = open_page("/")
+    shared = settings_of(Settings)
+    for name, value in given.items():
+        page.locator(f".st-key-{name}").get_by_role("radio", name=value, exact=True).click()
+        settle(page)
+    for name, (default, about) in shared.items():
+        if about.when and given.get(about.when[0]) == about.when[1]:
+            set_by_hand(page, name, about, default)
+    check_link(page, open_page)
+
+
+def test_a_link_carries_sentence_stage_and_query(open_page: Open) -> None:
+    page = open_page()
+    set_by_hand(page, "s", *reversed(settings_of(Settings)["s"]))
+    set_by_hand(page, "stage", settings_of(Selection)["stage"][1], "weights")
+    set_by_hand(page, "query", *reversed(settings_of(Selection)["query"]))
+    page.get_by_role("radio", name="scaled", exact=True).click()
+    settle(page)
+    assert search(page) == {"s": "he said she said", "stage": "scaled", "query": "2"}
+    check_link(page, open_page)
+
+
+def test_the_sentence_updates_while_one_types(open_page: Open) -> None:
+    page = open_page()
+    box = page.get_by_label("Sentence")
+    box.click()
+    box.press("End")
+    box.press_sequentially(" slowly", delay=30)
+    api.expect(page.get_by_role("option").last).to_have_text("slowly")
+
+
+def test_hovering_previews_without_choosing(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("option").nth(5).hover()
+    api.expect(page.get_by_role("status")).to_contain_text("“street” attends most to itself")
+    assert "query" not in search(page)
+    assert page.locator(".equation").inner_text().startswith("ythe")
+
+
+def test_clicking_chooses_a_query_and_leaves_the_settings_alone(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("option").nth(4).click()
+    api.expect(page.locator(".equation")).to_contain_text("ythe 4 =")
+    assert search(page) == {"query": "4"}
+
+
+def test_arrow_keys_choose_a_query(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("listbox").focus()
+    page.keyboard.press("ArrowDown")
+    api.expect(page.locator(".equation")).to_contain_text("ycat =")
+    page.keyboard.press("End")
+    api.expect(page.locator(".equation")).to_contain_text("ystreet =")
+    assert search(page) == {"query": "5"}
+
+
+def test_the_browsers_back_button_undoes_a_choice(open_page: Open) -> None:
+    page = open_page()
+    for position in (1, 3):
+        page.get_by_role("option").nth(position).click()
+        settle(page)
+    page.go_back()
+    api.expect(page.locator(".equation")).to_contain_text("ycat =")
+
+
+def test_masked_cells_are_hidden_by_click_drag_and_keyboard(open_page: Open) -> None:
+    page = open_page("/?mask=custom")
+
+    def cell_at(query: int, key: int) -> Any:
+        return page.locator(f"[data-query='{query}'][data-key='{key}']")
+
+    cell_at(0, 1).click()
+    settle(page)
+    assert search(page)["cells"] == "0:1"
+    cell_at(1, 2).hover()
+    page.mouse.down()
+    cell_at(3, 2).hover()
+    page.mouse.up()
+    settle(page)
+    assert search(page)["cells"] in ("0:1 1:2 3:2", "0:1 1:2 2:2 3:2")
+    cell_at(0, 1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    settle(page)
+    assert search(page)["cells"].startswith("0:1-2 ")
+    assert page.get_by_role("listitem").nth(1).inner_text().split() == ["cat", "masked"]
+
+
+def test_the_custom_mask_survives_a_look_at_another_mask(open_page: Open) -> None:
+    page = open_page("/?mask=custom&cells=0:1")
+    masks = page.locator(".st-key-mask")
+    for name in ("causal", "custom"):
+        masks.get_by_role("radio", name=name).click()
+        settle(page)
+    assert search(page) == {"mask": "custom", "cells": "0:1"}
+
+
+def test_copy_link_copies_the_address(open_page: Open) -> None:
+    page = open_page("/?mask=causal&query=2", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    api.expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_downloads_hold_the_numbers_on_the_page(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("/?variant=qkv&mask=causal&query=2&vectors=random&d_model=7")
+    files = {}
+    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", "PyTorch script"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        files[name] = tmp_path / download.value.suggested_filename
+        download.value.save_as(files[name])
+    weights = pandas.read_csv(files["Weights, CSV"], index_col=0).to_numpy()
+    trace = runpy.run_path(str(files["PyTorch script"]))["trace"]
+    torch.testing.assert_close(torch.tensor(weights).float(), trace.weights)
+    table = pandas.read_csv(files["Table, CSV"])
+    torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
+    assert len(files["Figures, one HTML file"].read_text("utf-8")) > 1_000_000
+
+
+def test_the_standalone_file_draws_without_a_network(
+    open_page: Open, browser: Any, tmp_path: Path
+) -> None:
+    page = open_page()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Figures, one HTML file").click()
+    download.value.save_as(tmp_path / "figures.html")
+    requests: list[str] = []
+    alone = browser.new_page()
+    alone.on("request", lambda request: requests.append(request.url))
+    alone.goto((tmp_path / "figures.html").as_uri())
+    api.expect(alone.locator(".js-plotly-plot .hm image")).to_have_count(5)
+    alone.close()
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("path", ["/explore", "/"])
+def test_a_cold_server_shows_a_deep_link_in_its_frame(path: str, open_page: Open) -> None:
+    with serving() as address:
+        page = open_page(f"{path}?{urlencode({'variant': 'qkv', 'query': 2})}", address=address)
+        api.expect(page.locator(".equation")).to_contain_text("ywalks =")
+        assert page.locator(".st-key-variant").get_by_role("radio", checked=True).inner_text() == "qkv"
+        assert page.get_by_role("dialog").count() == 0
+        page.context.close()
+
+
+def test_hostile_sentences_do_nothing(open_page: Open) -> None:
+    page = open_page()
+    for sentence in HOSTILE:
+        page.goto(f"{page.url.split('?')[0]}?{urlencode({'s': sentence})}")
+        settle(page)
+        tokens = tokenize(sentence)
+        if tokens:
+            shown = page.get_by_role("option").all_text_contents()
+            assert shown == tokens
+        else:
+            api.expect(page.get_by_text("Type a sentence above")).to_be_visible()
+        assert page.get_by_test_id("stException").count() == 0
+        assert page.locator("img[src*='evil'], a[href*='evil'], a[href^='javascript']").count() == 0
+
+
+def test_a_bad_link_says_what_it_could_not_have(open_page: Open) -> None:
+    page = open_page("/?variant=foo&query=99&nonsense=1")
+    notes = page.locator(".note").all_inner_texts()
+    assert any(note.startswith("variant must be one of dot, qkv") for note in notes)
+    assert "“nonsense” is not a setting; it was left out." in notes
+    assert "There is no token 99 in this sentence; showing the last, 5." in notes
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_nothing_is_cut_off_at_phone_width(width: int, open_page: Open) -> None:
+    page = open_page("/?query=1", viewport={"width": width, "height": 800})
+    overflow = page.evaluate(
+        """() => {
+            const main = document.querySelector('[data-testid=stMain]')
+            return main.scrollWidth - main.clientWidth
+        }"""
+    )
+    assert overflow <= 0
+    api.expect(page.get_by_role("listitem").first).to_be_in_viewport()
+
+
+def test_figures_follow_the_theme(open_page: Open) -> None:
+    images = {
+        scheme: fingerprint(open_page("/?query=1", color_scheme=scheme))["heatmap"]
+        for scheme in ("light", "dark")
+    }
+    assert images["light"] != images["dark"]
+
+
+def test_figures_have_text_alternatives(open_page: Open) -> None:
+    page = open_page()
+    html = page.content()
+    assert re.search(r"Heatmap of the weights: queries down, keys across", html)
+    assert "Weights of the chosen query as bars" in html
