@@ -18,3 +18,4 @@ state.sentence_box()
 for words in state.words_on_link():
     state.say(words)
 page.run()
+state.freeze()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 from torchtext.vocab import Vectors
 
 from attention.functional import Trace
@@ -33,29 +35,79 @@ def residual(trace: Trace, query: int) -> float:
     return float((total - trace.output[..., query, :].double()).norm())
 
 
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of one weighted sum, a row each; the rows sum to the output.
+
+    keys: tokens; positions: theirs, None for the row that adds up all weaker terms;
+    weights (rows,); terms (rows, d_v); numbers: further columns, None where a row has none.
+    """
+
+    keys: list[str]
+    positions: list[int | None]
+    weights: Tensor
+    terms: Tensor
+    numbers: dict[str, list[float | None]]
+
+
+def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Terms:
+    """The terms of output row `query` of a 2-D trace, in the order of the sentence.
+
+    With more than `most` keys the weaker ones are added up in one more row.
+    """
+    order = trace.weights[query].argsort(descending=True, stable=True)
+    kept, rest = order[:most].sort().values, order[most:]
+    terms, portions = contributions(trace, query), shares(trace, query)
+    weights = trace.weights[query]
+    rows = [terms[kept]]
+    numbers: dict[str, list[float | None]] = {
+        "score": trace.scores[query, kept].tolist(),
+        "scaled": trace.scaled[query, kept].tolist(),
+        "‖v‖": trace.values[kept].norm(dim=-1).tolist(),
+    }
+    keys = [tokens[key] for key in kept.tolist()]
+    positions: list[int | None] = kept.tolist()
+    sums, parts = [weights[kept]], [portions[kept]]
+    if len(rest):
+        keys.append(f"{len(rest)} others")
+        positions.append(None)
+        rows.append(terms[rest].sum(0, keepdim=True))
+        sums.append(weights[rest].sum(0, keepdim=True))
+        parts.append(portions[rest].sum(0, keepdim=True))
+        for column in numbers.values():
+            column.append(None)
+    together = torch.cat(rows)
+    numbers["‖w·v‖"] = together.norm(dim=-1).tolist()
+    numbers["share of y"] = torch.cat(parts).tolist()
+    return Terms(keys, positions, torch.cat(sums), together, numbers)
+
+
 def entropy_bits(weights: Tensor) -> Tensor:
     """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries)."""
     return -torch.xlogy(weights, weights).sum(-1) / torch.tensor(2.0).log()
 
 
 class Neighbours:
-    """The nearest words of a vocabulary by cosine (Pennington et al. 2014), norms kept ready."""
+    """The nearest words by cosine among the most frequent ones (vector files are in that order).
 
-    def __init__(self, vectors: Vectors) -> None:
-        self.vectors = vectors
-        self.norms: Tensor = vectors.vectors.norm(dim=1).clamp_min(1e-12)
+    The most frequent words are compared, copied and at unit length, so that a look-up reads them
+    once; rarer ones would mostly be names and typing errors.
+    """
+
+    def __init__(self, vectors: Vectors, among: int = 100_000) -> None:
+        self.words: list[str] = vectors.itos[:among]
+        self.directions: Tensor = normalize(vectors.vectors[:among], dim=1).T.contiguous()
 
     def __call__(self, wanted: Tensor, k: int = 5) -> list[list[tuple[str, float]]]:
         """For each row of wanted (n, d): its k nearest words with their cosines; none for 0."""
-        similarity = (wanted @ self.vectors.vectors.T) / self.norms
-        similarity /= wanted.norm(dim=1, keepdim=True).clamp_min(1e-12)
-        cosines, words = similarity.topk(min(k, len(self.norms)), dim=1)
+        similarity = normalize(wanted, dim=1) @ self.directions
+        cosines, positions = similarity.topk(min(k, len(self.words)), dim=1)
         return [
-            [(self.vectors.itos[w], c) for w, c in zip(row_words, row_cosines, strict=True)]
+            [(self.words[p], c) for p, c in zip(row_positions, row_cosines, strict=True)]
             if some.any()
             else []
-            for some, row_words, row_cosines in zip(
-                wanted, words.tolist(), cosines.tolist(), strict=True
+            for some, row_positions, row_cosines in zip(
+                wanted, positions.tolist(), cosines.tolist(), strict=True
             )
         ]
 

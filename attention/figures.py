@@ -43,14 +43,14 @@ TOKEN_AXIS = {
     "showgrid": False,
     "zeroline": False,
     "ticks": "",
-    "automargin": True,
 }
 COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
-MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
-MOST_TICKS = 64
+MOST_TICKS = 32
+MOST_CROSSES = 16
+MOST_ROWS = 32
 MOST_NUMBERS = 12
-MOST_BAR_NUMBERS = 32
+MOST_FLAT = 44
 STRIP_QUANTILE = 0.97
 LONG_QUANTILE = 0.99
 TICK_LENGTH = 12
@@ -105,22 +105,24 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
     }
     data: list[dict[str, Any]] = [cells]
     layout: dict[str, Any] = {
-        "xaxis": token_axis(tokens) | {"side": "top", "range": [-0.5, n_keys - 0.5]},
+        "xaxis": token_axis(tokens)
+        | {"side": "top", "tickangle": top_angle(tokens), "range": [-0.5, n_keys - 0.5]},
         "yaxis": token_axis(tokens) | {"range": [n_queries - 0.5, -0.5]},
         "height": figure_height(n_queries),
-        "margin": MARGIN,
+        "margin": margins(tokens),
         "plot_bgcolor": CLEAR,
         "shapes": [outline(query, n_keys)],
         "showlegend": False,
     }
     if masked.any():
         layout["shapes"].append(ground(n_queries, n_keys))
-        if n_keys <= MOST_TICKS:
+        if n_keys <= MOST_CROSSES:
             data.append(crosses(masked, labels))
     if stage == "weights":
         bits = analysis.entropy_bits(trace.weights).numpy()
+        draw = bars if n_queries <= MOST_TICKS else profile
         data.append(
-            bars(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
+            draw(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
         )
         layout["xaxis"] |= {"domain": [0, 0.82]}
         layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits")
@@ -132,16 +134,16 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
 
     Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
     """
-    kept, terms, weights = strongest(trace, query)
-    n_rows, d_v = terms.shape
-    every = positioned(tokens)
-    labels = [every[key] for key in kept]
-    names = [label(tokens[key]) for key in kept]
-    if n_rows > len(kept):
-        labels.append(f"{len(tokens) - len(kept)} others")
-        names.append("others")
+    terms = analysis.strongest(trace, tokens, query, MOST_ROWS)
+    n_rows, d_v = terms.terms.shape
+    weights = terms.weights.numpy()
+    labels = [
+        html.escape(name) if position is None else f"{label(name)} ({position})"
+        for name, position in zip(terms.keys, terms.positions, strict=True)
+    ]
+    names = [label(name) for name in terms.keys]
     rows = numpy.full((n_rows + 2, d_v), numpy.nan, dtype=numpy.float32)
-    rows[:n_rows] = terms
+    rows[:n_rows] = terms.terms.numpy()
     rows[-1] = trace.output[query].numpy()
     strip = {
         "type": "heatmap",
@@ -173,28 +175,11 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
         },
         "height": figure_height(n_rows + 2),
         "bargap": 0.45,
-        "margin": MARGIN,
+        "margin": margins(tokens) | {"t": 8},
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
     return go.Figure([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
-
-
-def strongest(trace: Trace, query: int) -> tuple[list[int], Any, Any]:
-    """The terms of a weighted sum as rows a figure has room for: (positions, terms, weights).
-
-    Beyond `MOST_TICKS` keys the weaker ones are added up in one more row, so that the rows still
-    sum to the output.
-    """
-    terms = analysis.contributions(trace, query).numpy()
-    weights = trace.weights[query]
-    order = weights.argsort(descending=True, stable=True).numpy()
-    kept, rest = numpy.sort(order[:MOST_TICKS]), order[MOST_TICKS:]
-    shown, lengths = terms[kept], weights.numpy()[kept]
-    if len(rest):
-        shown = numpy.vstack([shown, terms[rest].sum(0)])
-        lengths = numpy.append(lengths, weights.numpy()[rest].sum())
-    return kept.tolist(), shown, lengths
 
 
 def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
@@ -205,9 +190,23 @@ def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[s
         "x": lengths,
         "y": labels,
         "width": 0.45,
-        "text": [f"{n:.{digits}f}" for n in lengths] if len(lengths) <= MOST_BAR_NUMBERS else None,
+        "text": [f"{n:.{digits}f}" for n in lengths] if len(lengths) <= MOST_TICKS + 1 else None,
         "textposition": "outside",
         "cliponaxis": False,
+        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+    }
+
+
+def profile(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
+    """What `bars` shows, as one filled line: for more rows than bars are worth drawing for."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": lengths,
+        "y": labels,
+        "fill": "tozerox",
+        "fillcolor": GREY["color"],
+        "line": {"width": 0, "shape": "vhv"},
         "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
     }
 
@@ -299,9 +298,22 @@ def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def margins(tokens: Sequence[str]) -> dict[str, Any]:
+    """Room for the labels, from their lengths: measuring them would draw every figure twice."""
+    longest = max(len(html.unescape(label(token))) for token in tokens)
+    width = 14 + round(0.6 * tick_size(min(len(tokens), MOST_TICKS)) * max(longest, 5))
+    upright = top_angle(tokens) == 0
+    return {"l": width, "r": 56, "t": 26 if upright else width, "b": 40, "autoexpand": False}
+
+
+def top_angle(tokens: Sequence[str]) -> int:
+    """Labels along the top lie flat while there is room, else they stand."""
+    return 0 if sum(max(len(label(token)), 3) for token in tokens) <= MOST_FLAT else -90
+
+
 def tick_size(ticks: int) -> int:
     """A font size at which so many labels stand apart."""
-    return 13 if ticks <= 24 else 10 if ticks <= 48 else 8
+    return 13 if ticks <= 24 else 10
 
 
 def ground(n_queries: int, n_keys: int) -> dict[str, Any]:

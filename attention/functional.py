@@ -51,7 +51,7 @@ def additive_scores(
     (one pair of a query and a key at the least), with gradients too.
     """
     left, right = queries @ W_q, keys @ W_k
-    leading = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    leading = torch.broadcast_tensors(left[..., :0, :0], right[..., :0, :0])[0].shape[:-2]
     left, right = _batched(left, leading), _batched(right, leading)
     n_queries, n_keys, hidden = left.shape[-2], right.shape[-2], v.shape[0]
 
@@ -204,11 +204,9 @@ def _check_mask(mask: Tensor, scores: Tensor) -> None:
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be bool (True = may attend), got {mask.dtype}")
     try:
-        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+        mask.expand(scores.shape)
     except RuntimeError:
-        fits = False
-    if not fits:
         raise ValueError(
             f"mask must broadcast to (…, queries, keys) = {tuple(scores.shape)}, "
             f"got {tuple(mask.shape)}"
-        )
+        ) from None

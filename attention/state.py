@@ -6,8 +6,10 @@ here knows a variant by name: the menu and its fields follow from the registry.
 
 from __future__ import annotations
 
+import functools
 import gc
 import html
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,17 +39,6 @@ EXAMPLES = (
 SHARED = settings_of(Settings)
 SELECTION = settings_of(Selection)
 MOST_CLICKABLE = 32
-TABLE_FORMATS = {
-    name: st.column_config.NumberColumn(format=form)
-    for name, form in {
-        "score": "%.4f",
-        "scaled": "%.4f",
-        "weight": "%.4f",
-        "‖v‖": "%.3f",
-        "‖w·v‖": "%.3f",
-        "share of y": "percent",
-    }.items()
-}
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -64,19 +55,33 @@ def neighbours(name: str) -> Neighbours:
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
 def warm_up() -> None:
-    """Load what everybody shares, then keep the garbage collector from walking it on every rerun.
+    """Load what everybody shares.
 
-    One thread an operation: the tensors are small, and many people share the machine.
+    One thread an operation: the tensors are small, and many people share the machine. Short turns
+    for Python's threads: what a run has made is sent while the run goes on.
     """
     torch.set_num_threads(1)
+    sys.setswitchinterval(0.0005)
     neighbours("glove")
+
+
+@st.cache_resource(show_spinner=False)
+def freeze() -> None:
+    """Keep the garbage collector from walking, after every rerun, what the first one made.
+
+    To be called at the end of the frame: by then all modules are loaded and warm.
+    """
     gc.collect()
     gc.freeze()
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@functools.lru_cache(maxsize=64)
 def view_of(settings: Settings) -> View:
-    """What the settings come to; views are frozen, so sessions share them."""
+    """What the settings come to; views are frozen, so sessions share them.
+
+    Streamlit's own caches would copy the view, or spend longer on hashing the settings than
+    computing takes.
+    """
     return compute(settings, load_vectors)
 
 
@@ -292,7 +297,7 @@ def equation(view: View, query: int) -> None:
 
 def nearest_words(view: View, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
-    st.markdown("##### Nearest words")
+    st.markdown("**Nearest words** by cosine, among the 100,000 most frequent")
     if view.words is None:
         st.caption("The output lives in a space of its own, where no words are.")
         return

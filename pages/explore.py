@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention import analysis, figures, state
-from attention.components import token_view
+from attention.components import token_view, weighted_sum
 from attention.view import View
 
 state.inside_frame("pages/explore.py")
@@ -31,7 +31,7 @@ def explore() -> None:
         )
     with right:
         matrix(query)
-    weighted_sum(view, query)
+    sum_up(view, query)
     state.downloads(view, query)
 
 
@@ -52,32 +52,12 @@ def matrix(query: int) -> None:
     st.caption(figures.stage_words(stage, len(view.tokens)))
 
 
-def weighted_sum(view: View, query: int) -> None:
+def sum_up(view: View, query: int) -> None:
     """The chosen token's new vector, term by term."""
-    trace = view.trace
     state.equation(view, query)
-    st.plotly_chart(
-        figures.weighted_sum(trace, view.tokens, query),
-        key="terms",
-        config=state.toolbar("weighted-sum"),
-        alt="Weights of the chosen query as bars, and each term of its sum over the dimensions. "
-        "The table below holds the numbers.",
-    )
-    st.caption(
-        "Left, the weights. Right, each term w·v over the dimensions, and their sum y below: "
-        "orange adds, blue takes away; the few largest numbers share the last colour."
-    )
-    numbers, words = st.columns([7, 5], gap="large")
-    with numbers:
-        st.dataframe(
-            analysis.table(trace, query, view.tokens),
-            hide_index=True,
-            height="content" if len(view.tokens) <= 12 else 420,
-            column_config=state.TABLE_FORMATS,
-            alt="Each key's score, scaled score, weight, lengths and share of the output.",
-        )
-    with words:
-        state.nearest_words(view, query)
+    terms = analysis.strongest(view.trace, view.tokens, query, figures.MOST_ROWS)
+    weighted_sum(terms, view.trace.output[query], key="terms")
+    state.nearest_words(view, query)
 
 
 explore()

@@ -15,6 +15,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.analysis import Terms
+
 Renderer = Callable[..., Any]
 
 
@@ -28,7 +30,13 @@ def _component(name: str) -> Renderer:
     return renderer
 
 
+def _packed(tensor: Tensor) -> str:
+    """A float32 tensor as base64 of its bytes, little-endian, to the last bit."""
+    return base64.b64encode(tensor.contiguous().numpy().tobytes()).decode("ascii")
+
+
 _token_view = _component("token_view")
+_weighted_sum = _component("weighted_sum")
 _mask_grid = _component("mask_grid")
 _copy_link = _component("copy_link")
 
@@ -61,10 +69,31 @@ def token_view(
         data={
             "tokens": list(tokens),
             "known": list(known),
-            "weights": base64.b64encode(shown.numpy().tobytes()).decode("ascii"),
+            "weights": _packed(shown),
             "query": query,
         },
         on_query_change=selected,
+    )
+
+
+def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
+    """One weighted sum as a table: a row a key with its weight as a bar, its term as a strip.
+
+    terms: rows that sum to output (d_v,). Colours saturate where 3 % of the numbers lie beyond.
+    """
+    rows = torch.cat([terms.terms, output[None]])
+    _weighted_sum(
+        key=key,
+        data={
+            "keys": terms.keys,
+            "positions": terms.positions,
+            "weights": terms.weights.tolist(),
+            "numbers": terms.numbers,
+            "terms": _packed(rows),
+            "width": rows.shape[1],
+            "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
+            "length": float(output.norm()),
+        },
     )
 
 
