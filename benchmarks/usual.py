@@ -1,7 +1,7 @@
 """The usual: the page most people would write to look at attention weights.
 
-A sentence, a mask, one px.imshow with the tokens on its axes; nothing is cached or tuned. Where
-the tokens do not all fit, Plotly labels every k-th one by itself.
+A sentence, a mask, one px.imshow with every token as a label; nothing is cached or tuned. The
+labels are set by position, since px.imshow lays the rows of a repeated word over each other.
 """
 
 import math
@@ -18,13 +18,15 @@ n = int(st.query_params.get("n", 16))
 sentence = st.text_input("Sentence", " ".join(islice(cycle(TEXT.split()), n)))
 mask = st.segmented_control("Mask", ["none", "causal"], default="none")
 
-words = sentence.split()
-tokens = [f"{i} {word}" for i, word in enumerate(words)]
+tokens = sentence.split()
 torch.manual_seed(0)
-embeddings = torch.randn(len(words), WIDTH)
+embeddings = torch.randn(len(tokens), WIDTH)
 scores = embeddings @ embeddings.T / math.sqrt(WIDTH)
 if mask == "causal":
-    scores = scores.masked_fill(torch.ones(len(words), len(words)).triu(1).bool(), -math.inf)
+    scores = scores.masked_fill(torch.ones(len(tokens), len(tokens)).triu(1).bool(), -math.inf)
 weights = torch.softmax(scores, dim=-1)
 
-st.plotly_chart(px.imshow(weights.numpy(), x=tokens, y=tokens))
+figure = px.imshow(weights.numpy())
+figure.update_xaxes(tickvals=list(range(len(tokens))), ticktext=tokens)
+figure.update_yaxes(tickvals=list(range(len(tokens))), ticktext=tokens)
+st.plotly_chart(figure)

@@ -5,10 +5,10 @@
 
    heatmap  The weights are on the screen: either an <image> that matches the selector `heatmap`
             has loaded a picture it did not show before, or a canvas that matches it has counted
-            up its `data-version`; then two animation frames, the first of which paints it. This
-            is an upper bound: work that blocks the page right after that paint counts as well.
+            up its `data-version`; then the next animation frame, up to the first task after it:
+            by then the page has been laid out and painted.
    page     Nothing on the page changes any more: the last change of content, counted up to
-            600 ms of quiet after the script has ended, and two animation frames.
+            600 ms of quiet after the script has ended, and the frame that paints it.
 
    Content is every element, attribute and text in the body, inside shadow roots too, and every
    canvas drawn on. Not content: Streamlit's header with its running indicator, and the marks of
@@ -18,7 +18,11 @@
   let run = null;
 
   function afterPaint(then) {
-    requestAnimationFrame(() => requestAnimationFrame(() => then(performance.now())));
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => then(performance.now());
+      port2.postMessage(null);
+    });
   }
 
   function contentChanged() {

@@ -18,6 +18,7 @@ from attention.analysis import (
     entropy_bits,
     residual,
     shares,
+    strongest,
     table,
 )
 from attention.functional import Trace, attend
@@ -111,6 +112,42 @@ def test_the_residual_is_the_distance_from_the_sum_of_the_terms() -> None:
     assert residual(trace, 0) == pytest.approx(5)
 
 
+@pytest.mark.parametrize("most", [7, 11])
+def test_while_there_is_room_every_term_has_its_row(most: int) -> None:
+    trace, tokens = traced(n_queries=7, mask=masks.hidden("2:1", 7, 7)), list("abcabca")
+    terms = strongest(trace, tokens, 2, most)
+    assert terms.keys == tokens
+    assert terms.positions == list(range(7))
+    assert torch.equal(terms.weights, trace.weights[2])
+    assert torch.equal(terms.terms, contributions(trace, 2))
+    columns = table(trace, 2, tokens)
+    for name, numbers in terms.numbers.items():
+        assert numbers == columns[name]
+
+
+def test_the_weaker_terms_are_added_up_in_one_row() -> None:
+    trace, tokens = traced(n_queries=7), list("abcdefg")
+    terms = strongest(trace, tokens, 3, most=2)
+    weights = trace.weights[3].tolist()
+    kept = sorted(sorted(range(7), key=lambda key: -weights[key])[:2])
+    rest = [key for key in range(7) if key not in kept]
+    assert terms.keys == [*(tokens[key] for key in kept), "5 others"]
+    assert terms.positions == [*kept, None]
+    every, parts = contributions(trace, 3), shares(trace, 3)
+    torch.testing.assert_close(terms.terms, torch.vstack([every[kept], every[rest].sum(0)]))
+    torch.testing.assert_close(terms.terms.sum(0), trace.output[3])
+    assert terms.weights.tolist() == pytest.approx(
+        [*(weights[key] for key in kept), sum(weights[key] for key in rest)]
+    )
+    assert terms.numbers["score"] == [*trace.scores[3, kept].tolist(), None]
+    assert terms.numbers["scaled"] == [*trace.scaled[3, kept].tolist(), None]
+    assert terms.numbers["‖v‖"] == [*trace.values[kept].norm(dim=-1).tolist(), None]
+    assert terms.numbers["‖w·v‖"] == pytest.approx(terms.terms.norm(dim=-1).tolist())
+    assert terms.numbers["share of y"] == pytest.approx(
+        [*parts[kept].tolist(), parts[rest].sum().item()]
+    )
+
+
 @pytest.mark.parametrize(
     ("weights", "bits"),
     [
@@ -163,6 +200,11 @@ def test_at_most_the_whole_vocabulary_is_near() -> None:
     (found,) = Neighbours(Words())(torch.tensor([[1.0, 0.5]]), k=11)
     assert len(found) == 5
     assert found[-1] == ("west", pytest.approx(-1 / 1.25**0.5))
+
+
+def test_only_the_first_words_of_the_vocabulary_are_compared() -> None:
+    (found,) = Neighbours(Words(), among=2)(torch.tensor([[1.0, 1.0]]), k=5)
+    assert {word for word, _ in found} == {"east", "north"}
 
 
 def test_a_zero_vector_is_near_nothing() -> None:

@@ -147,6 +147,14 @@ def test_masked_cells_do_not_widen_the_colour_range() -> None:
     assert cells.zmax == pytest.approx(trace.scaled[MASK].abs().max().item())
 
 
+@pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
+def test_where_the_largest_numbers_share_a_colour_the_words_say_so(n: int, saturated: bool) -> None:
+    trace = traced(n)
+    cells = heat(figures.heatmap(trace, "weights", [f"w{index}" for index in range(n)], 0))
+    assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
+    assert ("share the last colour" in figures.stage_words("weights", n)) == saturated
+
+
 @pytest.mark.parametrize("diverging", [True, False])
 @pytest.mark.parametrize("z", [[[0.0, 0]], [[numpy.nan]]])
 def test_a_colour_range_is_never_empty(z: list[list[float]], diverging: bool) -> None:
@@ -239,7 +247,7 @@ def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(
 def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
     trace = traced(101)
     figure = figures.weighted_sum(trace, [f"w{index}" for index in range(101)], 5)
-    z, most = heat(figure).z, figures.MOST_TICKS
+    z, most = heat(figure).z, figures.MOST_ROWS
     assert len(z) == most + 3
     numpy.testing.assert_allclose(z[: most + 1].sum(0), z[-1], atol=1e-5)
     assert numpy.array_equal(z[-1], trace.output[5].numpy())

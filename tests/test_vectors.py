@@ -114,15 +114,18 @@ def test_reading_leaves_no_file_behind(written: Callable[..., str], tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
 
 
-def test_loading_vectors_does_not_touch_tls_verification(written: Callable[..., str]) -> None:
-    before = ssl._create_default_https_context
+def test_loading_vectors_does_not_touch_tls_verification(
+    written: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = ssl.create_default_context
+    monkeypatch.setattr(ssl, "_create_default_https_context", verified)
     OwnVectors(written(THREE_WORDS))
-    assert ssl._create_default_https_context is before
+    assert ssl._create_default_https_context is verified
     with pytest.raises(ValueError, match=OWN_VECTORS_VARIABLE):
         OwnVectors(written("cat 1 two 3\n"))
-    assert ssl._create_default_https_context is before
+    assert ssl._create_default_https_context is verified
     PackagedGlove()
-    assert ssl._create_default_https_context is before
+    assert ssl._create_default_https_context is verified
 
 
 def test_a_missing_file_is_named_in_the_message(tmp_path: Path) -> None:
