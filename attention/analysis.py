@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -84,7 +85,8 @@ def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Ter
 
 def entropy_bits(weights: Tensor) -> Tensor:
     """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries)."""
-    return -torch.xlogy(weights, weights).sum(-1) / torch.tensor(2.0).log()
+    bits = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+    return bits.clamp_min(0.0) + 0.0  # no -0.0 for sure rows
 
 
 class Neighbours:

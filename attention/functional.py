@@ -123,7 +123,7 @@ class Trace:
     """Every step of one attention computation.
 
     queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
-    scores as the score function gave them, scaled = scores × scale, mask (or None),
+    scores as the score function gave them, scaled = scores × scale, mask (or None, else expanded),
     weights = masked softmax of scaled, before dropout, each (…, queries, keys);
     dropped: the weights after dropout, None when there is none;
     output (…, queries, d_v) = (dropped or weights) @ values.
@@ -173,7 +173,8 @@ def attend(
         kept = torch.rand(weights.shape, generator=generator, device=weights.device) >= dropout
         dropped = weights * kept / (1 - dropout)
     output = _matmul(weights if dropped is None else dropped, values)
-    return Trace(queries, keys, values, raw, scaled, mask, weights, output, dropped)
+    shown = None if mask is None else mask.expand(weights.shape)
+    return Trace(queries, keys, values, raw, scaled, shown, weights, output, dropped)
 
 
 def _matmul(left: Tensor, right: Tensor) -> Tensor:
@@ -185,7 +186,7 @@ def _matmul(left: Tensor, right: Tensor) -> Tensor:
 
 def _batched(tensor: Tensor, leading: torch.Size) -> Tensor:
     """(…, n, m) as (batch, n, m), the leading dimensions broadcast to `leading`."""
-    return tensor.expand(*leading, *tensor.shape[-2:]).reshape(-1, *tensor.shape[-2:])
+    return tensor.expand(*leading, *tensor.shape[-2:]).reshape(leading.numel(), *tensor.shape[-2:])
 
 
 def _tanh_scores(left: Tensor, right: Tensor, v: Tensor) -> Tensor:

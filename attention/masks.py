@@ -64,7 +64,7 @@ def hidden(cells: str, n_queries: int, n_keys: int) -> Tensor:
 
 
 def hidden_cells(mask: Tensor) -> str:
-    """The shortest `cells` for which :func:`hidden` gives this (queries, keys) mask back."""
+    """`cells` for which :func:`hidden` gives this (queries, keys) mask back."""
     entries = []
     for query, row in enumerate(mask.tolist()):
         if not any(row):

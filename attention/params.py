@@ -85,7 +85,11 @@ def complaint(name: str, default: Value, about: Setting, value: object) -> str |
         if not isinstance(value, str):
             return f"{name} must be text, got {value!r}"
         most = about.maximum or math.inf
-        return None if len(value) <= most else f"{name} must have at most {most} characters"
+        return (
+            None
+            if len(value) <= most
+            else f"{name} must have at most {most} characters, got {len(value)}"
+        )
     whole = isinstance(default, int)
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         return f"{name} must be {'a whole number' if whole else 'a number'}, got {value!r}"
@@ -103,11 +107,19 @@ def check(config: Any) -> None:
 
 
 def read(default: Value, text: str) -> Value:
-    """The text of a setting as a value of its default's type, or the text where it is none."""
+    """The text of a setting as a value of its default's type, or the text where it is none.
+
+    Whole numbers may be written with a point or an exponent, as in a link made by hand.
+    """
+    if isinstance(default, str):
+        return text
     try:
-        return type(default)(text)
+        number = float(text)
     except ValueError:
         return text
+    if isinstance(default, float):
+        return number
+    return int(number) if number.is_integer() else text
 
 
 @dataclass(frozen=True)

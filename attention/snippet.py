@@ -86,6 +86,9 @@ def _needed(functions: list[Callable[..., Any]]) -> list[Any]:
 
 def _names(item: Any) -> Iterator[str]:
     """The global and attribute names a function's code uses, its inner functions' too."""
+    for default in (getattr(item, "__kwdefaults__", None) or {}).values():
+        if inspect.isfunction(default):
+            yield default.__name__
     pending = [item.__code__] if hasattr(item, "__code__") else []
     while pending:
         code = pending.pop()

@@ -28,7 +28,7 @@ from attention.snippet import pytorch_snippet
 from attention.text import MAX_TOKENS, tokenize
 from attention.variants import VARIANTS
 from attention.vectors import OwnVectors, PackagedGlove, own_vectors_path
-from attention.view import Selection, Settings, View, compute, misread
+from attention.view import Selection, Settings, View, acceptable, compute, misread
 
 EXAMPLES = (
     "the cat walks on the street",
@@ -101,7 +101,18 @@ def frame_ready() -> None:
     if asked_for := st.session_state.pop("asked_for", None):
         st.switch_page(asked_for, query_params=st.query_params.to_dict())
     st.session_state["framed"] = True
-    st.session_state.setdefault("misread", misread(st.query_params.to_dict()))
+    if "misread" not in st.session_state:
+        asked = st.query_params.to_dict()
+        st.session_state["misread"] = misread(asked)
+        drop_from_address(name for name, text in asked.items() if not acceptable(name, text))
+
+
+def drop_from_address(names: Iterable[str]) -> None:
+    """Forget settings that are wrong before a widget reads them: on some, it would fail."""
+    if wrong := list(names):
+        for name in wrong:
+            del st.query_params[name]
+        st.rerun()
 
 
 def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
@@ -234,7 +245,8 @@ def current_view() -> View | None:
 
 def paint(cells: Iterable[tuple[int, int]], allowed: bool) -> None:
     """Show or hide cells of the custom mask, within a callback."""
-    mask = masks.hidden(st.session_state.get("cells", ""), MAX_TOKENS, MAX_TOKENS)
+    n = len(tokenize(value_of("s")))
+    mask = masks.hidden(value_of("cells"), n, n)
     for query, key in cells:
         mask[query, key] = allowed
     choose("cells", masks.hidden_cells(mask))

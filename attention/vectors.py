@@ -6,6 +6,7 @@ import hashlib
 import os
 import ssl
 import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,8 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
 
     torchtext writes a `.pt` beside its cache that is keyed by file name alone, so a changed file
     would go unseen: here each reading has a cache of its own, thrown away at once. torchtext also
-    switches TLS verification off for the whole process; it is put back.
+    switches TLS verification off for the whole process; it is put back. And it leaves a row of
+    zeros for every word that is not UTF-8; these are cut off.
     Raises ValueError when the file is missing or torchtext cannot read it.
     """
 
@@ -56,7 +58,8 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
         try:
             with tempfile.TemporaryDirectory() as cache:
                 super().__init__(str(Path(path).resolve(strict=True)), cache=cache)
-        except (OSError, RuntimeError, ValueError, TypeError) as error:
+            self.vectors = self.vectors[: len(self.itos)]
+        except (OSError, EOFError, RuntimeError, ValueError, TypeError, zlib.error) as error:
             raise ValueError(
                 f"{OWN_VECTORS_VARIABLE} must name a GloVe or word2vec text file, "
                 f"got {path!r}: {error}"

@@ -107,7 +107,7 @@ class Settings:
         check(self)
 
     def variant_config(self, d_model: int) -> Config:
-        """The config of the chosen variant: its own fields, and the shared ones it also has.
+        """The config of the chosen variant: its own fields, and the shared seed if it has one.
 
         Raises ValueError when a field is unknown to the variant or out of bounds.
         """
@@ -211,20 +211,36 @@ class Selection:
     query: int = setting(0, "Query token", minimum=0, maximum=MAX_TOKENS - 1, step=1)
 
 
+def every_setting() -> Declared:
+    """All names a link may carry: those of a view, of what is looked at, and of every variant."""
+    declared: Declared = {}
+    for variant in VARIANTS.values():
+        declared |= settings_of(variant.Config)
+    return declared | settings_of(Settings) | settings_of(Selection)
+
+
+def acceptable(name: str, text: str) -> bool:
+    """Whether a link may say so: legal, or text that is merely too long and will be cut."""
+    declared = every_setting()
+    if name not in declared:
+        return False
+    default, about = declared[name]
+    written = isinstance(default, str) and not about.choices()
+    return written or not complaint(name, default, about, read(default, text))
+
+
 def misread(asked: Mapping[str, str]) -> list[str]:
     """What a link asks for and cannot have, in words, one line each; empty for a sound link."""
-    schema: Declared = {}
-    for variant in VARIANTS.values():
-        schema |= settings_of(variant.Config)
-    schema |= settings_of(Settings) | settings_of(Selection)
-
+    declared = every_setting()
     words = []
     for name, text in asked.items():
-        if name not in schema:
+        if name not in declared:
             words.append(f"“{name[:40]}” is not a setting; it was left out.")
             continue
-        default, about = schema[name]
+        default, about = declared[name]
         wrong = complaint(name, default, about, read(default, text))
         if wrong:
-            words.append(f"{wrong[:200]}; showing {default} instead.")
+            cut = isinstance(default, str) and not about.choices()
+            shown = f"its first {about.maximum}" if cut else default
+            words.append(f"{wrong[:200]}; showing {shown} instead.")
     return words

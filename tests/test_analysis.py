@@ -6,8 +6,6 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 from torchtext.vocab import Vectors
 
@@ -22,6 +20,8 @@ from attention.analysis import (
     table,
 )
 from attention.functional import Trace, attend
+from tests.properties import given, settings
+from tests.properties import strategies as st
 
 
 def traced(

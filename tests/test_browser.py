@@ -38,9 +38,7 @@ def server() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(
-            executable_path=chromium.find(), args=chromium.ARGUMENTS
-        )
+        yield playwright.chromium.launch(executable_path=chromium.find(), args=chromium.ARGUMENTS)
 
 
 @pytest.fixture
@@ -302,7 +300,9 @@ def test_a_cold_server_shows_a_deep_link_in_its_frame(path: str, open_page: Open
     with serving() as address:
         page = open_page(f"{path}?{urlencode({'variant': 'qkv', 'query': 2})}", address=address)
         api.expect(page.locator(".equation")).to_contain_text("ywalks =")
-        assert page.locator(".st-key-variant").get_by_role("radio", checked=True).inner_text() == "qkv"
+        assert (
+            page.locator(".st-key-variant").get_by_role("radio", checked=True).inner_text() == "qkv"
+        )
         assert page.get_by_role("dialog").count() == 0
         page.context.close()
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
 from attention import masks
 from tests.hostile import HOSTILE
+from tests.properties import given, settings
+from tests.properties import strategies as st
 
 
 def drawn(*rows: str) -> Tensor:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from attention.params import Config, check, complaint, read, setting, settings_of
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
 
 MENU = ["tea", "milk"]
 

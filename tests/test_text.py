@@ -5,13 +5,13 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torchtext.data.utils import get_tokenizer
 from torchtext.vocab import Vectors
 
 from attention.text import tokenize
 from tests.hostile import HOSTILE
+from tests.properties import given, settings
+from tests.properties import strategies as st
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torchtext.vocab import Vectors
 
 from attention.analysis import Neighbours
@@ -23,6 +21,8 @@ from attention.vectors import (
     own_vectors_path,
     random_vectors,
 )
+from tests.properties import given, settings
+from tests.properties import strategies as st
 
 GOLDENS = json.loads((Path(__file__).parent / "goldens.json").read_text("utf-8"))
 PINNED = [0.1160769835, -1.6633208990, -1.6025487185]

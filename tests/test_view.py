@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 from torchtext.vocab import Vectors
 
 from attention import masks
@@ -31,6 +28,9 @@ from attention.view import (
     vector_names,
 )
 from tests.hostile import HOSTILE
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
 
 PUBLISHED_DEFAULTS: dict[str, Any] = {
     "s": "the cat walks on the street",
