@@ -84,12 +84,9 @@ def complaint(name: str, default: Value, about: Setting, value: object) -> str |
     if isinstance(default, str):
         if not isinstance(value, str):
             return f"{name} must be text, got {value!r}"
-        most = about.maximum or math.inf
-        return (
-            None
-            if len(value) <= most
-            else f"{name} must have at most {most} characters, got {len(value)}"
-        )
+        most, length = about.maximum or math.inf, len(value)
+        too_long = f"{name} must have at most {most} characters, got {length}"
+        return too_long if length > most else None
     whole = isinstance(default, int)
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         return f"{name} must be {'a whole number' if whole else 'a number'}, got {value!r}"

@@ -53,6 +53,8 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
     Raises ValueError when the file is missing or torchtext cannot read it.
     """
 
+    vectors: Tensor
+
     def __init__(self, path: str) -> None:
         verified = ssl._create_default_https_context
         try:

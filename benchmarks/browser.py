@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 
 SIZES = (16, 64, 256, 512)
+SLOW, SLOW_TURNS = (256, 512), 2
 TEXT = (
     "the old dog saw a small cat under that tree and ran to it as fast as he could but her "
     "friend was quick so they sat by the river with some bread until night came"
@@ -222,15 +223,21 @@ class Tab:
 
 
 def measure(tabs: list[Tab], n: int, effort: Effort) -> dict[str, Samples]:
-    """Samples of every site at n words; the tabs take turns."""
+    """Samples of every site at n words; the tabs take turns.
+
+    The usual page takes many seconds a click on long sentences, so it is clicked less there.
+    """
     for tab in tabs:
         tab.open(n)
-    for _ in range(effort.warm):
+    for turn in range(effort.warm):
         for tab in tabs:
-            tab.click()
+            if not (tab.site is USUAL and n in SLOW and turn):
+                tab.click()
     samples = {tab.site.name: Samples() for tab in tabs}
-    for _ in range(effort.timed):
+    for turn in range(effort.timed):
         for tab in tabs:
+            if tab.site is USUAL and n in SLOW and turn >= SLOW_TURNS:
+                continue
             heatmap, page = tab.click()
             samples[tab.site.name].heatmap.append(heatmap)
             samples[tab.site.name].page.append(page)

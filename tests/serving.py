@@ -48,9 +48,11 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
     for _ in range(600):
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
-                if answer.read() == b"ok":
-                    return
+        with (
+            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer,
+        ):
+            if answer.read() == b"ok":
+                return
         time.sleep(0.1)
     raise RuntimeError("the server did not get healthy within a minute")
