@@ -78,6 +78,25 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
     With the weights, each row's entropy in bits stands beside it. Masked cells are left open and
     crossed. Raises ValueError for an unknown stage.
     """
+    z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query)
+    cells |= {
+        "z": z,
+        "customdata": numpy.stack(hover_numbers(trace), -1),
+        "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
+        "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
+    }
+    return go.Figure([cells, *others], layout)
+
+
+def hover_numbers(trace: Trace) -> list[Any]:
+    """What a cell of any stage tells on hover: its score, scaled score and weight."""
+    return [tensor.numpy() for tensor in (trace.scores, trace.scaled, trace.weights)]
+
+
+def heatmap_parts(
+    trace: Trace, stage: str, tokens: Sequence[str], query: int
+) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
+    """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout."""
     if stage not in STAGES:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
     n_queries, n_keys = trace.scores.shape
@@ -88,22 +107,17 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
 
-    cells = {
-        "type": "heatmap",
-        "x": labels,
-        "y": labels,
-        "z": z,
-        "customdata": numpy.stack(
-            [t.numpy() for t in (trace.scores, trace.scaled, trace.weights)], -1
-        ),
-        "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
-        "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
-        "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
-        **cell_gaps(n_queries, n_keys),
-        **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
-        "colorbar": COLOUR_LEGEND,
-    }
-    data: list[dict[str, Any]] = [cells]
+    data: list[dict[str, Any]] = [
+        {
+            "type": "heatmap",
+            "x": labels,
+            "y": labels,
+            "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
+            **cell_gaps(n_queries, n_keys),
+            **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
+            "colorbar": COLOUR_LEGEND,
+        }
+    ]
     layout: dict[str, Any] = {
         "xaxis": token_axis(tokens)
         | {"side": "top", "tickangle": top_angle(tokens), "range": [-0.5, n_keys - 0.5]},
@@ -119,14 +133,14 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
         if n_keys <= MOST_CROSSES:
             data.append(crosses(masked, labels))
     if stage == "weights":
-        bits = analysis.entropy_bits(trace.weights).numpy()
+        bits = analysis.entropy_bits(trace.weights).tolist()
         draw = bars if n_queries <= MOST_TICKS else profile
         data.append(
             draw(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
         )
         layout["xaxis"] |= {"domain": [0, 0.82]}
         layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits")
-    return go.Figure(data, layout)
+    return z, data, layout
 
 
 def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
@@ -136,7 +150,7 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
     """
     terms = analysis.strongest(trace, tokens, query, MOST_ROWS)
     n_rows, d_v = terms.terms.shape
-    weights = terms.weights.numpy()
+    weights = terms.weights.tolist()
     labels = [
         html.escape(name) if position is None else f"{label(name)} ({position})"
         for name, position in zip(terms.keys, terms.positions, strict=True)
@@ -216,7 +230,7 @@ def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
     return {
         "domain": domain,
         "anchor": "y",
-        "range": [0, max(float(lengths.max()), 1e-6) * 1.4],
+        "range": [0, max(*lengths, 1e-6) * 1.4],
         "showgrid": False,
         "showticklabels": False,
         "zeroline": False,

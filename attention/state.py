@@ -362,15 +362,6 @@ def downloads(view: View, query: int) -> None:
             st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
 
 
-def toolbar(name: str) -> dict[str, Any]:
-    """Plotly's toolbar, saving as SVG."""
-    return {
-        "displaylogo": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": "svg", "filename": name},
-    }
-
-
 def say(text: str) -> None:
     """A quiet line that may hold what a visitor typed: never read as markdown or HTML."""
     st.html(f"<p class='note'>{html.escape(text)}</p>")

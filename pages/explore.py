@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention import analysis, figures, state
-from attention.components import token_view, weighted_sum
+from attention.components import heatmap, token_view, weighted_sum
 from attention.view import View
 
 state.inside_frame("pages/explore.py")
@@ -43,12 +43,7 @@ def matrix(query: int) -> None:
         return
     stage = state.stage_control()
     with st.container(key="weights_heatmap"):
-        st.plotly_chart(
-            figures.heatmap(view.trace, stage, view.tokens, query),
-            key="heatmap",
-            config=state.toolbar(f"attention-{stage}"),
-            alt=f"Heatmap of the {stage}: queries down, keys across.",
-        )
+        heatmap(view.trace, stage, view.tokens, query, key="heatmap")
     st.caption(figures.stage_words(stage, len(view.tokens)))
 
 

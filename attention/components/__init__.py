@@ -7,27 +7,37 @@ They are Streamlit components v2: no iframe, no build step. Tokens reach the pag
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import plotly
 import streamlit as st
+import streamlit.components.v1 as components
 import torch
 from torch import Tensor
 
+from attention import figures
 from attention.analysis import Terms
+from attention.functional import Trace
 
 Renderer = Callable[..., Any]
 
 
-def _component(name: str) -> Renderer:
+def _component(name: str, *, isolate_styles: bool = True) -> Renderer:
     folder = Path(__file__).parent / name
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
         css=(folder / "style.css").read_text("utf-8"),
         js=(folder / "index.js").read_text("utf-8"),
+        isolate_styles=isolate_styles,
     )
     return renderer
+
+
+# plotly.js, as the plotly package ships it, served beside the app for the heatmap to load once.
+components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent / "package_data"))
 
 
 def _packed(tensor: Tensor) -> str:
@@ -37,6 +47,7 @@ def _packed(tensor: Tensor) -> str:
 
 _token_view = _component("token_view")
 _weighted_sum = _component("weighted_sum")
+_heatmap = _component("heatmap", isolate_styles=False)
 _mask_grid = _component("mask_grid")
 _copy_link = _component("copy_link")
 
@@ -74,6 +85,31 @@ def token_view(
         },
         on_query_change=selected,
     )
+
+
+def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key: str) -> None:
+    """`figures.heatmap`, drawn by plotly.js without the detour of a Plotly chart of Streamlit's.
+
+    That one is built anew on every change, twice, from numbers as text; here plotly.js changes
+    what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight.
+    """
+    z, data, layout = figures.heatmap_parts(trace, stage, tokens, query)
+    rows, columns = z.shape
+    text = json.dumps(
+        {
+            "data": data,
+            "layout": layout,
+            "rows": rows,
+            "columns": columns,
+            "queries": list(tokens),
+            "keys": list(tokens),
+            "name": f"attention-{stage}",
+            "alt": f"Heatmap of the {stage}: queries down, keys across.",
+        }
+    ).encode()
+    text += b" " * (-len(text) % 4)
+    numbers = [array.tobytes() for array in (z, *figures.hover_numbers(trace))]
+    _heatmap(key=key, data=b"".join([len(text).to_bytes(4, "little"), text, *numbers]))
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
