@@ -17,6 +17,7 @@ from typing import Any
 import pandas
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 from torchtext.vocab import Vectors
 
 from attention import analysis, figures, masks
@@ -112,6 +113,25 @@ def drop_from_address(names: Iterable[str]) -> None:
     if wrong := list(names):
         for name in wrong:
             del st.query_params[name]
+        st.rerun()
+
+
+def draw(controls: Callable[[], None], page: Callable[[], None], body: DeltaGenerator) -> None:
+    """Draw the controls and, into body, the page: the page first, since that is what one awaits.
+
+    After the first run the settings are known before their widgets are drawn again. Should the
+    widgets have it otherwise (after a step back in the browser's history), draw once more.
+    """
+    if "as_opened" not in st.session_state:
+        controls()
+        with body:
+            page()
+        return
+    expected = current_settings()
+    with body:
+        page()
+    controls()
+    if current_settings() != expected:
         st.rerun()
 
 

@@ -20,6 +20,9 @@ def explore() -> None:
     left, right = st.columns([5, 7], gap="large")
     with left:
         query = state.query_control(view)
+    with right:
+        matrix(query)
+    with left:
         token_view(
             view.tokens,
             view.known,
@@ -29,8 +32,6 @@ def explore() -> None:
             state.choose_query,
             key="tokens",
         )
-    with right:
-        matrix(query)
     sum_up(view, query)
     state.downloads(view, query)
 
