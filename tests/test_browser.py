@@ -77,7 +77,7 @@ def settle(page: Page) -> None:
     """Wait until the app has started, has nothing more to run, and has painted it."""
     app = page.get_by_test_id("stApp")
     api.expect(page.get_by_label("Sentence")).to_be_visible(timeout=30_000)
-    page.wait_for_timeout(350)
+    page.wait_for_timeout(300)
     api.expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
     page.wait_for_timeout(150)
 
