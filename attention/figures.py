@@ -44,6 +44,8 @@ TOKEN_AXIS = {
     "zeroline": False,
     "ticks": "",
 }
+ENTROPY: dict[str, Any] = {"xaxis": "x2", "marker": GREY}
+ENTROPY_DOMAIN = [0.84, 0.98]
 COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
 
 MOST_TICKS = 32
@@ -79,6 +81,13 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
     crossed. Raises ValueError for an unknown stage.
     """
     z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query)
+    labels = positioned(tokens)
+    if numpy.isnan(z).any() and len(tokens) <= MOST_CROSSES:
+        others.append(crosses(numpy.isnan(z), labels))
+    if stage == "weights" and len(tokens) <= MOST_TICKS:
+        bits = analysis.entropy_bits(trace.weights).tolist()
+        others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
     cells |= {
         "z": z,
         "customdata": numpy.stack(hover_numbers(trace), -1),
@@ -96,7 +105,11 @@ def hover_numbers(trace: Trace) -> list[Any]:
 def heatmap_parts(
     trace: Trace, stage: str, tokens: Sequence[str], query: int
 ) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
-    """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout."""
+    """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout.
+
+    Left out is what a page can draw with less effort: crosses, and up to `MOST_TICKS` rows the
+    bars of their entropy, for which there is room to the right.
+    """
     if stage not in STAGES:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
     n_queries, n_keys = trace.scores.shape
@@ -130,16 +143,12 @@ def heatmap_parts(
     }
     if masked.any():
         layout["shapes"].append(ground(n_queries, n_keys))
-        if n_keys <= MOST_CROSSES:
-            data.append(crosses(masked, labels))
     if stage == "weights":
-        bits = analysis.entropy_bits(trace.weights).tolist()
-        draw = bars if n_queries <= MOST_TICKS else profile
-        data.append(
-            draw(bits, labels, "entropy %{x:.4f} bits", 2) | {"xaxis": "x2", "marker": GREY}
-        )
         layout["xaxis"] |= {"domain": [0, 0.82]}
-        layout["xaxis2"] = bar_axis(bits, [0.84, 0.98], "entropy, bits")
+    if stage == "weights" and n_queries > MOST_TICKS:
+        bits = analysis.entropy_bits(trace.weights).tolist()
+        data.append(profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"})
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
     return z, data, layout
 
 
@@ -211,7 +220,7 @@ def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[s
     }
 
 
-def profile(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
+def profile(lengths: Any, labels: Sequence[str], hover: str) -> dict[str, Any]:
     """What `bars` shows, as one filled line: for more rows than bars are worth drawing for."""
     return {
         "type": "scatter",
@@ -306,6 +315,7 @@ def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
     step = -(-len(tokens) // MOST_TICKS)
     ticks = range(0, len(tokens), step)
     return TOKEN_AXIS | {
+        "fixedrange": len(tokens) <= MOST_TICKS,
         "tickvals": list(ticks),
         "ticktext": [label(tokens[tick]) for tick in ticks],
         "tickfont": {"size": tick_size(len(ticks))},

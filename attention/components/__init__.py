@@ -18,7 +18,7 @@ import streamlit.components.v1 as components
 import torch
 from torch import Tensor
 
-from attention import figures
+from attention import analysis, figures
 from attention.analysis import Terms
 from attention.functional import Trace
 
@@ -95,6 +95,8 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
     """
     z, data, layout = figures.heatmap_parts(trace, stage, tokens, query)
     rows, columns = z.shape
+    beside = stage == "weights" and rows <= figures.MOST_TICKS
+    bits = analysis.entropy_bits(trace.weights).tolist() if beside else None
     text = json.dumps(
         {
             "data": data,
@@ -104,6 +106,8 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
             "queries": list(tokens),
             "keys": list(tokens),
             "name": f"attention-{stage}",
+            "entropy": bits,
+            "room": figures.ENTROPY_DOMAIN,
             "alt": f"Heatmap of the {stage}: queries down, keys across.",
         }
     ).encode()

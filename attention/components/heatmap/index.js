@@ -27,10 +27,17 @@ function load() {
 
 function build(parent) {
   const add = (name) => Object.assign(parent.appendChild(document.createElement("div")), { className: name })
-  const view = { chart: add("attention-heatmap"), tip: add("attention-tip"), content: null, drawn: null }
+  const frame = add("attention-frame")
+  const inside = (name) => frame.appendChild(Object.assign(document.createElement("div"), { className: name }))
+  const view = { hatch: inside("attention-hatch"), chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), tip: inside("attention-tip"), content: null, drawn: null }
   view.chart.setAttribute("role", "img")
   view.tip.hidden = true
-  new ResizeObserver(() => view.drawn && window.Plotly.Plots.resize(view.chart)).observe(view.chart)
+  view.width = 0
+  new ResizeObserver(() => {
+    if (!view.drawn || view.width === view.chart.clientWidth) return
+    window.Plotly.Plots.resize(view.chart)
+    besides(view)
+  }).observe(view.chart)
   const themed = parent.closest("[style*='--st-']") ?? document.body
   new MutationObserver(() => view.content && draw(view)).observe(themed, { attributes: true, attributeFilter: ["style"] })
   return view
@@ -43,16 +50,43 @@ async function draw(view) {
   const z = Array.from({ length: rows }, (_, row) => view.numbers[0].subarray(row * columns, (row + 1) * columns))
   const theme = colours(view.chart)
   const traces = [{ ...heat, z, colorscale: heat.autocolorscale ? theme.diverging : theme.sequential, autocolorscale: false, hoverinfo: "none" }, ...others]
-  const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], dragmode: false }
+  const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], dragmode: rows > 32 ? "zoom" : false }
   const config = {
     displaylogo: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
     toImageButtonOptions: { format: "svg", filename: name },
   }
   view.chart.setAttribute("aria-label", alt)
+  besides(view)
   await Plotly.react(view.chart, traces, layout, config)
   if (!view.drawn) listen(view)
   view.drawn = true
+}
+
+/* What needs no plotly.js: the hatching that shows through masked cells, and the entropy's bars. */
+function besides(view) {
+  const { layout, entropy, room, rows } = view.content
+  const { l, r, t, b } = layout.margin
+  view.width = view.chart.clientWidth
+  const [width, height] = [view.width - l - r, layout.height - t - b]
+  const [start, end] = layout.xaxis.domain ?? [0, 1]
+  place(view.hatch, l + start * width, t, (end - start) * width, height)
+  view.hatch.hidden = layout.shapes.length < 2
+  place(view.entropy, l + room[0] * width, t, (room[1] - room[0]) * width, height + 22)
+  view.entropy.replaceChildren()
+  if (!entropy) return
+  const most = Math.max(...entropy, 1e-6) * 1.6
+  for (const [row, bits] of [...entropy.entries(), [rows, null]]) {
+    const line = view.entropy.appendChild(document.createElement("div"))
+    line.style.top = bits === null ? `${height}px` : `${((row + 0.5) * height) / rows}px`
+    if (bits !== null) line.appendChild(document.createElement("span")).style.width = `${(100 * bits) / most}%`
+    line.append(bits === null ? "entropy, bits" : bits.toFixed(2))
+    line.className = bits === null ? "title" : ""
+  }
+}
+
+function place(element, left, top, width, height) {
+  Object.assign(element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` })
 }
 
 function listen(view) {
