@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
 import plotly
 import streamlit as st
 import streamlit.components.v1 as components
@@ -106,14 +107,16 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
             "queries": list(tokens),
             "keys": list(tokens),
             "name": f"attention-{stage}",
+            "shown": {"scores": 0, "weights": 2}.get(stage, 1),
             "entropy": bits,
             "room": figures.ENTROPY_DOMAIN,
             "alt": f"Heatmap of the {stage}: queries down, keys across.",
         }
     ).encode()
     text += b" " * (-len(text) % 4)
-    numbers = [array.tobytes() for array in (z, *figures.hover_numbers(trace))]
-    _heatmap(key=key, data=b"".join([len(text).to_bytes(4, "little"), text, *numbers]))
+    numbers = [array.tobytes() for array in figures.hover_numbers(trace)]
+    masked = numpy.isnan(z).tobytes()
+    _heatmap(key=key, data=b"".join([len(text).to_bytes(4, "little"), text, *numbers, masked]))
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:

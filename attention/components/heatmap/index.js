@@ -7,10 +7,11 @@ export default function ({ data, parentElement }) {
   views.set(parentElement, view)
   const size = new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true)
   const text = new TextDecoder().decode(data.subarray(4, 4 + size))
-  const numbers = new Float32Array(data.slice(4 + size).buffer)
   view.content = JSON.parse(text)
   const cells = view.content.rows * view.content.columns
-  view.numbers = ["z", "score", "scaled", "weight"].map((_, index) => numbers.subarray(index * cells, (index + 1) * cells))
+  const numbers = new Float32Array(data.slice(4 + size, 4 + size + 12 * cells).buffer)
+  view.numbers = ["score", "scaled", "weight"].map((_, index) => numbers.subarray(index * cells, (index + 1) * cells))
+  view.masked = data.subarray(4 + size + 12 * cells)
   draw(view)
 }
 
@@ -47,7 +48,8 @@ async function draw(view) {
   const Plotly = window.Plotly ?? (await load())
   const { columns, rows, alt, name } = view.content
   const [heat, ...others] = view.content.data
-  const z = Array.from({ length: rows }, (_, row) => view.numbers[0].subarray(row * columns, (row + 1) * columns))
+  const shown = view.numbers[view.content.shown].map((number, cell) => (view.masked[cell] ? NaN : number))
+  const z = Array.from({ length: rows }, (_, row) => shown.subarray(row * columns, (row + 1) * columns))
   const theme = colours(view.chart)
   const traces = [{ ...heat, z, colorscale: heat.autocolorscale ? theme.diverging : theme.sequential, autocolorscale: false, hoverinfo: "none" }, ...others]
   const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], dragmode: rows > 32 ? "zoom" : false }
@@ -104,9 +106,9 @@ function listen(view) {
 
 function words(view, [row, column]) {
   const { queries, keys, columns } = view.content
-  const [, score, scaled, weight] = view.numbers.map((numbers) => numbers[row * columns + column])
+  const [score, scaled, weight] = view.numbers.map((numbers) => numbers[row * columns + column])
   const lines = [`query  ${queries[row]} (${row})`, `key  ${keys[column]} (${column})`, `score  ${score.toFixed(4)}`, `scaled  ${scaled.toFixed(4)}`]
-  return [...lines, `weight  ${weight.toFixed(4)}${Number.isNaN(view.numbers[0][row * columns + column]) ? ", masked" : ""}`].join("\n")
+  return [...lines, `weight  ${weight.toFixed(4)}${view.masked[row * columns + column] ? ", masked" : ""}`].join("\n")
 }
 
 function colours(element) {

@@ -8,8 +8,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.rows = decode(data.weights)
   if (view.names !== data.tokens.join("\n")) write(view, data)
   view.query = data.query
-  show(view, view.query)
-  reveal(view)
+  requestAnimationFrame(() => {
+    show(view, view.query)
+    reveal(view)
+  })
 }
 
 function build(parent) {

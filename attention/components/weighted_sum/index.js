@@ -6,7 +6,7 @@ export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   view.data = { ...data, terms: decode(data.terms) }
-  write(view)
+  requestAnimationFrame(() => write(view))
 }
 
 function build(parent) {
@@ -30,7 +30,7 @@ function build(parent) {
     canvas.addEventListener("pointerleave", () => (view.readout.textContent = hint(view)))
   }
   save.addEventListener("click", () => download("weighted-sum.svg", svg(view)))
-  new ResizeObserver(() => view.data && paint(view)).observe(scroll)
+  new ResizeObserver(() => view.data && view.width !== scroll.clientWidth && paint(view)).observe(scroll)
   const themed = parent.host?.closest("[style*='--st-']") ?? document.body
   new MutationObserver(() => view.data && requestAnimationFrame(() => paint(view))).observe(themed, { attributes: true })
   return view
@@ -89,6 +89,8 @@ function format(column, number) {
 
 function paint(view) {
   const { keys } = view.data
+  if (!view.canvas.isConnected) return
+  view.width = view.scroll.clientWidth
   const dpr = window.devicePixelRatio || 1
   const width = Math.max(160, view.canvas.parentElement.clientWidth - 12)
   const colour = colours(view)
