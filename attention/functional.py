@@ -125,7 +125,7 @@ class Trace:
     queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
     scores as the score function gave them, scaled = scores × scale, mask (or None, else expanded),
     weights = masked softmax of scaled, before dropout, each (…, queries, keys);
-    dropped: the weights after dropout, None when there is none;
+    dropped: the weights after dropout, None when there is none; scale: the factor itself;
     output (…, queries, d_v) = (dropped or weights) @ values.
     """
 
@@ -138,6 +138,7 @@ class Trace:
     weights: Tensor
     output: Tensor
     dropped: Tensor | None = None
+    scale: float = 1.0
 
 
 def attend(
@@ -165,8 +166,9 @@ def attend(
         )
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
+    factor = 1 / math.sqrt(queries.shape[-1]) if scale is None else scale
     raw = scores(queries, keys)
-    scaled = raw * (1 / math.sqrt(queries.shape[-1]) if scale is None else scale)
+    scaled = raw * factor
     weights = masked_softmax(scaled, mask)
     dropped = None
     if dropout:
@@ -174,7 +176,7 @@ def attend(
         dropped = weights * kept / (1 - dropout)
     output = _matmul(weights if dropped is None else dropped, values)
     shown = None if mask is None else mask.expand(weights.shape)
-    return Trace(queries, keys, values, raw, scaled, shown, weights, output, dropped)
+    return Trace(queries, keys, values, raw, scaled, shown, weights, output, dropped, factor)
 
 
 def _matmul(left: Tensor, right: Tensor) -> Tensor:

@@ -39,9 +39,10 @@ def drawn(app: AppTest, name: str) -> bool:
 def token_view(app: AppTest) -> dict[str, Any]:
     """What the token view's script receives."""
     for component in app.get("bidi_component"):
-        data = json.loads(component.proto.json or "{}")
-        if "weights" in data:
-            return dict(data)
+        data = component.proto.bytes
+        header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) if data else {}
+        if "known" in header:
+            return dict(header)
     raise AssertionError("the page has no token view")
 
 

@@ -6,7 +6,6 @@ They are Streamlit components v2: no iframe, no build step. Tokens reach the pag
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,7 +30,8 @@ def _component(name: str, *, isolate_styles: bool = True) -> Renderer:
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
         css=(folder / "style.css").read_text("utf-8"),
-        js=(folder / "index.js").read_text("utf-8"),
+        js=(folder.parent / "message.js").read_text("utf-8")
+        + (folder / "index.js").read_text("utf-8"),
         isolate_styles=isolate_styles,
     )
     return renderer
@@ -41,9 +41,12 @@ def _component(name: str, *, isolate_styles: bool = True) -> Renderer:
 components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent / "package_data"))
 
 
-def _packed(tensor: Tensor) -> str:
-    """A float32 tensor as base64 of its bytes, little-endian, to the last bit."""
-    return base64.b64encode(tensor.contiguous().numpy().tobytes()).decode("ascii")
+def _message(header: dict[str, Any], *tensors: Tensor, rest: bytes = b"") -> bytes:
+    """A JSON header, then float32 tensors to the last bit, then bytes; message.js reads it."""
+    numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
+    header["floats"] = sum(map(len, numbers)) // 4
+    text = json.dumps(header).encode()
+    return b"".join([len(text).to_bytes(4, "little"), text, *numbers, rest])
 
 
 _token_view = _component("token_view")
@@ -78,12 +81,7 @@ def token_view(
 
     _token_view(
         key=key,
-        data={
-            "tokens": list(tokens),
-            "known": list(known),
-            "weights": _packed(shown),
-            "query": query,
-        },
+        data=_message({"tokens": list(tokens), "known": list(known), "query": query}, shown),
         on_query_change=selected,
     )
 
@@ -98,25 +96,19 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
     rows, columns = z.shape
     beside = stage == "weights" and rows <= figures.MOST_TICKS
     bits = analysis.entropy_bits(trace.weights).tolist() if beside else None
-    text = json.dumps(
-        {
-            "data": data,
-            "layout": layout,
-            "rows": rows,
-            "columns": columns,
-            "queries": list(tokens),
-            "keys": list(tokens),
-            "name": f"attention-{stage}",
-            "shown": {"scores": 0, "weights": 2}.get(stage, 1),
-            "entropy": bits,
-            "room": figures.ENTROPY_DOMAIN,
-            "alt": f"Heatmap of the {stage}: queries down, keys across.",
-        }
-    ).encode()
-    text += b" " * (-len(text) % 4)
-    numbers = [array.tobytes() for array in figures.hover_numbers(trace)]
+    header = {
+        "data": data,
+        "layout": layout,
+        "rows": rows,
+        "columns": columns,
+        "tokens": list(tokens),
+        "scale": trace.scale,
+        "stage": stage,
+        "entropy": bits,
+        "room": figures.ENTROPY_DOMAIN,
+    }
     masked = numpy.isnan(z).tobytes()
-    _heatmap(key=key, data=b"".join([len(text).to_bytes(4, "little"), text, *numbers, masked]))
+    _heatmap(key=key, data=_message(header, trace.scores, trace.weights, rest=masked))
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
@@ -127,16 +119,18 @@ def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
     rows = torch.cat([terms.terms, output[None]])
     _weighted_sum(
         key=key,
-        data={
-            "keys": terms.keys,
-            "positions": terms.positions,
-            "weights": terms.weights.tolist(),
-            "numbers": terms.numbers,
-            "terms": _packed(rows),
-            "width": rows.shape[1],
-            "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
-            "length": float(output.norm()),
-        },
+        data=_message(
+            {
+                "keys": terms.keys,
+                "positions": terms.positions,
+                "weights": terms.weights.tolist(),
+                "columns": terms.numbers,
+                "width": rows.shape[1],
+                "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
+                "length": float(output.norm()),
+            },
+            rows,
+        ),
     )
 
 

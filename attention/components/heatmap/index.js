@@ -5,13 +5,13 @@ let plotly = null
 export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
-  const size = new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true)
-  const text = new TextDecoder().decode(data.subarray(4, 4 + size))
-  view.content = JSON.parse(text)
-  const cells = view.content.rows * view.content.columns
-  const numbers = new Float32Array(data.slice(4 + size, 4 + size + 12 * cells).buffer)
-  view.numbers = ["score", "scaled", "weight"].map((_, index) => numbers.subarray(index * cells, (index + 1) * cells))
-  view.masked = data.subarray(4 + size + 12 * cells)
+  const { numbers, rest, ...content } = decode(data)
+  const half = numbers.length / 2
+  const scale = Math.fround(content.scale)
+  const scores = numbers.subarray(0, half)
+  view.content = content
+  view.numbers = { scores, scaled: scores.map((score) => score * scale), weights: numbers.subarray(half) }
+  view.masked = rest
   draw(view)
 }
 
@@ -46,9 +46,9 @@ function build(parent) {
 
 async function draw(view) {
   const Plotly = window.Plotly ?? (await load())
-  const { columns, rows, alt, name } = view.content
+  const { columns, rows, stage } = view.content
   const [heat, ...others] = view.content.data
-  const shown = view.numbers[view.content.shown].map((number, cell) => (view.masked[cell] ? NaN : number))
+  const shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
   const z = Array.from({ length: rows }, (_, row) => shown.subarray(row * columns, (row + 1) * columns))
   const theme = colours(view.chart)
   const traces = [{ ...heat, z, colorscale: heat.autocolorscale ? theme.diverging : theme.sequential, autocolorscale: false, hoverinfo: "none" }, ...others]
@@ -56,9 +56,9 @@ async function draw(view) {
   const config = {
     displaylogo: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-    toImageButtonOptions: { format: "svg", filename: name },
+    toImageButtonOptions: { format: "svg", filename: `attention-${stage}` },
   }
-  view.chart.setAttribute("aria-label", alt)
+  view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
   besides(view)
   await Plotly.react(view.chart, traces, layout, config)
   if (!view.drawn) listen(view)
@@ -105,10 +105,11 @@ function listen(view) {
 }
 
 function words(view, [row, column]) {
-  const { queries, keys, columns } = view.content
-  const [score, scaled, weight] = view.numbers.map((numbers) => numbers[row * columns + column])
-  const lines = [`query  ${queries[row]} (${row})`, `key  ${keys[column]} (${column})`, `score  ${score.toFixed(4)}`, `scaled  ${scaled.toFixed(4)}`]
-  return [...lines, `weight  ${weight.toFixed(4)}${view.masked[row * columns + column] ? ", masked" : ""}`].join("\n")
+  const { tokens, columns } = view.content
+  const cell = row * columns + column
+  const number = (stage, name) => `${name}  ${view.numbers[stage][cell].toFixed(4)}`
+  const lines = [`query  ${tokens[row]} (${row})`, `key  ${tokens[column]} (${column})`, number("scores", "score"), number("scaled", "scaled"), number("weights", "weight")]
+  return lines.join("\n") + (view.masked[cell] ? ", masked" : "")
 }
 
 function colours(element) {

@@ -5,9 +5,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   view.select = (query) => setTriggerValue("query", query)
-  view.rows = decode(data.weights)
-  if (view.names !== data.tokens.join("\n")) write(view, data)
-  view.query = data.query
+  const { numbers, tokens, known, query } = decode(data)
+  view.rows = numbers
+  if (view.names !== tokens.join("\n")) write(view, { tokens, known })
+  view.query = query
   requestAnimationFrame(() => {
     show(view, view.query)
     reveal(view)
@@ -120,9 +121,4 @@ function reveal(view) {
   const { scrollTop, clientHeight } = view.scroll
   if (item.offsetTop < scrollTop || item.offsetTop + item.offsetHeight > scrollTop + clientHeight)
     view.scroll.scrollTop = item.offsetTop - clientHeight / 2
-}
-
-function decode(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  return new Float32Array(bytes.buffer)
 }

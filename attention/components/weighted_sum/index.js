@@ -5,7 +5,7 @@ const COLUMNS = ["score", "scaled", "‖v‖", "‖w·v‖", "share of y"]
 export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
-  view.data = { ...data, terms: decode(data.terms) }
+  view.data = decode(data)
   requestAnimationFrame(() => write(view))
 }
 
@@ -37,7 +37,7 @@ function build(parent) {
 }
 
 function write(view) {
-  const { keys, positions, weights, numbers, width } = view.data
+  const { keys, positions, weights, columns, width } = view.data
   const cell = (tag, text, name = "") => {
     const element = document.createElement(tag)
     element.className = name
@@ -60,7 +60,7 @@ function write(view) {
     weight.append(cell("span", weights[row].toFixed(4)))
     line.append(name, weight)
     if (row === 0) line.append(Object.assign(cell("td", "", "strip"), { rowSpan: keys.length }))
-    line.append(...COLUMNS.map((column) => cell("td", format(column, numbers[column][row]), "number")))
+    line.append(...COLUMNS.map((column) => cell("td", format(column, columns[column][row]), "number")))
     return line
   })
   view.body.replaceChildren(...rows)
@@ -72,7 +72,7 @@ function write(view) {
     Object.assign(cell("th", "Σ = y"), { scope: "row" }),
     cell("td", weights.reduce((sum, weight) => sum + weight, 0).toFixed(4), "weight total"),
     total,
-    ...COLUMNS.map((column) => cell("td", column === "‖w·v‖" ? `‖y‖ ${view.data.length.toFixed(3)}` : column === "share of y" ? format(column, numbers[column].reduce((sum, share) => sum + share, 0)) : "", "number")),
+    ...COLUMNS.map((column) => cell("td", column === "‖w·v‖" ? `‖y‖ ${view.data.length.toFixed(3)}` : column === "share of y" ? format(column, columns[column].reduce((sum, share) => sum + share, 0)) : "", "number")),
   )
   view.readout.textContent = hint(view)
   paint(view)
@@ -109,7 +109,7 @@ function paint(view) {
   view.frame.dataset.painted = Number(view.frame.dataset.painted ?? 0) + 1
 }
 
-function* boxes({ terms, width: dimensions }, from, count, width) {
+function* boxes({ numbers: terms, width: dimensions }, from, count, width) {
   const step = width / dimensions
   const gap = step > 4 ? 1 : 0
   for (let row = 0; row < count; row++)
@@ -146,7 +146,7 @@ function legend(view) {
 }
 
 function point(view, canvas, event) {
-  const { keys, width, terms, weights } = view.data
+  const { keys, width, numbers: terms, weights } = view.data
   const dimension = Math.min(width - 1, Math.max(0, Math.floor((event.offsetX / canvas.clientWidth) * width)))
   if (canvas === view.sum) {
     view.readout.textContent = `y, dimension ${dimension}: ${terms[keys.length * width + dimension].toPrecision(6)}, the sum of the column above`
@@ -184,9 +184,4 @@ function download(name, text) {
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)
-}
-
-function decode(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  return new Float32Array(bytes.buffer)
 }
