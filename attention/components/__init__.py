@@ -30,7 +30,7 @@ def _component(name: str, *, isolate_styles: bool = True) -> Renderer:
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
         css=(folder / "style.css").read_text("utf-8"),
-        js=(folder.parent / "message.js").read_text("utf-8")
+        js=(folder.parent / "shared.js").read_text("utf-8")
         + (folder / "index.js").read_text("utf-8"),
         isolate_styles=isolate_styles,
     )
@@ -42,7 +42,7 @@ components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent 
 
 
 def _message(header: dict[str, Any], *tensors: Tensor, rest: bytes = b"") -> bytes:
-    """A JSON header, then float32 tensors to the last bit, then bytes; message.js reads it."""
+    """A JSON header, then float32 tensors to the last bit, then bytes; shared.js reads it."""
     numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
     header["floats"] = sum(map(len, numbers)) // 4
     text = json.dumps(header).encode()

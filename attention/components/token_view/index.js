@@ -9,7 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.rows = numbers
   if (view.names !== tokens.join("\n")) write(view, { tokens, known })
   view.query = query
-  requestAnimationFrame(() => {
+  afterPaint(() => {
     show(view, view.query)
     reveal(view)
   })

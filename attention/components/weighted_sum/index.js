@@ -6,7 +6,7 @@ export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   view.data = decode(data)
-  requestAnimationFrame(() => write(view))
+  afterPaint(() => write(view))
 }
 
 function build(parent) {

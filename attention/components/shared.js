@@ -6,3 +6,8 @@ function decode(data) {
   return { ...header, numbers: new Float32Array(data.slice(4 + size, end).buffer), rest: data.subarray(end) }
 }
 
+/* Runs a task after the next frame is on the screen: the heatmap, which is awaited, goes first. */
+function afterPaint(task) {
+  requestAnimationFrame(() => setTimeout(task))
+}
+
