@@ -52,7 +52,7 @@ async function draw(view) {
   const z = Array.from({ length: rows }, (_, row) => shown.subarray(row * columns, (row + 1) * columns))
   const theme = colours(view.chart)
   const traces = [{ ...heat, z, colorscale: heat.autocolorscale ? theme.diverging : theme.sequential, autocolorscale: false, hoverinfo: "none" }, ...others]
-  const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], dragmode: rows > 32 ? "zoom" : false }
+  const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: rows > 32 ? "zoom" : false }
   const config = {
     displaylogo: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],

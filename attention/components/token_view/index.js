@@ -34,7 +34,7 @@ function build(parent) {
   keys.setAttribute("aria-label", "Keys, each with the weight it gets")
   lines.setAttribute("aria-hidden", "true")
 
-  const view = { scroll, queries, lines, keys, summary, names: null }
+  const view = { scroll, queries, lines, keys, summary, names: null, shown: undefined }
   const position = (event) => [...queries.children].indexOf(event.target.closest(".token"))
   queries.addEventListener("pointerover", (event) => position(event) >= 0 && show(view, position(event)))
   queries.addEventListener("pointerleave", () => show(view, view.query))
@@ -46,7 +46,7 @@ function build(parent) {
     event.preventDefault()
     choose(view, Math.min(last, Math.max(0, next)))
   })
-  new ResizeObserver(() => view.names === null || show(view, view.shown)).observe(scroll)
+  new ResizeObserver(() => view.shown === undefined || show(view, view.shown)).observe(scroll)
   return view
 }
 
@@ -65,6 +65,7 @@ function write(view, { tokens, known }) {
     return item
   }
   view.queries.replaceChildren(...tokens.map(chip("option")))
+  view.shown = undefined
   view.keys.replaceChildren(...tokens.map(chip("listitem")))
   for (const key of view.keys.children) key.appendChild(document.createElement("small"))
   view.lines.replaceChildren(...tokens.map(() => document.createElementNS(SVG, "path")))
