@@ -199,6 +199,30 @@ def test_hovering_previews_without_choosing(open_page: Open) -> None:
     assert page.locator(".equation").inner_text().startswith("ythe")
 
 
+def test_hovering_over_a_cell_tells_the_numbers_that_stand_in_the_table(open_page: Open) -> None:
+    page = open_page("/?query=2")
+    box = page.locator(".st-key-weights_heatmap .hm image").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 2.5 / 6)
+    told = page.locator(".attention-tip").inner_text().splitlines()
+    row = page.locator("tbody tr").nth(1).locator("td")
+    weight, score, scaled = (row.nth(cell).inner_text() for cell in (0, 1, 2))
+    assert told[:2] == ["query  walks (2)", "key  cat (1)"]
+    assert told[2:] == [f"score  {score}", f"scaled  {scaled}", f"weight  {weight}"]
+
+
+def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
+    page = open_page()
+    buttons = {
+        "attention-weights.svg": page.locator(".st-key-weights_heatmap .modebar-btn").first,
+        "weighted-sum.svg": page.get_by_role("button", name="Save as SVG"),
+    }
+    for name, button in buttons.items():
+        with page.expect_download() as download:
+            button.click(force=True)
+        assert download.value.suggested_filename == name
+        assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
+
+
 def test_clicking_chooses_a_query_and_leaves_the_settings_alone(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("option").nth(4).click()
