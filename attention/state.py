@@ -10,6 +10,7 @@ import functools
 import gc
 import html
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,14 @@ def count_of(tokens: Sequence[str]) -> str:
     words = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
     left_out = len(tokens) - MAX_TOKENS
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
+
+
+def let_through() -> None:
+    """Pause for one turn of the server's loop, so that what is drawn so far is on its way.
+
+    The browser then draws the heatmap while the rest is still being made.
+    """
+    time.sleep(0.011)
 
 
 def choose(name: str, value: Value) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -21,9 +22,14 @@ def tokenize(sentence: str) -> list[str]:
     Control characters count as spaces; characters that turn the direction of the text around
     them are dropped, so that one token cannot rearrange the page.
     """
+    return list(_tokens(sentence))
+
+
+@functools.lru_cache(maxsize=256)
+def _tokens(sentence: str) -> tuple[str, ...]:
     plain = _TURNS_TEXT.sub("", sentence.replace("\u2019", "'"))
     plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in plain)
     tokens: list[str] = []
     for index, piece in enumerate(_CONTRACTION.split(plain)):
         tokens += [piece.lower()] if index % 2 else _basic_english(piece)
-    return tokens
+    return tuple(tokens)

@@ -22,6 +22,7 @@ def explore() -> None:
         query = state.query_control(view)
     with right:
         matrix(query)
+    state.let_through()
     with left:
         token_view(
             view.tokens,
