@@ -216,6 +216,8 @@ def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
         "attention-weights.svg": page.locator(".st-key-weights_heatmap .modebar-btn").first,
         "weighted-sum.svg": page.get_by_role("button", name="Save as SVG"),
     }
+    titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
+    assert not [title for title in titles if "cloud" in title.lower() or "share" in title.lower()]
     for name, button in buttons.items():
         with page.expect_download() as download:
             button.click(force=True)

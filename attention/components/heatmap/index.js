@@ -55,7 +55,8 @@ async function draw(view) {
   const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: rows > 32 ? "zoom" : false }
   const config = {
     displaylogo: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    showSendToCloud: false,
+    modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
     toImageButtonOptions: { format: "svg", filename: `attention-${stage}` },
   }
   view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
