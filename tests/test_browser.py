@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import runpy
 from collections.abc import Callable, Iterator
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import numpy
 import pandas
 import pytest
 import torch
+from PIL import Image
 
 from attention.params import Setting, Value, settings_of
 from attention.text import tokenize
@@ -213,8 +216,8 @@ def test_hovering_over_a_cell_tells_the_numbers_that_stand_in_the_table(open_pag
 def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
     page = open_page()
     buttons = {
-        "attention-weights.svg": page.locator(".st-key-weights_heatmap .modebar-btn").first,
-        "weighted-sum.svg": page.get_by_role("button", name="Save as SVG"),
+        "attention-weights.svg": page.locator(".st-key-weights_heatmap [data-title='Save as SVG']"),
+        "weighted-sum.svg": page.get_by_text("Save as SVG"),
     }
     titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
     assert not [title for title in titles if "cloud" in title.lower() or "share" in title.lower()]
@@ -223,6 +226,29 @@ def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
             button.click(force=True)
         assert download.value.suggested_filename == name
         assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("words", [16, 64])
+def test_what_is_painted_ahead_is_what_plotly_draws_when_pointed_at(
+    words: int, open_page: Open
+) -> None:
+    sentence = " ".join(f"{one} {two}" for one in "abcdefgh" for two in "ijkl"[: words // 16])
+    page = open_page("/?" + urlencode({"s": sentence}))
+    drawn = page.locator(".hm image").get_attribute("href")
+    page.get_by_role("radiogroup", name="Mask").get_by_role("radio", name="causal").click()
+    cells = page.locator(".hm image")
+    api.expect(cells).not_to_have_attribute("href", str(drawn))
+    page.mouse.move(5, 5)
+    ahead = pixels(cells)
+    cells.dispatch_event("pointermove", {"bubbles": True})
+    page.wait_for_timeout(500)
+    assert numpy.abs(pixels(cells) - ahead).mean() < 1.0
+    assert numpy.ptp(ahead) > 100
+
+
+def pixels(element: Any) -> Any:
+    picture = Image.open(io.BytesIO(element.screenshot()))
+    return numpy.asarray(picture.convert("RGB"), dtype=numpy.float64)
 
 
 def test_clicking_chooses_a_query_and_leaves_the_settings_alone(open_page: Open) -> None:

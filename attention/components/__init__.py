@@ -94,8 +94,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
     """
     z, data, layout = figures.heatmap_parts(trace, stage, tokens, query)
     rows, columns = z.shape
-    beside = stage == "weights" and rows <= figures.MOST_TICKS
-    bits = analysis.entropy_bits(trace.weights).tolist() if beside else None
+    bits = analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None
     header = {
         "data": data,
         "layout": layout,

@@ -1,4 +1,6 @@
 const PLOTLY = "component/attention.components.plotly_js/plotly.min.js"
+const SVG = "http://www.w3.org/2000/svg"
+const MOST_BARS = 32
 const views = new WeakMap()
 let plotly = null
 
@@ -30,14 +32,16 @@ function build(parent) {
   const add = (name) => Object.assign(parent.appendChild(document.createElement("div")), { className: name })
   const frame = add("attention-frame")
   const inside = (name) => frame.appendChild(Object.assign(document.createElement("div"), { className: name }))
-  const view = { hatch: inside("attention-hatch"), chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), tip: inside("attention-tip"), content: null, drawn: null }
+  const view = { hatch: inside("attention-hatch"), chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), legend: inside("attention-legend"), tip: inside("attention-tip"), content: null, frame: null }
   view.chart.setAttribute("role", "img")
   view.tip.hidden = true
   view.width = 0
+  view.legend.setAttribute("aria-hidden", "true")
+  for (const pointing of ["pointermove", "pointerdown"]) view.chart.addEventListener(pointing, () => catchUp(view), { capture: true })
   new ResizeObserver(() => {
-    if (!view.drawn || view.width === view.chart.clientWidth) return
-    window.Plotly.Plots.resize(view.chart)
+    if (!view.frame || view.width === view.chart.clientWidth) return
     besides(view)
+    catchUp(view).then(() => window.Plotly.Plots.resize(view.chart))
   }).observe(view.chart)
   const themed = parent.closest("[style*='--st-']") ?? document.body
   new MutationObserver(() => view.content && draw(view)).observe(themed, { attributes: true, attributeFilter: ["style"] })
@@ -46,46 +50,136 @@ function build(parent) {
 
 async function draw(view) {
   const Plotly = window.Plotly ?? (await load())
-  const { columns, rows, stage } = view.content
-  const [heat, ...others] = view.content.data
-  const shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
-  const z = Array.from({ length: rows }, (_, row) => shown.subarray(row * columns, (row + 1) * columns))
+  const { columns, rows, stage, data: [heat], layout } = view.content
   const theme = colours(view.chart)
-  const traces = [{ ...heat, z, colorscale: heat.autocolorscale ? theme.diverging : theme.sequential, autocolorscale: false, hoverinfo: "none" }, ...others]
-  const layout = { ...view.content.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, colorway: [theme.primary], modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: rows > 32 ? "zoom" : false }
+  view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
+  view.shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
+  const z = Array.from({ length: rows }, (_, row) => view.shown.subarray(row * columns, (row + 1) * columns))
+  const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: rows > 32 ? "zoom" : false }
+  view.figure = [{ ...heat, z, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }, { ...layout, ...looks }]
+  const { xaxis, yaxis, height, margin, shapes } = layout
+  const frame = JSON.stringify([heat.x, xaxis, yaxis, height, margin, shapes[0], theme])
+  const whole = JSON.stringify(view.chart.layout?.xaxis.range) === JSON.stringify(xaxis.range)
+  view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
+  view.behind = true
+  besides(view)
+  if (view.frame === frame && whole && !heat.texttemplate) return repaint(view)
+  view.frame = frame
+  await catchUp(view)
+}
+
+/* Has plotly.js draw what `besides` and `repaint` do not: cells, labels and the frame. */
+async function catchUp(view) {
+  if (!view.behind) return
+  view.behind = false
+  const first = !view.chart.layout
+  const [heat, layout] = view.figure
+  const { xaxis2, shapes: [outline], ...rest } = layout
+  const camera = { name: "save", title: "Save as SVG", icon: window.Plotly.Icons.camera, click: () => save(view) }
   const config = {
     displaylogo: false,
     showSendToCloud: false,
-    modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
-    toImageButtonOptions: { format: "svg", filename: `attention-${stage}` },
+    modeBarButtonsToRemove: ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
+    modeBarButtonsToAdd: [camera],
   }
-  view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
-  besides(view)
-  await Plotly.react(view.chart, traces, layout, config)
-  if (!view.drawn) listen(view)
-  view.drawn = true
+  await window.Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, config)
+  if (first) listen(view)
 }
 
-/* What needs no plotly.js: the hatching that shows through masked cells, and the entropy's bars. */
+/* The cells alone, where nothing but the numbers has changed; plotly.js catches up when pointed at. */
+function repaint({ chart, content, shown, shades }) {
+  const { data: [{ zmin, zmax, xgap }], columns, rows } = content
+  const cells = blank(columns, rows)
+  const picture = cells.createImageData(columns, rows)
+  const pixels = new Uint32Array(picture.data.buffer)
+  const colours = ramp(shades)
+  const step = (colours.length - 1) / (zmax - zmin)
+  shown.forEach((number, cell) => {
+    if (!Number.isNaN(number)) pixels[cell] = colours[Math.round((Math.min(zmax, Math.max(zmin, number)) - zmin) * step)]
+  })
+  cells.putImageData(picture, 0, 0)
+  const image = chart.querySelector(".hm image")
+  image.setAttribute("href", (xgap ? apart(cells.canvas, image, xgap) : cells.canvas).toDataURL())
+}
+
+/* The same cells, a pixel or so apart. */
+function apart(cells, image, gap) {
+  const [width, height] = ["width", "height"].map((side) => Number(image.getAttribute(side)))
+  const context = blank(width, height)
+  context.imageSmoothingEnabled = false
+  context.drawImage(cells, 0, 0, width, height)
+  for (let column = 1; column < cells.width; column++) context.clearRect(Math.round((column * width) / cells.width) - gap, 0, gap, height)
+  for (let row = 1; row < cells.height; row++) context.clearRect(0, Math.round((row * height) / cells.height) - gap, width, gap)
+  return context.canvas
+}
+
+function blank(width, height) {
+  return Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true })
+}
+
+/* A colour scale as 512 opaque pixels. */
+function ramp(scale) {
+  const context = blank(512, 1)
+  const gradient = context.createLinearGradient(0.5, 0, 511.5, 0)
+  for (const [place, colour] of scale) gradient.addColorStop(place, colour)
+  context.fillStyle = gradient
+  context.fillRect(0, 0, 512, 1)
+  return new Uint32Array(context.getImageData(0, 0, 512, 1).data.buffer)
+}
+
+/* The whole figure as a file: what stands beside the cells is drawn by plotly.js there. */
+function save({ chart, content, figure: [heat, layout] }) {
+  const zoomed = (axis) => ({ ...layout[axis], range: chart.layout[axis].range })
+  const figure = { data: [heat, ...content.data.slice(1)], layout: { ...layout, xaxis: zoomed("xaxis"), yaxis: zoomed("yaxis") } }
+  window.Plotly.downloadImage(figure, { format: "svg", filename: `attention-${content.stage}`, width: chart.clientWidth, height: layout.height })
+}
+
+/* What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and the entropy. */
 function besides(view) {
-  const { layout, entropy, room, rows } = view.content
+  const { layout, room, rows, data: [{ zmin, zmax }] } = view.content
   const { l, r, t, b } = layout.margin
   view.width = view.chart.clientWidth
   const [width, height] = [view.width - l - r, layout.height - t - b]
   const [start, end] = layout.xaxis.domain ?? [0, 1]
   place(view.hatch, l + start * width, t, (end - start) * width, height)
   view.hatch.hidden = layout.shapes.length < 2
+  place(view.legend, l + width + 4, t, r - 4, height)
+  view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
+  const beyond = view.shown.some((number) => Math.abs(number) > zmax)
+  const ends = [[zmax, "≥ "], [(zmin + zmax) / 2, ""], [zmin, zmin ? "≤ " : ""]]
+  view.legend.replaceChildren(...ends.map(([number, sign]) => Object.assign(document.createElement("span"), { textContent: (beyond ? sign : "") + String(Number(number.toPrecision(2))).replace("-", "−") })))
   place(view.entropy, l + room[0] * width, t, (room[1] - room[0]) * width, height + 22)
   view.entropy.replaceChildren()
-  if (!entropy) return
+  if (view.content.entropy) (rows > MOST_BARS ? profile : bars)(view, height)
+}
+
+function bars({ content: { entropy, rows }, entropy: element }, height) {
   const most = Math.max(...entropy, 1e-6) * 1.6
-  for (const [row, bits] of [...entropy.entries(), [rows, null]]) {
-    const line = view.entropy.appendChild(document.createElement("div"))
-    line.style.top = bits === null ? `${height}px` : `${((row + 0.5) * height) / rows}px`
-    if (bits !== null) line.appendChild(document.createElement("span")).style.width = `${(100 * bits) / most}%`
-    line.append(bits === null ? "entropy, bits" : bits.toFixed(2))
-    line.className = bits === null ? "title" : ""
+  for (const [row, bits] of entropy.entries()) {
+    const line = element.appendChild(document.createElement("div"))
+    line.style.top = `${((row + 0.5) * height) / rows}px`
+    line.appendChild(document.createElement("span")).style.width = `${(100 * bits) / most}%`
+    line.append(bits.toFixed(2))
   }
+  title(element, height)
+}
+
+/* The bars of many rows as one shape, which follows when the heatmap is zoomed. */
+function profile({ chart, content: { entropy, rows }, entropy: element }, height) {
+  const picture = element.appendChild(document.createElementNS(SVG, "svg"))
+  const [bottom, top] = chart.layout?.yaxis.range ?? [rows - 0.5, -0.5]
+  picture.setAttribute("viewBox", `0 ${top + 0.5} ${Math.max(...entropy, 1e-6) * 1.4} ${bottom - top}`)
+  picture.setAttribute("preserveAspectRatio", "none")
+  picture.style.height = `${height}px`
+  const steps = entropy.map((bits, row) => `H${bits}V${row + 1}`)
+  picture.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", `M0,0${steps.join("")}H0Z`)
+  title(element, height)
+}
+
+function title(element, height) {
+  const line = element.appendChild(Object.assign(document.createElement("div"), { className: "title" }))
+  line.style.top = `${height}px`
+  line.textContent = "entropy, bits"
 }
 
 function place(element, left, top, width, height) {
@@ -102,6 +196,7 @@ function listen(view) {
     view.tip.style.right = left > box.width / 2 ? `${box.width - left + 14}px` : ""
     view.tip.style.top = `${event.clientY - box.top + 10}px`
   })
+  view.chart.on("plotly_relayout", () => besides(view))
   view.chart.on("plotly_unhover", () => (view.tip.hidden = true))
 }
 

@@ -10,8 +10,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (view.names !== tokens.join("\n")) write(view, { tokens, known })
   view.query = query
   afterPaint(() => {
-    show(view, view.query)
     reveal(view)
+    show(view, view.query)
   })
 }
 
