@@ -225,11 +225,11 @@ def count_of(tokens: Sequence[str]) -> str:
 
 
 def let_through() -> None:
-    """Pause for one turn of the server's loop, so that what is drawn so far is on its way.
+    """Pause for the time in which the browser draws what is sent so far, before sending the rest.
 
-    The browser then draws the heatmap while the rest is still being made.
+    Drawing the rest would otherwise come between the heatmap and the screen.
     """
-    time.sleep(0.011)
+    time.sleep(0.028)
 
 
 def choose(name: str, value: Value) -> None:

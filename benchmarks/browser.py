@@ -89,7 +89,7 @@ class Effort:
     cpu: int
 
 
-FULL = Effort(warm=3, timed=12, cpu=20)
+FULL = Effort(warm=3, timed=24, cpu=20)
 QUICK = Effort(warm=1, timed=4, cpu=5)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 import re
 import runpy
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import numpy
 import pandas
@@ -20,74 +19,11 @@ from attention.params import Setting, Value, settings_of
 from attention.text import tokenize
 from attention.variants import VARIANTS
 from attention.view import Selection, Settings
-from tests import chromium
+from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.serving import serving
 
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-if chromium.find() is None:
-    pytest.skip("needs Chromium", allow_module_level=True)
-
-Page = Any
-Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with serving() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=chromium.find(), args=chromium.ARGUMENTS)
-
-
-@pytest.fixture
-def open_page(server: str, browser: Any) -> Iterator[Open]:
-    """Opens a link of the app; afterwards nothing may have failed or left the machine."""
-    contexts = []
-    faults: list[str] = []
-
-    def open_page(link: str = "/", address: str = server, **options: Any) -> Page:
-        options = {"viewport": {"width": 1440, "height": 900}} | options
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog}"), dialog.dismiss()))
-        page.on("request", lambda request: note_request(request.url, address))
-        page.goto(address + link)
-        settle(page)
-        return page
-
-    def note_request(url: str, address: str) -> None:
-        if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
-            faults.append(f"request: {url}")
-
-    yield open_page
-    shown = [
-        page.get_by_test_id("stException").count() for context in contexts for page in context.pages
-    ]
-    for context in contexts:
-        context.close()
-    assert faults == []
-    assert not any(shown)
-
-
-def settle(page: Page) -> None:
-    """Wait until the app has started, has nothing more to run, and has painted it."""
-    app = page.get_by_test_id("stApp")
-    api.expect(page.get_by_label("Sentence")).to_be_visible(timeout=30_000)
-    page.wait_for_timeout(300)
-    api.expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
-    page.wait_for_timeout(150)
-
-
-def search(page: Page) -> dict[str, str]:
-    """The settings in the address bar."""
-    return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
 
 
 def fingerprint(page: Page) -> dict[str, Any]:

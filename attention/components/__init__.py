@@ -7,6 +7,7 @@ They are Streamlit components v2: no iframe, no build step. Tokens reach the pag
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from torch import Tensor
 from attention import analysis, figures
 from attention.analysis import Terms
 from attention.functional import Trace
+from attention.matrix import MOST_CELLS, Matrix, Misprint, cells, read_matrix
 
 Renderer = Callable[..., Any]
 
@@ -54,6 +56,8 @@ _weighted_sum = _component("weighted_sum")
 _heatmap = _component("heatmap", isolate_styles=False)
 _mask_grid = _component("mask_grid")
 _copy_link = _component("copy_link")
+_matrices = _component("matrices")
+_number_grid = _component("number_grid")
 
 
 def token_view(
@@ -156,6 +160,98 @@ def mask_grid(
         data={"tokens": list(tokens), "mask": mask.int().tolist()},
         on_paint_change=painted,
     )
+
+
+def matrices(
+    parts: Sequence[Matrix | str],
+    *,
+    key: str,
+    chosen: tuple[int, int] | None = None,
+    on_choose: Callable[[int, int], None] | None = None,
+    hidden: bool = False,
+) -> None:
+    """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
+
+    Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
+    With on_choose its cells can be chosen, by click or arrow keys; chosen: the (row, column) lit
+    meanwhile. hidden: the result's numbers stay here, to be guessed.
+    """
+    shown = [part for part in parts if isinstance(part, Matrix)]
+    headers, numbers = [], []
+    for matrix in shown:
+        kept_back = hidden and matrix is shown[-1]
+        cells = matrix.numbers.detach().float()
+        if matrix.allowed is not None:
+            cells = cells.masked_fill(~matrix.allowed, torch.nan)
+        sizes = cells[cells.isfinite()].abs()
+        headers.append(
+            {
+                "name": matrix.name,
+                "rows": cells.shape[0],
+                "columns": cells.shape[1],
+                "rowNames": list(matrix.row_names),
+                "columnNames": list(matrix.column_names),
+                "kind": matrix.kind,
+                "lights": "cell" if matrix is shown[-1] else matrix.lights,
+                "masked": matrix.allowed is not None,
+                "most": (float(sizes.max()) if sizes.numel() else 0.0) or 1.0,
+                "hidden": kept_back,
+            }
+        )
+        if kept_back:
+            headers[-1]["most"] = 1.0
+            cells = torch.zeros_like(cells)
+        numbers.append(cells.flatten())
+
+    def picked() -> None:
+        rows, columns = shown[-1].numbers.shape
+        match st.session_state[key].cell:
+            case [int(row), int(column)] if 0 <= row < rows and 0 <= column < columns:
+                if on_choose is not None:
+                    on_choose(row, column)
+
+    header = {
+        "parts": headers,
+        "joins": [part for part in parts if isinstance(part, str)],
+        "chosen": chosen,
+        "hidden": hidden,
+        "deliberate": hidden,
+        "pickable": on_choose is not None,
+    }
+    _matrices(key=key, data=_message(header, *numbers), on_cell_change=picked)
+
+
+def number_grid(
+    name: str,
+    text: str,
+    on_edit: Callable[[str], None],
+    *,
+    key: str,
+    wrong: str = "",
+    resizable: bool = True,
+) -> None:
+    """The matrix that `text` writes as a table of number boxes; on_edit gets the new text.
+
+    A cell that is no number is marked, and a line below says what is needed; `wrong`: what else
+    is wrong with the whole matrix, in the caller's words.
+    """
+    lines = [cells(line) for line in text.strip().strip(";").split(";")]
+    place: dict[str, int | None] = {"row": None, "column": None}
+    try:
+        read_matrix(text)
+    except Misprint as error:
+        wrong, place = str(error), {"row": error.row, "column": error.column}
+
+    def edited() -> None:
+        match st.session_state[key].cells:
+            case [[*_], *_] as grid:
+                rows = [
+                    [re.sub(r"[\s;,|]+", "", str(cell))[:20] or "_" for cell in row] for row in grid
+                ]
+                on_edit("; ".join(" ".join(row) for row in rows))
+
+    data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
+    _number_grid(key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited)
 
 
 def copy_link(*, key: str) -> None:

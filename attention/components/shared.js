@@ -11,3 +11,13 @@ function afterPaint(task) {
   requestAnimationFrame(() => setTimeout(task))
 }
 
+
+/* A colour scale as 512 opaque pixels. */
+function ramp(colours) {
+  const context = Object.assign(document.createElement("canvas"), { width: 512, height: 1 }).getContext("2d", { willReadFrequently: true })
+  const gradient = context.createLinearGradient(0.5, 0, 511.5, 0)
+  for (const [index, colour] of colours.entries()) gradient.addColorStop(index / (colours.length - 1), colour.trim())
+  context.fillStyle = gradient
+  context.fillRect(0, 0, 512, 1)
+  return new Uint32Array(context.getImageData(0, 0, 512, 1).data.buffer)
+}

@@ -92,7 +92,7 @@ function repaint({ chart, content, shown, shades }) {
   const cells = blank(columns, rows)
   const picture = cells.createImageData(columns, rows)
   const pixels = new Uint32Array(picture.data.buffer)
-  const colours = ramp(shades)
+  const colours = ramp(shades.map(([, colour]) => colour))
   const step = (colours.length - 1) / (zmax - zmin)
   shown.forEach((number, cell) => {
     if (!Number.isNaN(number)) pixels[cell] = colours[Math.round((Math.min(zmax, Math.max(zmin, number)) - zmin) * step)]
@@ -115,16 +115,6 @@ function apart(cells, image, gap) {
 
 function blank(width, height) {
   return Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true })
-}
-
-/* A colour scale as 512 opaque pixels. */
-function ramp(scale) {
-  const context = blank(512, 1)
-  const gradient = context.createLinearGradient(0.5, 0, 511.5, 0)
-  for (const [place, colour] of scale) gradient.addColorStop(place, colour)
-  context.fillStyle = gradient
-  context.fillRect(0, 0, 512, 1)
-  return new Uint32Array(context.getImageData(0, 0, 512, 1).data.buffer)
 }
 
 /* The whole figure as a file: what stands beside the cells is drawn by plotly.js there. */
