@@ -25,8 +25,9 @@ from attention import analysis, figures, masks
 from attention.analysis import Neighbours
 from attention.components import copy_link, mask_grid
 from attention.functional import STAGES
-from attention.params import Declared, Setting, Value, complaint, settings_of
+from attention.params import Declared, Setting, Value, complaint, read, settings_of
 from attention.snippet import pytorch_snippet
+from attention.steps import StepSettings
 from attention.text import MAX_TOKENS, tokenize
 from attention.variants import VARIANTS
 from attention.vectors import OwnVectors, PackagedGlove, own_vectors_path
@@ -40,6 +41,9 @@ EXAMPLES = (
 )
 SHARED = settings_of(Settings)
 SELECTION = settings_of(Selection)
+STEP_BY_STEP = settings_of(StepSettings)
+PAGES_WITH_SETTINGS = ("", "steps")
+PAGES_WITH_SENTENCE = ("", "steps", "identities")
 MOST_CLICKABLE = 32
 
 
@@ -146,9 +150,8 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
         "persist_state": "session",
     } | more
     if choices := about.choices():
-        return st.segmented_control(
-            options=choices, default=default, required=True, width="stretch", **shared
-        )
+        shared.setdefault("width", "stretch")
+        return st.segmented_control(options=choices, default=default, required=True, **shared)
     if isinstance(default, str):
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
     bounds: dict[str, Any] = {
@@ -160,9 +163,25 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
     return draw(value=default, **bounds, **shared)
 
 
-def shared_controls() -> None:
-    """All settings but the sentence, as widgets, in the order they are declared."""
-    for name, (default, about) in SHARED.items():
+def by_hand(page: str) -> bool:
+    """Whether the page works on matrices by hand instead of the sentence."""
+    return page == "steps" and bool(value_of("input", STEP_BY_STEP) == "hand")
+
+
+def settings_of_page(page: str) -> None:
+    """The settings at the side, as far as the page has them."""
+    if page == "steps":
+        widget("input", *STEP_BY_STEP["input"])
+    if by_hand(page):
+        shared_controls(("scale", "factor"))
+    elif page in PAGES_WITH_SETTINGS:
+        shared_controls(SHARED)
+
+
+def shared_controls(names: Iterable[str]) -> None:
+    """These of the settings that make a view, but the sentence, as widgets."""
+    for name in names:
+        default, about = SHARED[name]
         if name != "s" and applies(name):
             widget(name, default, about)
         if name == "variant":
@@ -253,9 +272,14 @@ def applies(name: str) -> bool:
 
 
 def value_of(name: str, schema: Declared = SHARED) -> Any:
-    """The value of a setting as its widget has it, or its default where that is not legal."""
+    """The value of a setting as its widget has it, or its default where that is not legal.
+
+    Until the widget has been drawn the address speaks for it.
+    """
     default, about = schema[name]
-    value = st.session_state.get(name, default)
+    value = st.session_state.get(name)
+    if value is None:
+        value = read(default, st.query_params.get(name, str(default)))
     return default if complaint(name, default, about, value) else value
 
 

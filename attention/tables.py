@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+MOST_ROWS, FEWER_ROWS = 64, 32
+
 
 @dataclass(frozen=True)
 class Working:
@@ -18,7 +20,7 @@ class Working:
 
     words: str
     names: Sequence[str]
-    columns: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[float | str]] = field(default_factory=dict)
     total_name: str = ""
     total: float | None = None
 
@@ -62,12 +64,27 @@ def _cells(row: Sequence[float | str | None]) -> str:
 
 
 def working(work: Working) -> str:
-    """A `Working` as HTML: its sentence, its table and its total."""
+    """A `Working` as HTML: its sentence, its table and its total.
+
+    Of more than `MOST_ROWS` rows the largest are shown, and what the others come to.
+    """
     words = f"<p>{html.escape(work.words)}</p>"
     if not work.columns:
         return words
+    names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
+    if len(names) > MOST_ROWS:
+        terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]
+        order = sorted(range(len(names)), key=lambda row: -abs(terms[row]))
+        kept, rest = sorted(order[:FEWER_ROWS]), order[FEWER_ROWS:]
+        last = [*columns][-1]
+        names = [names[row] for row in kept] + [f"{len(rest)} more"]
+        columns = {
+            name: [cells[row] for row in kept]
+            + [math.fsum(terms[row] for row in rest) if name == last else ""]
+            for name, cells in columns.items()
+        }
     total: list[str] = []
     if work.total is not None:
-        blank = [""] * (len(work.columns) - 1)
+        blank = [""] * (len(columns) - 1)
         total = [work.total_name, *blank, number(work.total)]
-    return words + table(work.names, work.columns, total=total)
+    return words + table(names, columns, total=total)

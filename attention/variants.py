@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from attention import functional, params
 from attention.functional import Trace
@@ -26,7 +27,8 @@ class Variant(nn.Module):
     """Attention of a sequence over itself. Subclasses say what differs.
 
     `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
-    source uses.
+    source uses; `projections` names the parameter that makes queries, keys or values from x,
+    where there is one.
     """
 
     name: ClassVar[str]
@@ -34,6 +36,7 @@ class Variant(nn.Module):
     formula: ClassVar[str]
     source: ClassVar[str]
     published_scale: ClassVar[str] = "none"
+    projections: ClassVar[dict[str, str]] = {}
     Config: ClassVar[type[params.Config]] = params.Config
 
     def __init__(self, config: params.Config) -> None:
@@ -47,6 +50,13 @@ class Variant(nn.Module):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys)."""
         raise NotImplementedError
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        """How the score of one query (d_q,) and one key (d_k,) comes about: named columns.
+
+        All are of one length; the last one adds up to the score. Empty where it has no terms.
+        """
+        return {}
 
     def forward(
         self,
@@ -129,6 +139,9 @@ class DotProduct(Variant):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)
 
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        return {"q": query, "k": key, "q·k": query * key}
+
 
 @register
 class QueryKeyValue(Variant):
@@ -146,6 +159,7 @@ class QueryKeyValue(Variant):
     formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
     source = "Vaswani et al. 2017, eq. 1"
     published_scale = "1/√d_k"
+    projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -159,6 +173,9 @@ class QueryKeyValue(Variant):
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        return {"q": query, "k": key, "q·k": query * key}
 
 
 @register
@@ -186,6 +203,12 @@ class Additive(Variant):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.additive_scores(queries, keys, self.W_q, self.W_k, self.v)
 
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        left, right = query @ self.W_q, key @ self.W_k
+        hidden = (left + right).tanh()
+        columns = {"q W_q": left, "k W_k": right, "tanh(q W_q + k W_k)": hidden}
+        return columns | {"v": self.v, "v · tanh": self.v * hidden}
+
 
 @register
 class Bilinear(Variant):
@@ -204,6 +227,10 @@ class Bilinear(Variant):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.bilinear_scores(queries, keys, self.W)
 
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        turned = query @ self.W
+        return {"q W": turned, "k": key, "q W · k": turned * key}
+
 
 @register
 class Cosine(Variant):
@@ -220,6 +247,10 @@ class Cosine(Variant):
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.cosine_scores(queries, keys)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        q, k = normalize(query, dim=0), normalize(key, dim=0)
+        return {"q / ‖q‖": q, "k / ‖k‖": k, "product": q * k}
 
 
 @register
@@ -242,3 +273,7 @@ class Gaussian(Variant):
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        terms = -(query - key).square() / (2 * self.config.sigma**2)
+        return {"q": query, "k": key, "−(q − k)² / 2σ²": terms}

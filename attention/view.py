@@ -11,6 +11,7 @@ from torchtext.vocab import Vectors
 
 from attention import masks
 from attention.functional import STAGES, Trace
+from attention.hand import HandSettings
 from attention.params import (
     Config,
     Declared,
@@ -23,6 +24,7 @@ from attention.params import (
     settings_of,
 )
 from attention.positions import sinusoidal
+from attention.steps import StepSettings
 from attention.text import MAX_TOKENS, tokenize
 from attention.variants import VARIANTS, Variant
 from attention.vectors import look_up, own_vectors_path, random_vectors
@@ -106,6 +108,11 @@ class Settings:
     def __post_init__(self) -> None:
         check(self)
 
+    @property
+    def scale_factor(self) -> float | None:
+        """What the scores are multiplied by, None = 1/√d_k."""
+        return {"1/√d_k": None, "none": 1.0, "factor": self.factor}[self.scale]
+
     def variant_config(self, d_model: int) -> Config:
         """The config of the chosen variant: its own fields, and the shared seed if it has one.
 
@@ -128,6 +135,7 @@ class View:
     """What the settings come to, for every page to show.
 
     known: for each token whether it has a vector; left_out: how many tokens did not fit;
+    vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
     words: the vectors whose space the output lives in, None when it lives in another;
     notes: plain words for the reader on what could not be taken as asked.
     """
@@ -137,6 +145,8 @@ class View:
     tokens: tuple[str, ...]
     known: tuple[bool, ...]
     left_out: int
+    vectors: Tensor
+    encoding: Tensor | None
     x: Tensor
     scale: float | None
     trace: Trace
@@ -159,9 +169,8 @@ def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
         embedded = random_vectors(tokens, settings.d_model, settings.seed)
     else:
         embedded = look_up(vectors, tokens)
-    x = embedded.x
-    if settings.positions == "sinusoidal":
-        x = x + sinusoidal(*x.shape)
+    encoding = sinusoidal(*embedded.x.shape) if settings.positions == "sinusoidal" else None
+    x = embedded.x if encoding is None else embedded.x + encoding
 
     notes = []
     try:
@@ -171,7 +180,7 @@ def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
         notes.append(f"Nothing is hidden: {error}.")
 
     variant = VARIANTS[settings.variant](settings.variant_config(x.shape[-1]))
-    scale = {"1/√d_k": None, "none": 1.0, "factor": settings.factor}[settings.scale]
+    scale = settings.scale_factor
     with torch.no_grad():
         trace = variant(x, mask, scale=scale)
     return View(
@@ -180,6 +189,8 @@ def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
         tokens=tuple(tokens),
         known=embedded.known,
         left_out=len(everything) - len(tokens),
+        vectors=embedded.x,
+        encoding=encoding,
         x=x,
         scale=scale,
         trace=trace,
@@ -216,7 +227,9 @@ def every_setting() -> Declared:
     declared: Declared = {}
     for variant in VARIANTS.values():
         declared |= settings_of(variant.Config)
-    return declared | settings_of(Settings) | settings_of(Selection)
+    for schema in (Settings, Selection, StepSettings, HandSettings):
+        declared |= settings_of(schema)
+    return declared
 
 
 def acceptable(name: str, text: str) -> bool:

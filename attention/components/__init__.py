@@ -251,7 +251,9 @@ def number_grid(
                 on_edit("; ".join(" ".join(row) for row in rows))
 
     data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
-    _number_grid(key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited)
+    _number_grid(
+        key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited, width="content"
+    )
 
 
 def copy_link(*, key: str) -> None:

@@ -48,8 +48,9 @@ function lay(view) {
   const { parts, joins } = view.content
   view.row.replaceChildren()
   view.shown = parts.map((part, index) => {
-    if (index) make("span", "join", view.row).textContent = joins[index - 1]
-    const figure = make("figure", "", view.row)
+    const group = make("div", "group", view.row)
+    if (index) make("span", "join", group).textContent = joins[index - 1]
+    const figure = make("figure", "", group)
     const caption = make("figcaption", "", figure)
     make("b", "", caption).textContent = part.name
     make("span", "", caption).textContent = `${part.rows} × ${part.columns}`
@@ -92,7 +93,7 @@ function naming(element, name, scope) {
 /* Many cells: a picture, one pixel a cell. */
 function painted(shown) {
   const { part, figure } = shown
-  const [width, height] = [side(part.columns, 7, 380), side(part.rows, 4, 380)]
+  const [width, height] = [side(part.columns, 5, 340), side(part.rows, 4, 340)]
   const plot = make("div", "plot", figure)
   const names = (list, count, kind) => {
     if (!list.length || count > MOST_NAMES) return

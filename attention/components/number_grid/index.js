@@ -15,8 +15,8 @@ function build(parent) {
   const caption = make("div", "caption", frame)
   const name = make("b", "", caption)
   const size = make("span", "", caption)
-  const tools = make("span", "tools", caption)
   const table = make("table", "", make("div", "scroll", frame))
+  const tools = make("div", "tools", frame)
   const wrong = make("p", "wrong", frame)
   wrong.setAttribute("role", "status")
   const view = { name, size, tools, table, wrong, inputs: [] }
@@ -33,8 +33,8 @@ function build(parent) {
   view.buttons = [
     tool("+ row", "Add a row", (cells) => [...cells, Array(width(cells)).fill("0")]),
     tool("− row", "Take the last row away", (cells) => cells.slice(0, -1)),
-    tool("+ column", "Add a column", (cells) => cells.map((line) => [...line, "0"])),
-    tool("− column", "Take the last column away", (cells) => cells.map((line) => line.slice(0, -1))),
+    tool("+ col", "Add a column", (cells) => cells.map((line) => [...line, "0"])),
+    tool("− col", "Take the last column away", (cells) => cells.map((line) => line.slice(0, -1))),
   ]
   table.addEventListener("change", () => view.send(read(view)))
   table.addEventListener("keydown", (event) => {
