@@ -80,6 +80,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.F
     With the weights, each row's entropy in bits stands beside it. Masked cells are left open and
     crossed. Raises ValueError for an unknown stage.
     """
+    trace = trace.detach()
     z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query)
     labels = positioned(tokens)
     if numpy.isnan(z).any() and len(tokens) <= MOST_CROSSES:
@@ -157,6 +158,7 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
 
     Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
     """
+    trace = trace.detach()
     terms = analysis.strongest(trace, tokens, query, MOST_ROWS)
     n_rows, d_v = terms.terms.shape
     weights = terms.weights.tolist()

@@ -140,6 +140,14 @@ class Trace:
     dropped: Tensor | None = None
     scale: float = 1.0
 
+    def detach(self) -> Trace:
+        """The same numbers, apart from the graph of gradients they came with."""
+        parts = {
+            name: part.detach() if isinstance(part, Tensor) else part
+            for name, part in vars(self).items()
+        }
+        return Trace(**parts)
+
 
 def attend(
     queries: Tensor,

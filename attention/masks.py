@@ -58,6 +58,8 @@ def hidden(cells: str, n_queries: int, n_keys: int) -> Tensor:
         rows = slice(None) if match[1] == "*" else slice(int(match[1]), int(match[1]) + 1)
         for keys in match[2].split(","):
             first, _, last = keys.partition("-")
+            if last and int(last) < int(first):
+                raise ValueError(f"a range of hidden cells goes up, as in 3-5, got {keys!r}")
             columns = slice(None) if keys == "*" else slice(int(first), int(last or first) + 1)
             mask[rows, columns] = False
     return mask

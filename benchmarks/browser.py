@@ -2,8 +2,9 @@
 
 `floor.py` is the least a Streamlit page can do, `usual.py` the page most people would write. All
 three are served by processes of their own and looked at by one browser. A sample clicks the other
-option of "Mask" (none, causal) with the mouse and waits for the pictures that follow; `watch.js`
-says what counts as painted. The pages take turns click by click, so that noise hits all alike.
+of two options (of "Mask": none, causal) with the mouse and waits for the pictures that follow;
+`watch.js` says what counts as painted. The pages take turns click by click, so that noise hits all
+alike. The app's other pages are then measured against the floor in the same way.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ TEXT = (
     "friend was quick so they sat by the river with some bread until night came"
 )
 
+OTHERS_OVER_FLOOR = 2.5
 HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
 PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
 CPU_WORDS = 16
@@ -46,19 +48,26 @@ CPU_MS = 30.0
 
 START_SECONDS = 60
 PAINT_MS = 120_000
+VIEWPORT: playwright.ViewportSize = {"width": 1440, "height": 1000}
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 EXCEPTION = '[data-testid="stException"]'
 
 
 @dataclass(frozen=True)
 class Site:
-    """A page to measure: its script, its heatmap, where "Mask" is, its URL parameters for n."""
+    """A page to measure: its script, its heatmap, its URL parameters for n.
+
+    scope, group, options: where the two options to click are.
+    """
 
     name: str
     script: Path
     heatmap: str
     scope: str
     parameters: Callable[[int], dict[str, str]]
+    path: str = ""
+    group: str = "Mask"
+    options: tuple[str, str] = ("none", "causal")
 
 
 def sentence(n: int) -> str:
@@ -78,6 +87,15 @@ USUAL = Site(
     "usual", HERE / "usual.py", ".stPlotlyChart .hm image", "stMain", lambda n: {"n": str(n)}
 )
 SITES = (FLOOR, APP, USUAL)
+STEPS = Site(
+    "steps",
+    ROOT / "streamlit_app.py",
+    "canvas[data-version]",
+    "stSidebar",
+    lambda n: {"s": sentence(n), "step": "weights"},
+    path="steps",
+)
+OTHER_PAGES = ((STEPS, SIZES),)
 
 
 @dataclass(frozen=True)
@@ -195,13 +213,13 @@ class Tab:
         """Prepare an empty tab: `watch.js` will run before anything else in it."""
         self.page, self.site, self.server = page, site, server
         page.add_init_script(path=HERE / "watch.js")
-        self.options = cycle(["causal", "none"])
+        self.options = cycle(reversed(site.options))
 
     def open(self, n: int) -> None:
         """Load the site and wait until it rests and shows n rows."""
-        self.options = cycle(["causal", "none"])
+        self.options = cycle(reversed(self.site.options))
         query = urlencode(self.site.parameters(n))
-        self.page.goto(f"http://127.0.0.1:{self.server.port}/?{query}")
+        self.page.goto(f"http://127.0.0.1:{self.server.port}/{self.site.path}?{query}")
         shown = f"{self.site.heatmap}, {EXCEPTION}"
         self.page.wait_for_selector(shown, state="attached", timeout=PAINT_MS)
         self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
@@ -212,9 +230,9 @@ class Tab:
             raise RuntimeError(f"{self.site.name} shows {rows} words instead of {n}")
 
     def click(self) -> tuple[float, float]:
-        """Change the mask. Milliseconds until the heatmap and the whole page are painted."""
+        """Choose the other option. Milliseconds until heatmap and whole page are painted."""
         scope = self.page.get_by_test_id(self.site.scope)
-        group = scope.get_by_role("radiogroup", name="Mask", exact=True)
+        group = scope.get_by_role("radiogroup", name=self.site.group, exact=True)
         option = group.get_by_role("radio", name=next(self.options), exact=True)
         self.page.evaluate("selector => watch.arm(selector)", self.site.heatmap)
         option.click()
@@ -271,6 +289,22 @@ def target_rows(n: int, samples: dict[str, Samples]) -> list[Row]:
     return rows
 
 
+def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Effort) -> list[Row]:
+    """What a change on the app's other pages takes, as ratios to the floor's in the same turns."""
+    rows: list[Row] = []
+    for site, sizes in OTHER_PAGES:
+        tab = Tab(browser.new_page(viewport=VIEWPORT), site, app)
+        for n in sizes:
+            samples = measure([floor, tab], n, effort)
+            ours, least = (
+                statistics.median(samples[name].heatmap) for name in (site.name, floor.site.name)
+            )
+            what = f"{site.name}, {n} rows, over the floor"
+            rows.append(at_most(what, ours / least, OTHERS_OVER_FLOOR, "x"))
+        tab.page.close()
+    return rows
+
+
 def cpu_rows(tabs: list[Tab], clicks: int) -> list[Row]:
     """CPU time every server spends on one change of the mask; only the app has a target.
 
@@ -299,7 +333,7 @@ def run(quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
         for site in SITES:
             progress(f"serving {site.name}")
             server = stack.enter_context(serve(site.script))
-            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            page = browser.new_page(viewport=VIEWPORT)
             tabs.append(Tab(page, site, server))
         times: list[Row] = []
         targets: list[Row] = []
@@ -313,3 +347,6 @@ def run(quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
         yield table("Click to painted: ratios of medians", TARGETS, targets)
         progress(f"CPU time of the servers at {CPU_WORDS} words")
         yield table("The servers", TARGETS, cpu_rows(tabs, effort.cpu))
+        progress("clicking on the other pages")
+        others = other_rows(browser, tabs[0], tabs[1].server, effort)
+        yield table("Other pages: click to painted, ratios of medians", TARGETS, others)

@@ -70,7 +70,11 @@
   }
 
   observe(document);
-  follow(Element.prototype, "attachShadow", (_, root) => observe(root));
+  const roots = [document];
+  follow(Element.prototype, "attachShadow", (_, root) => {
+    roots.push(root);
+    observe(root);
+  });
   for (const name of ["putImageData", "drawImage", "clearRect"]) {
     follow(CanvasRenderingContext2D.prototype, name, ({ canvas }) => {
       if (canvas.isConnected) contentChanged();
@@ -128,7 +132,7 @@
 
     /* How many rows the heatmap shows, from the canvas or from Plotly's own data. */
     rows(selector) {
-      const element = document.querySelector(selector);
+      const element = roots.map((root) => root.querySelector(selector)).find(Boolean);
       if (element instanceof HTMLCanvasElement) return element.height;
       const traces = element.closest(".js-plotly-plot")._fullData;
       return traces.find((trace) => trace.type === "heatmap").z.length;

@@ -113,6 +113,15 @@ def test_a_figure_leaves_the_trace_as_it_was() -> None:
     assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
 
 
+def test_a_trace_with_gradients_can_be_drawn() -> None:
+    queries = torch.randn(7, 5, requires_grad=True)
+    trace = attend(queries, queries, queries)
+    assert trace.weights.requires_grad
+    assert heat(figures.heatmap(trace, "weights", TOKENS, 0)).z[0][0] == trace.weights[0, 0].item()
+    assert figures.weighted_sum(trace, TOKENS, 0).data
+    assert trace.weights.requires_grad
+
+
 def test_an_unknown_stage_is_refused() -> None:
     with pytest.raises(
         ValueError, match="stage must be one of scores, scaled, masked, weights, got 'softmax'"

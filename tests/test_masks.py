@@ -128,6 +128,12 @@ def bool_matrices(draw: st.DrawFn) -> Tensor:
     return torch.tensor(draw(st.lists(row, min_size=rows, max_size=rows)))
 
 
+def test_a_range_of_hidden_cells_that_goes_down_is_refused() -> None:
+    assert not masks.hidden("0:3-3", 5, 7)[0, 3]
+    with pytest.raises(ValueError, match=r"goes up, as in 3-5, got '5-3'"):
+        masks.hidden("0:5-3", 7, 7)
+
+
 @given(mask=bool_matrices())
 @settings(deadline=None, max_examples=100)
 def test_hidden_cells_are_read_back_as_the_same_mask(mask: Tensor) -> None:

@@ -228,7 +228,8 @@ function colour({ part, cells, grid, canvas, target, figure }, shades) {
   const context = canvas.getContext("2d")
   const picture = context.createImageData(part.columns, part.rows)
   const pixels = new Uint32Array(picture.data.buffer)
-  if (!part.hidden) cells.forEach((number, cell) => { if (!Number.isNaN(number)) pixels[cell] = shade(number) })
+  for (let cell = 0; cell < cells.length && !part.hidden; cell++)
+    if (!Number.isNaN(cells[cell])) pixels[cell] = shade(cells[cell])
   context.putImageData(picture, 0, 0)
   canvas.dataset.version = Number(canvas.dataset.version ?? 0) + 1
 }
