@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -123,9 +124,11 @@ class Trace:
     """Every step of one attention computation.
 
     queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
-    scores as the score function gave them, scaled = scores × scale, mask (or None, else expanded),
-    weights = masked softmax of scaled, before dropout, each (…, queries, keys);
+    scores as the score function gave them, scaled = scores × scale (+ bias),
+    mask (or None, else expanded), weights = masked softmax of scaled, before dropout, each
+    (…, queries, keys);
     dropped: the weights after dropout, None when there is none; scale: the factor itself;
+    bias: what was added after it, or None, else expanded;
     output (…, queries, d_v) = (dropped or weights) @ values.
     """
 
@@ -139,10 +142,11 @@ class Trace:
     output: Tensor
     dropped: Tensor | None = None
     scale: float = 1.0
+    bias: Tensor | None = None
 
     def detach(self) -> Trace:
         """The same numbers, apart from the graph of gradients they came with."""
-        parts = {
+        parts: dict[str, Any] = {
             name: part.detach() if isinstance(part, Tensor) else part
             for name, part in vars(self).items()
         }
@@ -156,14 +160,16 @@ def attend(
     *,
     scores: ScoreFunction = dot_scores,
     scale: float | None = None,
+    bias: Tensor | None = None,
     mask: Tensor | None = None,
     dropout: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Trace:
-    """`softmax(scale · scores(Q, K)) V`, all steps kept (Vaswani et al. 2017, eq. 1).
+    """`softmax(scale · scores(Q, K) + bias) V`, all steps kept (Vaswani et al. 2017, eq. 1).
 
     queries: (…, queries, d_k); keys: (…, keys, d_k); values: (…, keys, d_v);
-    scale: a factor on the scores, None = 1/√d_k; mask: bool, broadcastable to
+    scale: a factor on the scores, None = 1/√d_k; bias: added after it, broadcastable to
+    (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
     (…, queries, keys), True = may attend; dropout: the share of weights set to 0, the others
     growing by 1/(1 - dropout), drawn from `generator` so that it repeats.
     Raises ValueError when shapes, mask or dropout do not fit.
@@ -176,15 +182,31 @@ def attend(
         raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
     factor = 1 / math.sqrt(queries.shape[-1]) if scale is None else scale
     raw = scores(queries, keys)
-    scaled = raw * factor
+    scaled = raw * factor if bias is None else raw * factor + bias
     weights = masked_softmax(scaled, mask)
     dropped = None
     if dropout:
         kept = torch.rand(weights.shape, generator=generator, device=weights.device) >= dropout
         dropped = weights * kept / (1 - dropout)
     output = _matmul(weights if dropped is None else dropped, values)
-    shown = None if mask is None else mask.expand(weights.shape)
-    return Trace(queries, keys, values, raw, scaled, shown, weights, output, dropped, factor)
+    mask, bias = (None if part is None else part.expand(weights.shape) for part in (mask, bias))
+    return Trace(queries, keys, values, raw, scaled, mask, weights, output, dropped, factor, bias)
+
+
+def split_heads(vectors: Tensor, heads: int) -> Tensor:
+    """(…, tokens, d_model) -> (…, heads, tokens, d_model / heads).
+
+    Raises ValueError when heads does not divide d_model.
+    """
+    if vectors.shape[-1] % heads:
+        raise ValueError(f"heads must divide d_model = {vectors.shape[-1]}, got {heads}")
+    split: Tensor = vectors.unflatten(-1, (heads, -1))
+    return split.transpose(-2, -3)
+
+
+def merge_heads(vectors: Tensor) -> Tensor:
+    """(…, heads, tokens, d_head) -> (…, tokens, heads · d_head); undoes `split_heads`."""
+    return vectors.transpose(-2, -3).flatten(-2)
 
 
 def _matmul(left: Tensor, right: Tensor) -> Tensor:

@@ -23,7 +23,8 @@ class Setting:
     Numbers carry ``minimum``, ``maximum`` and ``step``; choices carry ``options``; text carries
     ``maximum`` as its greatest number of characters. ``options`` may be a function, for menus that
     follow a registry. ``when`` names another setting and the value it must have for this one to
-    mean anything: ``("mask", "window")``.
+    mean anything: ``("mask", "window")``. ``divides`` names a number that a whole number must
+    divide; only such numbers are offered.
     """
 
     label: str
@@ -33,6 +34,7 @@ class Setting:
     step: float | None = None
     options: Options = ()
     when: tuple[str, Value] | None = None
+    divides: str = ""
 
     def choices(self) -> tuple[str, ...]:
         """The legal values of a choice, as they stand now; empty for numbers and text."""
@@ -52,9 +54,10 @@ def setting(
     step: float | None = None,
     options: Options = (),
     when: tuple[str, Value] | None = None,
+    divides: str = "",
 ) -> Any:
     """A dataclass field that people can set; see :class:`Setting` for its parts."""
-    about = Setting(label, help, minimum, maximum, step, options, when)
+    about = Setting(label, help, minimum, maximum, step, options, when, divides)
     return dataclasses.field(default=default, metadata={"setting": about})
 
 

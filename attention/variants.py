@@ -19,6 +19,7 @@ from torch.nn.functional import normalize
 from attention import functional, params
 from attention.functional import Trace
 from attention.params import seed_setting, setting
+from attention.positions import rotary
 
 VARIANTS: dict[str, type[Variant]] = {}
 
@@ -51,6 +52,10 @@ class Variant(nn.Module):
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys)."""
         raise NotImplementedError
 
+    def head(self, index: int) -> Variant:
+        """One head as a variant of its own, whose output is what it adds to this one's."""
+        return self
+
     def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
         """How the score of one query (d_q,) and one key (d_k,) comes about: named columns.
 
@@ -64,11 +69,14 @@ class Variant(nn.Module):
         mask: Tensor | None = None,
         *,
         scale: float | None = None,
+        rotate: bool = False,
+        bias: Tensor | None = None,
         dropout: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> Trace:
         """All steps of attention over x (…, tokens, d_model); see :func:`functional.attend`.
 
+        rotate: turn queries and keys by their position, see :func:`positions.rotary`.
         Raises ValueError when the width of x is not the configured d_model.
         """
         if x.shape[-1] != self.config.d_model:
@@ -76,12 +84,15 @@ class Variant(nn.Module):
                 f"x must have d_model = {self.config.d_model} dimensions, got {x.shape[-1]}"
             )
         queries, keys, values = self.project(x)
+        if rotate:
+            queries, keys = rotary(queries), rotary(keys)
         return functional.attend(
             queries,
             keys,
             values,
             scores=self.scores,
             scale=scale,
+            bias=bias,
             mask=mask,
             dropout=dropout,
             generator=generator,
@@ -176,6 +187,74 @@ class QueryKeyValue(Variant):
 
     def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
         return {"q": query, "k": key, "q·k": query * key}
+
+
+class Head(QueryKeyValue):
+    """One head of :class:`MultiHeadAttention`: its slices, W_o merged into the value matrix.
+
+    (w V_h) W_o_h = w (V_h W_o_h), so its output is what the head adds to the output of all.
+    """
+
+    def __init__(self, config: params.Config, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> None:
+        Variant.__init__(self, config)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(W.detach()) for W in (W_q, W_k, W_v))
+
+
+class MultiHeadAttention(QueryKeyValue):
+    """Several heads side by side, each on its own slice of d_model; W_o mixes what they find."""
+
+    @dataclass(frozen=True)
+    class Config(ParametersConfig):
+        heads: int = setting(
+            5,
+            "Heads",
+            minimum=1,
+            maximum=50,
+            step=1,
+            divides="d_model",
+            help="How many heads share the dimensions; only numbers that divide them.",
+        )
+
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            if self.d_model % self.heads:
+                raise ValueError(f"heads must divide d_model = {self.d_model}, got {self.heads}")
+
+    name = "multihead"
+    title = "Multi-head attention"
+    formula = (
+        r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
+        r" \ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
+    )
+    source = "Vaswani et al. 2017, section 3.2.2"
+    published_scale = "1/√d_k"
+
+    def __init__(self, config: Config) -> None:
+        Variant.__init__(self, config)
+        make = parameter_maker(config)
+        self.W_q, self.W_k, self.W_v, self.W_o = (
+            make(config.d_model, config.d_model) for _ in range(4)
+        )
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        heads: int = self.config.heads
+        queries, keys, values = (
+            functional.split_heads(x @ W, heads) for W in (self.W_q, self.W_k, self.W_v)
+        )
+        return queries, keys, values
+
+    def merge(self, trace: Trace) -> Tensor:
+        """The output of all heads together, through W_o. (…, tokens, d_model)."""
+        return functional.merge_heads(trace.output) @ self.W_o
+
+    def head(self, index: int) -> Head:
+        """One head as a variant of its own. Raises IndexError when there is none such."""
+        if not 0 <= index < self.config.heads:
+            raise IndexError(f"there are {self.config.heads} heads, got {index}")
+        d_head = self.config.d_model // self.config.heads
+        part = slice(index * d_head, (index + 1) * d_head)
+        merged = self.W_v[:, part] @ self.W_o[part]
+        return Head(self.config, self.W_q[:, part], self.W_k[:, part], merged)
 
 
 @register
