@@ -8,6 +8,9 @@ st.set_page_config(page_title="Attention explorer", page_icon="👁", layout="wi
 PAGES = [
     st.Page("pages/explore.py", title="Explore", default=True),
     st.Page("pages/steps.py", title="Step by step"),
+    st.Page("pages/heads.py", title="Heads"),
+    st.Page("pages/cross.py", title="Two sequences"),
+    st.Page("pages/compare.py", title="Compare"),
     st.Page("pages/blocks.py", title="Building blocks"),
     st.Page("pages/identities.py", title="Identities"),
 ]

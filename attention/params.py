@@ -99,6 +99,11 @@ def complaint(name: str, default: Value, about: Setting, value: object) -> str |
     return None if inside else f"{name} must lie between {low} and {high}, got {value}"
 
 
+def divisors(number: int, most: int) -> list[int]:
+    """The numbers from 1 to most that divide a number."""
+    return [divisor for divisor in range(1, most + 1) if number % divisor == 0]
+
+
 def check(config: Any) -> None:
     """Raise ValueError, naming what was expected and what came, unless every setting is legal."""
     for name, (default, about) in settings_of(config).items():

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention import functional
+from attention import functional, positions
 from attention.view import View
 
 HEADER = '''\
@@ -41,8 +41,17 @@ def pytorch_snippet(view: View) -> str:
     methods: list[Callable[..., Any]] = [type(variant).project, type(variant).scores]
     helpers = _needed([functional.attend, *methods])
     parameters = {name: value.detach() for name, value in variant.state_dict().items()}
+    turn, bias = "", ""
+    if view.rotate:
+        helpers += [positions.turns, positions.rotary]
+        turn = "queries, keys = rotary(queries), rotary(keys)\n"
+    if view.bias is not None:
+        helpers += [positions.slopes, positions.alibi]
+        n = len(view.tokens)
+        bias = f"bias=alibi({view.layer.heads}, {n}, {n})[{view.head}], "
+    title = view.layer.title + (f", head {view.head}," if view.layer.heads > 1 else "")
     parts = [
-        HEADER.format(title=variant.title, n=len(view.tokens), source=variant.source),
+        HEADER.format(title=title, n=len(view.tokens), source=view.layer.source),
         *(inspect.getsource(helper) for helper in helpers),
         *(
             textwrap.dedent(inspect.getsource(method)).replace("functional.", "")
@@ -54,10 +63,10 @@ def pytorch_snippet(view: View) -> str:
         + "".join(f"    {name}={_literal(value)},\n" for name, value in parameters.items())
         + f"    config=SimpleNamespace(**{vars(view.variant.config)!r}),\n)",
         f"mask = {_mask_literal(view.trace.mask)}",
-        "queries, keys, values = project(variant, x)\n"
-        "trace = attend(\n"
+        "queries, keys, values = project(variant, x)\n" + turn + "trace = attend(\n"
         "    queries, keys, values, mask=mask, "
-        f"scale={view.scale!r}, scores=lambda queries, keys: scores(variant, queries, keys)\n)",
+        f"{bias}scale={view.scale!r},\n"
+        "    scores=lambda queries, keys: scores(variant, queries, keys),\n)",
         'if __name__ == "__main__":\n'
         "    torch.set_printoptions(precision=4, sci_mode=False, linewidth=140)\n"
         "    print(tokens)\n"

@@ -25,7 +25,7 @@ from attention import analysis, figures, masks
 from attention.analysis import Neighbours
 from attention.components import copy_link, mask_grid
 from attention.functional import STAGES
-from attention.params import Declared, Setting, Value, complaint, read, settings_of
+from attention.params import Declared, Setting, Value, complaint, divisors, read, settings_of
 from attention.snippet import pytorch_snippet
 from attention.steps import StepSettings
 from attention.text import MAX_TOKENS, tokenize
@@ -42,8 +42,8 @@ EXAMPLES = (
 SHARED = settings_of(Settings)
 SELECTION = settings_of(Selection)
 STEP_BY_STEP = settings_of(StepSettings)
-PAGES_WITH_SETTINGS = ("", "steps")
-PAGES_WITH_SENTENCE = ("", "steps", "identities")
+PAGES_WITH_SETTINGS = ("", "steps", "heads", "cross", "compare")
+PAGES_WITH_SENTENCE = ("", "steps", "heads", "cross", "compare", "identities")
 MOST_CLICKABLE = 32
 
 
@@ -159,6 +159,15 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
         "max_value": about.maximum,
         "step": about.step,
     }
+    if about.divides:
+        offered = divisors(width_of_vectors(), int(about.maximum or 1))
+
+        def below(most: Any) -> int:
+            return max(number for number in offered if number <= most)
+
+        if st.session_state.get(name, 1) not in offered:
+            st.session_state[name] = below(st.session_state[name])
+        return st.select_slider(options=offered, value=below(default), **shared)
     draw: Callable[..., Any] = st.slider if isinstance(default, float) else st.number_input
     return draw(value=default, **bounds, **shared)
 
@@ -256,6 +265,12 @@ def choose(name: str, value: Value) -> None:
     st.session_state[name] = value
 
 
+def width_of_vectors() -> int:
+    """The d_model that the chosen vectors have."""
+    name = value_of("vectors")
+    return int(value_of("d_model")) if name == "random" else int(load_vectors(name).dim)
+
+
 def own_settings() -> Declared:
     """The settings only the chosen variant has."""
     config = VARIANTS[value_of("variant")].Config
@@ -264,6 +279,8 @@ def own_settings() -> Declared:
 
 def applies(name: str) -> bool:
     """Whether a shared setting means anything, given the others."""
+    if name == "head":
+        return "heads" in settings_of(VARIANTS[value_of("variant")].Config)
     if name == "seed":
         seeded = "seed" in settings_of(VARIANTS[value_of("variant")].Config)
         return seeded or value_of("vectors") == "random"

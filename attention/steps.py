@@ -7,7 +7,7 @@ Nothing here knows a variant by name: what differs between them is their `projec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from attention.functional import Trace
 from attention.matrix import Matrix
 from attention.params import setting
+from attention.positions import turns
 from attention.tables import Working, number
 from attention.variants import Variant
 
@@ -63,7 +64,8 @@ class Computation:
     """What there is to step through.
 
     names: a word a row; vectors (tokens, d_model), positions (tokens, d_model) or None: x is their
-    sum; trace: with its dropout; rate: the dropout's.
+    sum; before_turning: queries and keys before rotary positions turned them, None where none do;
+    trace: with its dropout; rate: the dropout's.
     """
 
     variant: Variant
@@ -71,6 +73,7 @@ class Computation:
     vectors: Tensor
     positions: Tensor | None
     x: Tensor
+    before_turning: tuple[Tensor, Tensor] | None
     trace: Trace
     rate: float
 
@@ -84,13 +87,25 @@ def compute(
     *,
     positions: Tensor | None = None,
     scale: float | None = None,
+    rotate: bool = False,
+    bias: Tensor | None = None,
 ) -> Computation:
     """Attention over vectors + positions, with the settings' dropout drawn from its own seed."""
     x = vectors if positions is None else vectors + positions
     generator = torch.Generator().manual_seed(settings.drop_seed)
     with torch.no_grad():
-        trace = variant(x, mask, scale=scale, dropout=settings.dropout, generator=generator)
-    return Computation(variant, names, vectors, positions, x, trace, settings.dropout)
+        projected = variant.project(x)
+        trace = variant(
+            x,
+            mask,
+            scale=scale,
+            rotate=rotate,
+            bias=bias,
+            dropout=settings.dropout,
+            generator=generator,
+        )
+    before = projected[:2] if rotate else None
+    return Computation(variant, names, vectors, positions, x, before, trace, settings.dropout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +145,9 @@ def step(name: str, done: Computation) -> Step:
     """The step of that name, one of `STEPS`. Raises ValueError for another."""
     makers: dict[str, Callable[[Computation], Step]] = {
         "x": _x,
-        "queries": lambda done: _projected(done, "queries"),
-        "keys": lambda done: _projected(done, "keys"),
-        "values": lambda done: _projected(done, "values"),
+        "queries": lambda done: _turned(done, "queries"),
+        "keys": lambda done: _turned(done, "keys"),
+        "values": lambda done: _projected(done, "values", done.trace.values),
         "scores": _scores,
         "scaled": _scaled,
         "masked": _masked,
@@ -196,9 +211,48 @@ def _x(done: Computation) -> Step:
     )
 
 
-def _projected(done: Computation, role: str) -> Step:
+def _turned(done: Computation, role: str) -> Step:
+    """Queries or keys, with the turn by rotary positions as one more matrix where there is one."""
+    made: Tensor = getattr(done.trace, role)
+    if done.before_turning is None:
+        return _projected(done, role, made)
+    before = done.before_turning[role == "keys"].detach()
+    plain = _projected(done, role, before)
+    d_k = made.shape[-1]
+    cosines, sines = turns(len(made), d_k).unbind(-1)
+
+    def working(row: int, column: int) -> Working:
+        place = f"{LETTERS[role]} of “{done.names[row]}”, dimension {column}"
+        total = float(made[row, column])
+        if column == d_k // 2 * 2:
+            return Working(f"{place}, has no partner to turn with: {number(total)}.", ())
+        pair, second = column // 2, column % 2
+        partner = column + 1 - 2 * second
+        numbers = before[row, [column, partner]]
+        sine = sines[row, pair] if second else -sines[row, pair]
+        factors = torch.stack([cosines[row, pair], sine])
+        return Working(
+            f"{place}: with its partner, dimension {partner}, turned by the angle of position "
+            f"{row} (its cosine and sine).",
+            (f"dimension {column}", f"dimension {partner}"),
+            {
+                "before": numbers.tolist(),
+                "times": factors.tolist(),
+                "product": (numbers * factors).tolist(),
+            },
+            "sum",
+            total,
+        )
+
+    inputs = [*plain.parts[:-1], replace(plain.result, lights="cell")]
+    result = Matrix(f"{SYMBOLS[role]}, turned", made, done.names)
+    why = f"{plain.why} Rotary positions then turn each pair of dimensions by the token's place."
+    formula = rf"{plain.formula} \quad\circlearrowright\; R_{{p}}"
+    return Step(plain.title, formula, why, [*inputs, "↻", result], working)
+
+
+def _projected(done: Computation, role: str, made: Tensor) -> Step:
     symbol, letter = SYMBOLS[role], LETTERS[role]
-    made = getattr(done.trace, role)
     result = Matrix(symbol, made, done.names)
     name = done.variant.projections.get(role)
     why = {
@@ -278,27 +332,42 @@ def _scores(done: Computation) -> Step:
 
 def _scaled(done: Computation) -> Step:
     trace, names = done.trace, done.names
+    bias = trace.bias
 
     def working(row: int, column: int) -> Working:
-        score = float(trace.scores[row, column])
+        score, scaled = float(trace.scores[row, column]), float(trace.scaled[row, column])
+        pair = f"“{names[row]}” to “{names[column]}”"
+        if bias is None:
+            terms = {"number": [score, trace.scale]}
+            words = f"{pair}: the score times the scale."
+            return Working(words, ("score", "scale"), terms, "product", scaled)
+        product, penalty = float(trace.scores[row, column] * trace.scale), float(bias[row, column])
         return Working(
-            f"“{names[row]}” to “{names[column]}”: the score times the scale.",
-            ("score", "scale"),
-            {"number": [score, trace.scale]},
-            "product",
-            float(trace.scaled[row, column]),
+            f"{pair}: {number(score)} × {trace.scale:.6g}, less the distance times the slope.",
+            ("score × scale", "− slope × distance"),
+            {"number": [product, penalty]},
+            "sum",
+            scaled,
         )
 
+    parts: list[Matrix | str] = [
+        Matrix("scores", trace.scores, names, names, lights="cell"),
+        f"× {trace.scale:.4g} =",
+        Matrix("scaled", trace.scaled, names, names),
+    ]
+    if bias is not None:
+        parts[1:2] = [
+            f"× {trace.scale:.4g} +",
+            Matrix("−slope·distance", bias, names, names, lights="cell"),
+            "=",
+        ]
+    added = "" if bias is None else " ALiBi then takes something off for every token in between."
     return Step(
         "Scale",
-        rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}",
+        rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
         "Sums over many dimensions come out large, and the softmax of large numbers gives nearly "
-        "all to one key; 1/√d_k keeps their spread near 1, whatever d_k is.",
-        [
-            Matrix("scores", trace.scores, names, names, lights="cell"),
-            f"× {trace.scale:.4g} =",
-            Matrix("scaled", trace.scaled, names, names),
-        ],
+        "all to one key; 1/√d_k keeps their spread near 1, whatever d_k is." + added,
+        parts,
         working,
     )
 

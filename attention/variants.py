@@ -22,6 +22,7 @@ from attention.params import seed_setting, setting
 from attention.positions import rotary
 
 VARIANTS: dict[str, type[Variant]] = {}
+MAX_HEADS = 50
 
 
 class Variant(nn.Module):
@@ -51,6 +52,15 @@ class Variant(nn.Module):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys)."""
         raise NotImplementedError
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        return 1
+
+    def merge(self, trace: Trace) -> Tensor:
+        """The output of all heads together. (…, tokens, d_v)."""
+        return trace.output
 
     def head(self, index: int) -> Variant:
         """One head as a variant of its own, whose output is what it adds to this one's."""
@@ -200,6 +210,7 @@ class Head(QueryKeyValue):
         self.W_q, self.W_k, self.W_v = (nn.Parameter(W.detach()) for W in (W_q, W_k, W_v))
 
 
+@register
 class MultiHeadAttention(QueryKeyValue):
     """Several heads side by side, each on its own slice of d_model; W_o mixes what they find."""
 
@@ -209,7 +220,7 @@ class MultiHeadAttention(QueryKeyValue):
             5,
             "Heads",
             minimum=1,
-            maximum=50,
+            maximum=MAX_HEADS,
             step=1,
             divides="d_model",
             help="How many heads share the dimensions; only numbers that divide them.",
@@ -237,11 +248,14 @@ class MultiHeadAttention(QueryKeyValue):
         )
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        heads: int = self.config.heads
         queries, keys, values = (
-            functional.split_heads(x @ W, heads) for W in (self.W_q, self.W_k, self.W_v)
+            functional.split_heads(x @ W, self.heads) for W in (self.W_q, self.W_k, self.W_v)
         )
         return queries, keys, values
+
+    @property
+    def heads(self) -> int:
+        return int(self.config.heads)
 
     def merge(self, trace: Trace) -> Tensor:
         """The output of all heads together, through W_o. (…, tokens, d_model)."""
@@ -249,9 +263,9 @@ class MultiHeadAttention(QueryKeyValue):
 
     def head(self, index: int) -> Head:
         """One head as a variant of its own. Raises IndexError when there is none such."""
-        if not 0 <= index < self.config.heads:
-            raise IndexError(f"there are {self.config.heads} heads, got {index}")
-        d_head = self.config.d_model // self.config.heads
+        if not 0 <= index < self.heads:
+            raise IndexError(f"there are {self.heads} heads, got {index}")
+        d_head = self.config.d_model // self.heads
         part = slice(index * d_head, (index + 1) * d_head)
         merged = self.W_v[:, part] @ self.W_o[part]
         return Head(self.config, self.W_q[:, part], self.W_k[:, part], merged)

@@ -18,15 +18,16 @@ from attention.params import (
     Value,
     check,
     complaint,
+    divisors,
     read,
     seed_setting,
     setting,
     settings_of,
 )
-from attention.positions import sinusoidal
+from attention.positions import alibi, sinusoidal
 from attention.steps import StepSettings
 from attention.text import MAX_TOKENS, tokenize
-from attention.variants import VARIANTS, Variant
+from attention.variants import MAX_HEADS, VARIANTS, Variant
 from attention.vectors import look_up, own_vectors_path, random_vectors
 
 
@@ -99,8 +100,12 @@ class Settings:
     positions: str = setting(
         "none",
         "Positions",
-        options=("none", "sinusoidal"),
-        help="Added to the vectors. Without them the order of the words does not matter.",
+        options=("none", "sinusoidal", "rotary", "alibi"),
+        help="Without them the order of the words does not matter. sinusoidal: added to the "
+        "vectors. rotary: turns queries and keys. alibi: takes distance off the scaled scores.",
+    )
+    head: int = setting(
+        0, "Head", minimum=0, maximum=MAX_HEADS - 1, step=1, help="Which head is looked at, from 0."
     )
     seed: int = seed_setting()
     config: tuple[tuple[str, Value], ...] = ()
@@ -116,6 +121,7 @@ class Settings:
     def variant_config(self, d_model: int) -> Config:
         """The config of the chosen variant: its own fields, and the shared seed if it has one.
 
+        A number that must divide d_model becomes the greatest below it that does.
         Raises ValueError when a field is unknown to the variant or out of bounds.
         """
         schema = VARIANTS[self.variant].Config
@@ -127,6 +133,9 @@ class Settings:
             )
         if "seed" in settings_of(schema):
             values["seed"] = self.seed
+        for name, (default, about) in settings_of(schema).items():
+            if about.divides:
+                values[name] = max(divisors(d_model, int(values.get(name, default))))
         return schema(d_model, **values)
 
 
@@ -134,6 +143,8 @@ class Settings:
 class View:
     """What the settings come to, for every page to show.
 
+    layer: the whole variant; variant: its chosen head, the layer itself where it has but one;
+    bias: (heads, queries, keys), added to the scaled scores; trace: of the chosen head, 2-D;
     known: for each token whether it has a vector; left_out: how many tokens did not fit;
     vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
     words: the vectors whose space the output lives in, None when it lives in another;
@@ -141,6 +152,8 @@ class View:
     """
 
     settings: Settings
+    layer: Variant
+    head: int
     variant: Variant
     tokens: tuple[str, ...]
     known: tuple[bool, ...]
@@ -149,6 +162,8 @@ class View:
     encoding: Tensor | None
     x: Tensor
     scale: float | None
+    rotate: bool
+    bias: Tensor | None
     trace: Trace
     words: Vectors | None
     notes: tuple[str, ...]
@@ -179,12 +194,20 @@ def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
         mask = None
         notes.append(f"Nothing is hidden: {error}.")
 
-    variant = VARIANTS[settings.variant](settings.variant_config(x.shape[-1]))
-    scale = settings.scale_factor
+    layer = VARIANTS[settings.variant](settings.variant_config(x.shape[-1]))
+    head = min(settings.head, layer.heads - 1)
+    if head < settings.head and layer.heads > 1:
+        notes.append(f"There is no head {settings.head} of {layer.heads}; showing the last, {head}")
+    variant, scale = layer.head(head), settings.scale_factor
+    rotate, bias = settings.positions == "rotary", make_bias(settings, layer.heads, len(tokens))
     with torch.no_grad():
-        trace = variant(x, mask, scale=scale)
+        trace = variant(
+            x, mask, scale=scale, rotate=rotate, bias=None if bias is None else bias[head]
+        )
     return View(
         settings=settings,
+        layer=layer,
+        head=head,
         variant=variant,
         tokens=tuple(tokens),
         known=embedded.known,
@@ -193,10 +216,17 @@ def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
         encoding=encoding,
         x=x,
         scale=scale,
+        rotate=rotate,
+        bias=bias,
         trace=trace,
         words=vectors if torch.equal(trace.values, x) else None,
         notes=tuple(notes),
     )
+
+
+def make_bias(settings: Settings, heads: int, n: int) -> Tensor | None:
+    """What the chosen positions add to the scaled scores, (heads, queries, keys), or None."""
+    return alibi(heads, n, n) if settings.positions == "alibi" else None
 
 
 def make_mask(settings: Settings, n: int) -> Tensor | None:
@@ -256,4 +286,12 @@ def misread(asked: Mapping[str, str]) -> list[str]:
             cut = isinstance(default, str) and not about.choices()
             shown = f"its first {about.maximum}" if cut else default
             words.append(f"{wrong[:200]}; showing {shown} instead.")
+        elif about.divides and asked.get("vectors") != "own":
+            width = (
+                int(read(50, asked.get("d_model", "50")))
+                if asked.get("vectors") == "random"
+                else 50
+            )
+            if width % int(read(default, text)):
+                words.append(f"{name} must divide {width} dimensions, got {text}.")
     return words

@@ -37,6 +37,8 @@ def bounds() -> Iterator[tuple[str, str, Any]]:
     for name, variant in VARIANTS.items():
         for field, (default, about) in settings_of(variant.Config).items():
             ends = [end for end in (about.minimum, about.maximum) if end is not None]
+            if about.divides:
+                ends = [1, D_MODEL]
             for value in about.choices() or map(type(default), ends):
                 yield name, field, value
 
@@ -161,7 +163,8 @@ def test_vectors_of_another_width_are_refused(name: str) -> None:
 @each_variant
 def test_vectors_and_parameters_get_finite_gradients(name: str) -> None:
     variant, x = built(name), vectors().requires_grad_()
-    variant(x, masks.hidden("2:*", TOKENS, TOKENS)).output.square().sum().backward()
+    output = variant.merge(variant(x, masks.hidden("2:*", TOKENS, TOKENS)))
+    output.square().sum().backward()
     for leaf in (x, *variant.parameters()):
         assert leaf.grad is not None
         assert leaf.grad.isfinite().all()

@@ -44,6 +44,7 @@ PUBLISHED_DEFAULTS: dict[str, Any] = {
     "radius": 1,
     "cells": "",
     "positions": "none",
+    "head": 0,
     "seed": 0,
     "stage": "weights",
     "query": 0,
@@ -51,17 +52,18 @@ PUBLISHED_DEFAULTS: dict[str, Any] = {
 PUBLISHED_VARIANTS: dict[str, dict[str, Any]] = {
     "dot": {},
     "qkv": {"parameters": "seeded", "d_k": 50, "d_v": 50},
+    "multihead": {"parameters": "seeded", "heads": 5},
     "additive": {"parameters": "seeded", "d_hidden": 16},
     "bilinear": {"parameters": "seeded"},
     "cosine": {},
     "gaussian": {"sigma": 1.0},
 }
 PUBLISHED_OPTIONS: dict[str, tuple[str, ...]] = {
-    "variant": ("dot", "qkv", "additive", "bilinear", "cosine", "gaussian"),
+    "variant": ("dot", "qkv", "multihead", "additive", "bilinear", "cosine", "gaussian"),
     "vectors": ("glove", "random"),
     "scale": ("1/√d_k", "none", "factor"),
     "mask": ("none", "causal", "length", "window", "custom"),
-    "positions": ("none", "sinusoidal"),
+    "positions": ("none", "sinusoidal", "rotary", "alibi"),
     "parameters": ("seeded", "identity"),
     "stage": ("scores", "scaled", "masked", "weights"),
 }
@@ -157,7 +159,7 @@ def test_the_menu_offers_the_registry() -> None:
         ({"vectors": "word2vec"}, "vectors must be one of glove, random, got 'word2vec'"),
         ({"scale": "2"}, "scale must be one of 1/√d_k, none, factor, got '2'"),
         ({"mask": ""}, "mask must be one of none, .*, got ''"),
-        ({"positions": "rotary"}, "positions must be one of none, sinusoidal, got 'rotary'"),
+        ({"positions": "both"}, "positions must be one of none, .*, alibi, got 'both'"),
         ({"d_model": 0}, "d_model must lie between 1 and 300, got 0"),
         ({"d_model": 5.0}, "d_model must be a whole number, got 5.0"),
         ({"factor": -0.1}, "factor must lie between 0.0 and 10.0, got -0.1"),

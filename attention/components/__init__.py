@@ -111,7 +111,10 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
         "room": figures.ENTROPY_DOMAIN,
     }
     masked = numpy.isnan(z).tobytes()
-    _heatmap(key=key, data=_message(header, trace.scores, trace.weights, rest=masked))
+    numbers = [trace.scores, trace.weights]
+    if trace.bias is not None:
+        numbers.append(trace.scaled)
+    _heatmap(key=key, data=_message(header, *numbers, rest=masked))
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:

@@ -8,11 +8,12 @@ export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   const { numbers, rest, ...content } = decode(data)
-  const half = numbers.length / 2
+  const cells = content.rows * content.columns
   const scale = Math.fround(content.scale)
-  const scores = numbers.subarray(0, half)
+  const scores = numbers.subarray(0, cells)
+  const biased = numbers.length > 2 * cells
   view.content = content
-  view.numbers = { scores, scaled: scores.map((score) => score * scale), weights: numbers.subarray(half) }
+  view.numbers = { scores, scaled: biased ? numbers.subarray(2 * cells) : scores.map((score) => score * scale), weights: numbers.subarray(cells, 2 * cells) }
   view.masked = rest
   draw(view)
 }
