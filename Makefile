@@ -14,7 +14,10 @@ test: $(VENV)/dev chromium
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --nothing-skips
 
+# bertviz asks for transformers and boto3, which what is compared does not use; hence --no-deps.
 bench: $(VENV)/dev chromium
+	$(BIN)/pip install --quiet "ipython>=8,<10"
+	$(BIN)/pip install --quiet --no-deps bertviz==1.4.1
 	$(BIN)/python -m benchmarks
 
 format: $(VENV)/dev

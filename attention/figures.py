@@ -74,17 +74,24 @@ PAPER = go.layout.Template(
 )
 
 
-def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int) -> go.Figure:
+def heatmap(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    keys: Sequence[str] | None = None,
+) -> go.Figure:
     """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
 
-    With the weights, each row's entropy in bits stands beside it. Masked cells are left open and
-    crossed. Raises ValueError for an unknown stage.
+    keys: the tokens across, None = those of the queries. With the weights, each row's entropy in
+    bits stands beside it. Masked cells are left open and crossed. Raises ValueError for an
+    unknown stage.
     """
     trace = trace.detach()
-    z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query)
+    z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query, keys)
     labels = positioned(tokens)
-    if numpy.isnan(z).any() and len(tokens) <= MOST_CROSSES:
-        others.append(crosses(numpy.isnan(z), labels))
+    if numpy.isnan(z).any() and max(z.shape) <= MOST_CROSSES:
+        others.append(crosses(numpy.isnan(z), labels, positioned(keys or tokens)))
     if stage == "weights" and len(tokens) <= MOST_TICKS:
         bits = analysis.entropy_bits(trace.weights).tolist()
         others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
@@ -104,7 +111,11 @@ def hover_numbers(trace: Trace) -> list[Any]:
 
 
 def heatmap_parts(
-    trace: Trace, stage: str, tokens: Sequence[str], query: int
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    keys: Sequence[str] | None = None,
 ) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
     """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout.
 
@@ -114,6 +125,7 @@ def heatmap_parts(
     if stage not in STAGES:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
     n_queries, n_keys = trace.scores.shape
+    keys = tokens if keys is None else keys
     labels = positioned(tokens)
     z = {"scores": trace.scores, "weights": trace.weights}.get(stage, trace.scaled).numpy()
     masked = numpy.zeros(z.shape, dtype=bool)
@@ -124,20 +136,20 @@ def heatmap_parts(
     data: list[dict[str, Any]] = [
         {
             "type": "heatmap",
-            "x": labels,
+            "x": positioned(keys),
             "y": labels,
-            "texttemplate": "%{z:.2f}" if n_keys <= MOST_NUMBERS else "",
+            "texttemplate": "%{z:.2f}" if max(z.shape) <= MOST_NUMBERS else "",
             **cell_gaps(n_queries, n_keys),
             **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
             "colorbar": COLOUR_LEGEND,
         }
     ]
     layout: dict[str, Any] = {
-        "xaxis": token_axis(tokens)
-        | {"side": "top", "tickangle": top_angle(tokens), "range": [-0.5, n_keys - 0.5]},
+        "xaxis": token_axis(keys)
+        | {"side": "top", "tickangle": top_angle(keys), "range": [-0.5, n_keys - 0.5]},
         "yaxis": token_axis(tokens) | {"range": [n_queries - 0.5, -0.5]},
         "height": figure_height(n_queries),
-        "margin": margins(tokens),
+        "margin": margins(tokens, keys),
         "plot_bgcolor": CLEAR,
         "shapes": [outline(query, n_keys)],
         "showlegend": False,
@@ -250,37 +262,49 @@ def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
     }
 
 
-def crosses(masked: Any, labels: Sequence[str]) -> dict[str, Any]:
+def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
     """A small cross over every masked cell."""
     rows, columns = (positions.tolist() for positions in numpy.nonzero(masked))
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": [labels[column] for column in columns],
-        "y": [labels[row] for row in rows],
+        "x": [keys[column] for column in columns],
+        "y": [queries[row] for row in rows],
         "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
         "hoverinfo": "skip",
     }
 
 
-def equation(trace: Trace, tokens: Sequence[str], query: int, most: int = 7) -> str:
-    """Output row `query` written out as HTML, strongest terms first, tokens escaped."""
+def equation(
+    trace: Trace,
+    tokens: Sequence[str],
+    query: int,
+    most: int = 7,
+    keys: Sequence[str] | None = None,
+) -> str:
+    """Output row `query` written out as HTML, strongest terms first, tokens escaped.
 
-    def vector(letter: str, position: int) -> str:
-        again = f" {position}" if tokens.count(tokens[position]) > 1 else ""
-        return f"<i>{letter}</i><sub><bdi>{label(tokens[position])}</bdi>{again}</sub>"
+    keys: the tokens of the keys, None = those of the queries.
+    """
+
+    def vector(letter: str, names: Sequence[str], position: int) -> str:
+        again = f" {position}" if names.count(names[position]) > 1 else ""
+        return f"<i>{letter}</i><sub><bdi>{label(names[position])}</bdi>{again}</sub>"
+
+    keys = tokens if keys is None else keys
 
     weights = trace.weights[query]
     order = [
         key for key in weights.argsort(descending=True, stable=True).tolist() if weights[key] > 0
     ]
     terms = [
-        f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', key)}" for key in order[:most]
+        f"<b>{weights[key]:.3f}</b>&hairsp;·&hairsp;{vector('v', keys, key)}"
+        for key in order[:most]
     ]
     if len(order) > most:
         rest = float(weights[order[most:]].sum())
         terms.append(f"{rest:.3f} in {len(order) - most} more")
-    return f"{vector('y', query)} = {' + '.join(terms) or '0'}"
+    return f"{vector('y', tokens, query)} = {' + '.join(terms) or '0'}"
 
 
 def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
@@ -324,12 +348,19 @@ def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def margins(tokens: Sequence[str]) -> dict[str, Any]:
-    """Room for the labels, from their lengths: measuring them would draw every figure twice."""
-    longest = max(len(html.unescape(label(token))) for token in tokens)
-    width = 14 + round(0.6 * tick_size(min(len(tokens), MOST_TICKS)) * max(longest, 5))
-    upright = top_angle(tokens) == 0
-    return {"l": width, "r": 56, "t": 26 if upright else width, "b": 40, "autoexpand": False}
+def margins(tokens: Sequence[str], keys: Sequence[str] | None = None) -> dict[str, Any]:
+    """Room for the labels, from their lengths: measuring them would draw every figure twice.
+
+    tokens: along the left; keys: along the top, None = the same.
+    """
+
+    def room(names: Sequence[str]) -> int:
+        longest = max(len(html.unescape(label(name))) for name in names)
+        return 14 + round(0.6 * tick_size(min(len(names), MOST_TICKS)) * max(longest, 5))
+
+    keys = tokens if keys is None else keys
+    top = 26 if top_angle(keys) == 0 else room(keys)
+    return {"l": room(tokens), "r": 56, "t": top, "b": 40, "autoexpand": False}
 
 
 def top_angle(tokens: Sequence[str]) -> int:

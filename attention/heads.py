@@ -1,14 +1,121 @@
-"""What the heads of one layer do: measures to find a head by, and edges worth drawing."""
+"""What the heads of one layer do: measures to find one by, edges worth drawing, what each adds."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import max_pool2d
 
 from attention.analysis import entropy_bits
 from attention.functional import Trace
+from attention.params import setting
+from attention.tables import number
+from attention.variants import Variant
+
+LAYER = "multihead"
+MEASURES = ("entropy", "distance", "previous", "same", "next", "first")
+MANY_HEADS = 16
+MOST_DOTS, FEWER_DOTS = 96, 48
+PLAIN_DOTS = 32
+SATURATED = 0.005
+MOST_EDGES = 1 << 18
+MOST_KEYS = 32
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """What the page "Heads" is set to, besides the settings all pages share."""
+
+    cover: float = setting(
+        0.9,
+        "Share of each row drawn",
+        minimum=0.1,
+        maximum=1.0,
+        step=0.05,
+        help="Of every query and head, the strongest edges until they hold this share of its "
+        "weight. Nothing is renormalised.",
+    )
+    active: str = setting(
+        "",
+        "Heads drawn",
+        maximum=200,
+        help="Numbers with commas between, as in 0,2,3. Empty: all of them.",
+    )
+    sort: str = setting("head", "Sort by", options=("head", *MEASURES))
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """All heads of one layer at once.
+
+    weights (heads, queries, keys), before dropout; found (heads, queries, d_head): what each head
+    gathers, before W_o (heads · d_head, d_model); output (queries, d_model): of the layer.
+    mask: True = may attend, (queries, keys), the same for all heads, or None.
+    """
+
+    weights: Tensor
+    found: Tensor
+    W_o: Tensor
+    output: Tensor
+    mask: Tensor | None
+
+    @functools.cached_property
+    def measured(self) -> dict[str, Tensor]:
+        """The `measures` of every head."""
+        return measures(self.weights)
+
+    @functools.cached_property
+    def even(self) -> dict[str, float]:
+        """The `measures` of a head that splits its weight evenly over the keys it may see."""
+        allowed = torch.ones_like(self.weights[:1]) if self.mask is None else self.mask.float()
+        shares = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)
+        flat = measures(shares.expand(1, *self.weights.shape[1:]))
+        return {name: float(numbers[0]) for name, numbers in flat.items()}
+
+
+def look(
+    layer: Variant,
+    x: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    rotate: bool = False,
+    bias: Tensor | None = None,
+) -> Heads:
+    """All heads of `layer`, a variant with a parameter W_o, over x (tokens, d_model).
+
+    mask: (queries, keys), True = may attend; bias: (heads, queries, keys), added when scaled.
+    """
+    with torch.no_grad():
+        trace = layer(x, mask, scale=scale, rotate=rotate, bias=bias)
+        output = layer.merge(trace)
+    W_o = layer.get_parameter("W_o").detach()
+    return Heads(trace.weights, trace.output, W_o, output, mask)
+
+
+def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
+    """The weights of every head small enough to show all at once, and how many cells a dot spans.
+
+    weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
+    strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
+    greatest few of a head are all 255, lest they leave the others pale.
+
+    Returns uint8 (heads, rows, columns).
+    """
+    most = MOST_DOTS if len(weights) <= MANY_HEADS else FEWER_DOTS
+    block = math.ceil(max(weights.shape[-2:]) / most)
+    dots = max_pool2d(weights[:, None], block, ceil_mode=True)[:, 0]
+    flat = dots.flatten(1)
+    beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
+    greatest = flat.topk(beyond + 1).values[:, -1, None, None]
+    shades = dots * (255 / greatest.where(greatest > 0, 1.0))
+    return shades.round().clamp_max(255).to(torch.uint8), block
 
 
 def measures(weights: Tensor) -> dict[str, Tensor]:
@@ -20,20 +127,56 @@ def measures(weights: Tensor) -> dict[str, Tensor]:
     there is 0 (the first query has no previous one).
     """
     n_queries, n_keys = weights.shape[-2:]
-    offset = torch.arange(n_keys) - torch.arange(n_queries)[:, None]
     rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
+    distance = (torch.arange(n_keys) - torch.arange(n_queries)[:, None]).abs().to(weights.dtype)
 
-    def share(cells: Tensor) -> Tensor:
-        return (weights * cells).sum((-2, -1)) / rows
+    def beside(offset: int) -> Tensor:
+        """The share on the token so many places further."""
+        if not -n_queries < offset < n_keys:
+            return torch.zeros(len(weights))
+        return weights.diagonal(offset, -2, -1).sum(-1) / rows
 
     return {
-        "entropy, bits": entropy_bits(weights).sum(-1) / rows,
-        "distance": share(offset.abs()),
-        "previous": share(offset == -1),
-        "same": share(offset == 0),
-        "next": share(offset == 1),
-        "first": share((torch.arange(n_keys) == 0).expand(n_queries, n_keys)),
+        "entropy": entropy_bits(weights).sum(-1) / rows,
+        "distance": weights.flatten(-2) @ distance.flatten() / rows,
+        "previous": beside(-1),
+        "same": beside(0),
+        "next": beside(1),
+        "first": weights[..., 0].sum(-1) / rows,
     }
+
+
+def order(measured: dict[str, Tensor], by: str) -> list[int]:
+    """The heads by one of their measures, the greatest first; by "head", in their own order."""
+    if by not in measured:
+        return list(range(len(next(iter(measured.values())))))
+    positions: list[int] = measured[by].argsort(descending=True, stable=True).tolist()
+    return positions
+
+
+def measure_table(
+    heads: Heads, by: str
+) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
+    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`."""
+    rows = order(heads.measured, by)
+    columns = {name: heads.measured[name][rows].tolist() for name in MEASURES}
+    even = ["even spread", *(number(heads.even[name]) for name in MEASURES)]
+    return [f"head {head}" for head in rows], columns, even
+
+
+def previous_token_head(heads: Heads) -> str:
+    """Which head is nearest to looking at the token before, in a sentence."""
+    shares = heads.measured["previous"]
+    if heads.weights.shape[-2] < 2:
+        return "There is only one token, so no head has a previous one to look at."
+    if not shares.any():
+        return "No head puts any weight on the previous token: it is hidden from all."
+    best = int(shares.argmax())
+    return (
+        f"Nearest to a previous-token head is head {best}: on average "
+        f"{_percent(float(shares[best]))} of a query's weight lies on the token before it; an even "
+        f"spread would put {_percent(heads.even['previous'])} there."
+    )
 
 
 def strongest_edges(weights: Tensor, share: float) -> Tensor:
@@ -44,49 +187,207 @@ def strongest_edges(weights: Tensor, share: float) -> Tensor:
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie in [0, 1], got {share}")
-    ordered, order = weights.sort(dim=-1, descending=True, stable=True)
-    before = ordered.double().cumsum(-1) - ordered
-    needed = (before < share * weights.double().sum(-1, keepdim=True)) & (ordered > 0)
-    needed[..., 0] |= ordered[..., 0] > 0
-    edges: Tensor = torch.zeros_like(needed).scatter(-1, order, needed)
+    if share == 1:
+        return weights > 0
+    ordered, places = weights.sort(dim=-1, descending=True, stable=True)
+    doubles = ordered.double()
+    before = doubles.cumsum(-1) - doubles
+    # A share such as 0.9 of a row of 0.9 + 0.1 is covered by the first, whatever floats say.
+    enough = share * doubles.sum(-1, keepdim=True) - 1e-7
+    needed = (before < enough) & (ordered > 0)
+    needed[..., :1] |= ordered[..., :1] > 0
+    edges: Tensor = torch.zeros_like(needed).scatter(-1, places, needed)
     return edges
 
 
-def contributions(trace: Trace, W_o: Tensor) -> Tensor:
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """What the token view draws.
+
+    weights: of the edges drawn, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) where
+    only the chosen query's row is worth sending; drawn, all: how many edges of the chosen query
+    its active heads have; covered: the smallest share of a row's weight that is drawn of these.
+    """
+
+    weights: Tensor
+    drawn: int
+    all: int
+    covered: float
+
+    @property
+    def words(self) -> str:
+        """What is drawn, in a sentence."""
+        if not self.all:
+            return "The chosen token may attend to nothing, so it has no lines."
+        some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
+        which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
+        return (
+            f"Drawn for the chosen token: {which} of each head's weight. Nothing is renormalised: "
+            "a line's opacity is its weight over the greatest one among the heads drawn."
+        )
+
+
+def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> Edges:
+    """The strongest edges of `weights` (heads, queries, keys), and how many those of a query are.
+
+    Of up to `MOST_EDGES` weights all rows are kept, so that any query can be previewed.
+    """
+    whole = weights.numel() <= MOST_EDGES
+    rows = weights if whole else weights[:, query : query + 1]
+    kept = rows * strongest_edges(rows, share)
+    row, kept_row = (part[list(active), query if whole else 0] for part in (rows, kept))
+    sums, kept_sums = row.double().sum(-1), kept_row.double().sum(-1)
+    covered = (kept_sums / sums)[sums > 0]
+    least = float(covered.min()) if len(covered) else 0.0
+    return Edges(kept, int((kept_row > 0).sum()), int((row > 0).sum()), least)
+
+
+def read_active(text: str, heads: int) -> tuple[list[int], str]:
+    """The heads that `text` names, as in "0,2,3"; all where it names none. And what was wrong."""
+    everyone = list(range(heads))
+    words = text.replace(",", " ").split()
+    if bad := [word for word in words if not (word.isascii() and word.isdigit())]:
+        return everyone, (
+            f"Heads are written as numbers with commas between, as in 0,2,3, got {bad[0][:20]!r}; "
+            "drawing all of them."
+        )
+    asked = sorted({int(word) for word in words})
+    there = [head for head in asked if head < heads]
+    missing = [str(head) for head in asked if head >= heads]
+    wrong = f"There is no head {', '.join(missing)[:60]} of {heads}." if missing else ""
+    return there or everyone, wrong
+
+
+def write_active(active: Sequence[int], heads: int) -> str:
+    """Text that `read_active` reads as these heads; empty for all."""
+    chosen = sorted({head for head in active if 0 <= head < heads})
+    return "" if len(chosen) in (0, heads) else ",".join(map(str, chosen))
+
+
+def contributions(found: Tensor, W_o: Tensor) -> Tensor:
     """What each head adds to the output, through its rows of W_o; their sum is the output.
 
-    trace: with a heads axis; W_o: (heads · d_head, d_model). Returns (heads, queries, d_model).
+    found: (heads, queries, d_head); W_o: (heads · d_head, d_model). Returns (heads, queries,
+    d_model).
     """
-    heads = trace.output.shape[-3]
-    parts: Tensor = trace.output @ W_o.unflatten(0, (heads, -1))
+    parts: Tensor = found @ W_o.unflatten(0, (found.shape[-3], -1))
     return parts
 
 
-def neurons(trace: Trace, query: int) -> dict[str, Tensor]:
-    """One query of a 2-D trace, dimension by dimension, against every key.
+@dataclass(frozen=True, eq=False)
+class Additions:
+    """What each head adds to one token's output.
 
-    Returns q (d_k,), k (keys, d_k), q×k (keys, d_k), and (keys,) each: sum, scaled, weight.
+    parts (heads, d_model) sum to output (d_model,), up to residual, the length of the difference;
+    lengths, along: of each part, and how far it reaches along the output, (heads,).
     """
-    q, k = trace.queries[query], trace.keys
-    return {
-        "q": q,
-        "k": k,
-        "q×k": q * k,
-        "sum": trace.scores[query],
-        "scaled": trace.scaled[query],
-        "weight": trace.weights[query],
-    }
+
+    parts: Tensor
+    output: Tensor
+    lengths: Tensor
+    along: Tensor
+    residual: float
+
+    def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+        """Names, columns and last row; see `tables.table`."""
+        length = float(self.output.norm())
+        shares = [float(part) / length if length else 0.0 for part in self.along]
+        columns: dict[str, Sequence[float | str]] = {
+            "length": self.lengths.tolist(),
+            "along y": self.along.tolist(),
+            "share of y": [_percent(share) for share in shares],
+        }
+        total = ["y", number(length), number(math.fsum(self.along.tolist()))]
+        names = [f"head {head}" for head in range(len(self.parts))]
+        return names, columns, [*total, _percent(math.fsum(shares))]
 
 
-def table(
-    measured: dict[str, Tensor], by: str, descending: bool
-) -> tuple[list[str], dict[str, Any]]:
-    """The measures as columns, a row a head, sorted by one of them; with the heads' names."""
-    key = (
-        measured[by]
-        if by in measured
-        else -torch.arange(len(next(iter(measured.values())))).float()
+def additions(heads: Heads, query: int) -> Additions:
+    """What each head adds to the output of one query."""
+    parts = contributions(heads.found[:, query : query + 1], heads.W_o)[:, 0]
+    output = heads.output[query]
+    length = output.norm()
+    along = parts @ output / length.where(length > 0, 1.0)
+    residual = float((parts.double().sum(0) - output.double()).norm())
+    return Additions(parts, output, parts.norm(dim=-1), along, residual)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %".replace("-", "−")
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """One query of one head, dimension by dimension, against every key, or the strongest of them.
+
+    names: of the keys shown; q (1, d_k); k and products (keys, d_k): q × k, whose rows add up to
+    the scores; rows, columns, total: the way from there to the weights, see `tables.table`.
+    """
+
+    names: list[str]
+    q: Tensor
+    k: Tensor
+    products: Tensor
+    rows: list[str]
+    columns: Mapping[str, Sequence[float | str]]
+    total: list[str]
+    words: str
+
+
+def neurons(trace: Trace, query: int, names: Sequence[str]) -> Neurons:
+    """The way from q and k to the weights for one query of a 2-D trace; names: of the keys.
+
+    Of more than `MOST_KEYS` keys those with the most weight are shown, in their own order, and
+    what the others come to.
+    """
+    scores, scaled, weights = (part[query] for part in (trace.scores, trace.scaled, trace.weights))
+    allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]
+    order = weights.argsort(descending=True, stable=True)
+    kept, rest = order[:MOST_KEYS].sort().values, order[MOST_KEYS:]
+    shown = kept.tolist()
+    greatest = scaled[allowed].max() if allowed.any() else scaled.new_zeros(())
+    powers = (scaled - greatest).exp().where(allowed, 0.0)
+    columns: dict[str, Sequence[float | str]] = {"Σ q×k": scores[kept].tolist()}
+    if trace.bias is not None:
+        columns["× scale"] = (scores[kept] * trace.scale).tolist()
+        columns["− slope · distance"] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
+    columns["scaled"] = [number(float(scaled[key])) if allowed[key] else "masked" for key in shown]
+    columns["exp(scaled − greatest)"] = powers[kept].tolist()
+    columns["weight"] = weights[kept].tolist()
+    rows = [names[key] for key in shown]
+    if len(rest):
+        rows.append(f"{len(rest)} more")
+        summed = {"exp(scaled − greatest)": powers, "weight": weights}
+        for name, column in columns.items():
+            more = float(summed[name][rest].double().sum()) if name in summed else ""
+            columns[name] = [*column, more]
+    sums = [number(float(part.double().sum())) for part in (powers, weights)]
+    return Neurons(
+        names=rows[: len(shown)],
+        q=trace.queries[query][None],
+        k=trace.keys[kept],
+        products=trace.queries[query] * trace.keys[kept],
+        rows=rows,
+        columns=columns,
+        total=["sum", *[""] * (len(columns) - 2), *sums],
+        words=_neuron_words(trace, len(shown), len(rest), float(greatest)),
     )
-    order = key.argsort(descending=descending or by not in measured, stable=True).tolist()
-    columns = {name: [float(numbers[head]) for head in order] for name, numbers in measured.items()}
-    return [str(head) for head in order], columns
+
+
+def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float) -> str:
+    added = "" if trace.bias is None else ", less the distance times the slope of this head"
+    some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
+    return (
+        f"A score is the sum of its row of q×k; scaled is that × {trace.scale:.6g}{added}; a "
+        f"weight is its exponential over the sum of all. The greatest scaled score, "
+        f"{number(greatest)}, is taken off first, which changes no weight.{some}"
+    )
+
+
+def named(tokens: Sequence[str]) -> list[str]:
+    """The tokens, with their position where a word comes more than once."""
+    times = Counter(tokens)
+    return [
+        token if times[token] == 1 else f"{token} ({position})"
+        for position, token in enumerate(tokens)
+    ]

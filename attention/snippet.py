@@ -41,14 +41,19 @@ def pytorch_snippet(view: View) -> str:
     methods: list[Callable[..., Any]] = [type(variant).project, type(variant).scores]
     helpers = _needed([functional.attend, *methods])
     parameters = {name: value.detach() for name, value in variant.state_dict().items()}
-    turn, bias = "", ""
+    turn, bias, other = "", "", ""
+    memory: list[str] = []
+    if view.memory is not None:
+        names = list(view.memory.tokens)
+        memory = [f"memory_tokens = {names!r}\nmemory = {_literal(view.memory.x)}"]
+        other = "_, keys, values = project(variant, memory)\n"
     if view.rotate:
         helpers += [positions.turns, positions.rotary]
         turn = "queries, keys = rotary(queries), rotary(keys)\n"
     if view.bias is not None:
         helpers += [positions.slopes, positions.alibi]
-        n = len(view.tokens)
-        bias = f"bias=alibi({view.layer.heads}, {n}, {n})[{view.head}], "
+        n, n_keys = view.trace.scores.shape
+        bias = f"bias=alibi({view.layer.heads}, {n}, {n_keys})[{view.head}], "
     title = view.layer.title + (f", head {view.head}," if view.layer.heads > 1 else "")
     parts = [
         HEADER.format(title=title, n=len(view.tokens), source=view.layer.source),
@@ -59,11 +64,12 @@ def pytorch_snippet(view: View) -> str:
         ),
         f"tokens = {list(view.tokens)!r}",
         f"x = {_literal(view.x)}",
+        *memory,
         "variant = SimpleNamespace(\n"
         + "".join(f"    {name}={_literal(value)},\n" for name, value in parameters.items())
         + f"    config=SimpleNamespace(**{vars(view.variant.config)!r}),\n)",
         f"mask = {_mask_literal(view.trace.mask)}",
-        "queries, keys, values = project(variant, x)\n" + turn + "trace = attend(\n"
+        "queries, keys, values = project(variant, x)\n" + other + turn + "trace = attend(\n"
         "    queries, keys, values, mask=mask, "
         f"{bias}scale={view.scale!r},\n"
         "    scores=lambda queries, keys: scores(variant, queries, keys),\n)",

@@ -6,6 +6,7 @@ here knows a variant by name: the menu and its fields follow from the registry.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import gc
 import html
@@ -21,17 +22,28 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torchtext.vocab import Vectors
 
-from attention import analysis, figures, masks
+from attention import analysis, compare, figures, heads, masks
 from attention.analysis import Neighbours
+from attention.compare import CompareSettings, Sweep
 from attention.components import copy_link, mask_grid
+from attention.cross import Batch, CrossSettings, read_memories
 from attention.functional import STAGES
+from attention.heads import Heads, HeadSettings
 from attention.params import Declared, Setting, Value, complaint, divisors, read, settings_of
 from attention.snippet import pytorch_snippet
 from attention.steps import StepSettings
 from attention.text import MAX_TOKENS, tokenize
 from attention.variants import VARIANTS
 from attention.vectors import OwnVectors, PackagedGlove, own_vectors_path
-from attention.view import Selection, Settings, View, acceptable, compute, misread
+from attention.view import (
+    Selection,
+    Settings,
+    View,
+    acceptable,
+    compute,
+    compute_batch,
+    misread,
+)
 
 EXAMPLES = (
     "the cat walks on the street",
@@ -42,8 +54,13 @@ EXAMPLES = (
 SHARED = settings_of(Settings)
 SELECTION = settings_of(Selection)
 STEP_BY_STEP = settings_of(StepSettings)
+CROSS = settings_of(CrossSettings)
+HEADS = settings_of(HeadSettings)
+COMPARE = settings_of(CompareSettings)
+OTHER = compare.OTHER
+SIDES = {"": SHARED, OTHER: compare.other_side(SHARED)}
 PAGES_WITH_SETTINGS = ("", "steps", "heads", "cross", "compare")
-PAGES_WITH_SENTENCE = ("", "steps", "heads", "cross", "compare", "identities")
+PAGES_WITH_SENTENCE = ("", "steps", "heads", "compare", "identities")
 MOST_CLICKABLE = 32
 
 
@@ -82,13 +99,14 @@ def freeze() -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def view_of(settings: Settings) -> View:
+def view_of(settings: Settings, memory: str | None = None) -> View:
     """What the settings come to; views are frozen, so sessions share them.
 
+    memory: the sentence that keys and values come from, None = the settings' own.
     Streamlit's own caches would copy the view, or spend longer on hashing the settings than
     computing takes.
     """
-    return compute(settings, load_vectors)
+    return compute(settings, load_vectors, memory)
 
 
 def inside_frame(page: str) -> None:
@@ -132,16 +150,19 @@ def draw(controls: Callable[[], None], page: Callable[[], None], body: DeltaGene
         with body:
             page()
         return
-    expected = current_settings()
+    expected = current_settings(), layer_settings()
     with body:
         page()
     controls()
-    if current_settings() != expected:
+    if (current_settings(), layer_settings()) != expected:
         st.rerun()
 
 
-def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
-    """The widget of one setting, bound to the address under the setting's name."""
+def widget(name: str, default: Value, about: Setting, *, boxed: bool = False, **more: Any) -> Any:
+    """The widget of one setting, bound to the address under the setting's name.
+
+    boxed: a box to write the number into, also where it is not whole.
+    """
     shared: dict[str, Any] = {
         "label": about.label,
         "key": name,
@@ -160,7 +181,8 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
         "step": about.step,
     }
     if about.divides:
-        offered = divisors(width_of_vectors(), int(about.maximum or 1))
+        side = about.divides.removesuffix("d_model")
+        offered = divisors(width_of_vectors(side), int(about.maximum or 1))
 
         def below(most: Any) -> int:
             return max(number for number in offered if number <= most)
@@ -168,7 +190,8 @@ def widget(name: str, default: Value, about: Setting, **more: Any) -> Any:
         if st.session_state.get(name, 1) not in offered:
             st.session_state[name] = below(st.session_state[name])
         return st.select_slider(options=offered, value=below(default), **shared)
-    draw: Callable[..., Any] = st.slider if isinstance(default, float) else st.number_input
+    slides = isinstance(default, float) and not boxed
+    draw: Callable[..., Any] = st.slider if slides else st.number_input
     return draw(value=default, **bounds, **shared)
 
 
@@ -183,12 +206,30 @@ def settings_of_page(page: str) -> None:
         widget("input", *STEP_BY_STEP["input"])
     if by_hand(page):
         shared_controls(("scale", "factor"))
+    elif page == "heads":
+        layer_controls()
+    elif page == "cross":
+        cross_controls()
+    elif page == "compare":
+        compare_controls()
     elif page in PAGES_WITH_SETTINGS:
         shared_controls(SHARED)
 
 
-def shared_controls(names: Iterable[str]) -> None:
-    """These of the settings that make a view, but the sentence, as widgets."""
+def own_sequence() -> tuple[list[str], list[str]]:
+    """The tokens of queries and keys where both are those of the sentence."""
+    tokens = tokenize(value_of("s"))
+    return tokens, tokens
+
+
+def shared_controls(
+    names: Iterable[str],
+    sequences: Callable[[], tuple[list[str], list[str]]] = own_sequence,
+) -> None:
+    """These of the settings that make a view, but the sentence, as widgets.
+
+    sequences: gives the tokens of queries and keys, for the custom mask.
+    """
     for name in names:
         default, about = SHARED[name]
         if name != "s" and applies(name):
@@ -196,31 +237,39 @@ def shared_controls(names: Iterable[str]) -> None:
         if name == "variant":
             variant_controls()
         if name == "cells" and applies(name):
-            custom_mask()
+            custom_mask(sequences)
 
 
-def variant_controls() -> None:
-    """What the chosen variant is, and the settings only it has."""
-    variant = VARIANTS[value_of("variant")]
+def variant_controls(name: str | None = None) -> None:
+    """What the chosen variant, or the one of that name, is, and the settings only it has."""
+    name = name or value_of("variant")
+    variant = VARIANTS[name]
     st.markdown(f"**{variant.title}**")
     st.latex(rf"\begin{{gathered}}{variant.formula}\end{{gathered}}")
     st.caption(f"{variant.source}. Published with scale {variant.published_scale}.")
-    for name, (default, about) in own_settings().items():
-        widget(name, default, about)
+    for field, (default, about) in own_settings(name).items():
+        widget(field, default, about)
 
 
-def custom_mask() -> None:
+def custom_mask(sequences: Callable[[], tuple[list[str], list[str]]], name: str = "cells") -> None:
     """Cells to click, for sentences short enough to hit one."""
-    tokens = tokenize(value_of("s"))
-    if len(tokens) > MOST_CLICKABLE:
+    tokens, keys = sequences()
+    if max(len(tokens), len(keys)) > MOST_CLICKABLE:
         st.caption(f"Cells can be clicked in sentences of up to {MOST_CLICKABLE} tokens.")
         return
     try:
-        mask = masks.hidden(value_of("cells"), len(tokens), len(tokens))
+        mask = masks.hidden(cells_of(name), len(tokens), len(keys))
     except ValueError:
         return
     st.caption("Click or drag to hide cells: queries down, keys across.")
-    mask_grid(tokens, mask, paint, key="mask_grid")
+    painted = functools.partial(paint, sequences=sequences, name=name)
+    key = f"{name.removesuffix('cells')}mask_grid"
+    mask_grid(tokens, mask, painted, key=key, keys=keys)
+
+
+def cells_of(name: str) -> str:
+    """The hidden cells of the setting of that name, `cells` or that of another side."""
+    return str(value_of(name, SIDES[name.removesuffix("cells")]))
 
 
 def sentence_box() -> None:
@@ -265,27 +314,30 @@ def choose(name: str, value: Value) -> None:
     st.session_state[name] = value
 
 
-def width_of_vectors() -> int:
-    """The d_model that the chosen vectors have."""
-    name = value_of("vectors")
-    return int(value_of("d_model")) if name == "random" else int(load_vectors(name).dim)
+def width_of_vectors(side: str = "") -> int:
+    """The d_model that the chosen vectors have; side: before the names of settings, as `OTHER`."""
+    name = value_of(f"{side}vectors", SIDES[side])
+    random = name == "random"
+    return int(value_of(f"{side}d_model", SIDES[side]) if random else load_vectors(name).dim)
 
 
-def own_settings() -> Declared:
-    """The settings only the chosen variant has."""
-    config = VARIANTS[value_of("variant")].Config
-    return {name: item for name, item in settings_of(config).items() if name not in SHARED}
+def own_settings(variant: str | None = None, side: str = "") -> Declared:
+    """The settings only the chosen variant, or the one of that name, has."""
+    config = VARIANTS[variant or value_of(f"{side}variant", SIDES[side])].Config
+    own = {name: item for name, item in settings_of(config).items() if name not in SHARED}
+    return compare.other_side(own) if side else own
 
 
-def applies(name: str) -> bool:
-    """Whether a shared setting means anything, given the others."""
-    if name == "head":
-        return "heads" in settings_of(VARIANTS[value_of("variant")].Config)
-    if name == "seed":
-        seeded = "seed" in settings_of(VARIANTS[value_of("variant")].Config)
-        return seeded or value_of("vectors") == "random"
-    when = SHARED[name][1].when
-    return when is None or value_of(when[0]) == when[1]
+def applies(name: str, side: str = "") -> bool:
+    """Whether a shared setting means anything, given the others of its side."""
+    plain, shared = name.removeprefix(side), SIDES[side]
+    if plain in ("head", "seed"):
+        config = settings_of(VARIANTS[value_of(f"{side}variant", shared)].Config)
+        if plain == "head":
+            return "heads" in config
+        return "seed" in config or value_of(f"{side}vectors", shared) == "random"
+    when = shared[name][1].when
+    return when is None or value_of(when[0], shared) == when[1]
 
 
 def value_of(name: str, schema: Declared = SHARED) -> Any:
@@ -307,25 +359,45 @@ def current_settings() -> Settings:
     return Settings(**shared, config=tuple((name, value_of(name, own)) for name in own))
 
 
+def in_use(side: str = "") -> Declared:
+    """The settings of one side that mean something as they stand, under their own names."""
+    shared = {name: item for name, item in SIDES[side].items() if applies(name, side)}
+    return shared | own_settings(side=side)
+
+
+def other_settings() -> Settings:
+    """The settings of B as they stand: those of `OTHER`, and the sentence of A."""
+    declared = in_use(OTHER)
+    values = {name.removeprefix(OTHER): value_of(name, declared) for name in declared}
+    shared = {name: value for name, value in values.items() if name in SHARED}
+    own = tuple((name, value) for name, value in values.items() if name not in SHARED)
+    return Settings(value_of("s"), **shared, config=own)
+
+
 def current_view() -> View | None:
     """What the settings come to; None while the sentence has no words."""
     settings = current_settings()
     return view_of(settings) if tokenize(settings.s) else None
 
 
-def paint(cells: Iterable[tuple[int, int]], allowed: bool) -> None:
+def paint(
+    cells: Iterable[tuple[int, int]],
+    allowed: bool,
+    sequences: Callable[[], tuple[list[str], list[str]]] = own_sequence,
+    name: str = "cells",
+) -> None:
     """Show or hide cells of the custom mask, within a callback."""
-    n = len(tokenize(value_of("s")))
-    mask = masks.hidden(value_of("cells"), n, n)
+    mask = masks.hidden(cells_of(name), *map(len, sequences()))
     for query, key in cells:
         mask[query, key] = allowed
-    choose("cells", masks.hidden_cells(mask))
+    choose(name, masks.hidden_cells(mask))
 
 
 def words_on_link() -> list[str]:
     """What the opened link asked for and could not get, until something is changed."""
-    opened = st.session_state.setdefault("as_opened", current_settings())
-    return st.session_state["misread"] if opened == current_settings() else []
+    standing = current_settings(), layer_settings()
+    opened = st.session_state.setdefault("as_opened", standing)
+    return st.session_state["misread"] if opened == standing else []
 
 
 def query_control(view: View) -> int:
@@ -355,15 +427,18 @@ def stage_control() -> str:
 
 def say_what_is_missing(view: View) -> None:
     """Words without a vector, and whatever else could not be taken as asked."""
-    unknown = dict.fromkeys(
-        token for token, known in zip(view.tokens, view.known, strict=True) if not known
-    )
-    if unknown:
-        named = ", ".join(f"“{token[:40]}”" for token in list(unknown)[:8])
-        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        say(f"No vector for {named}{more}: they count as zeros.")
+    unknown = [token for token, known in zip(view.tokens, view.known, strict=True) if not known]
+    say_unknown([*unknown, *(view.memory.unknown if view.memory else ())])
     for words in view.notes:
         say(words)
+
+
+def say_unknown(words: Iterable[str]) -> None:
+    """Which words have no vector, if any."""
+    if unknown := list(dict.fromkeys(words)):
+        named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        say(f"No vector for {named}{more}: they count as zeros.")
 
 
 def equation(view: View, query: int) -> None:
@@ -372,7 +447,7 @@ def equation(view: View, query: int) -> None:
     residual = analysis.residual(view.trace, query)
     st.html(
         "<div class='equation'>"
-        f"<p>{figures.equation(view.trace, view.tokens, query)}</p>"
+        f"<p>{figures.equation(view.trace, view.tokens, query, keys=view.keys)}</p>"
         f"<p class='check'>Σw = {total:.6f} &emsp; ‖Σ w·v − y‖ = {residual:.1e}</p></div>"
     )
 
@@ -403,20 +478,25 @@ def _near(word: tuple[str, float]) -> str:
 def downloads(view: View, query: int) -> None:
     """Everything on the page as files, made when asked for."""
     names = [f"{position} {token}" for position, token in enumerate(view.tokens)]
+    keys = [f"{position} {token}" for position, token in enumerate(view.keys)]
 
     def weights() -> str:
-        return pandas.DataFrame(view.trace.weights, index=names, columns=names).to_csv()
+        return pandas.DataFrame(view.trace.weights, index=names, columns=keys).to_csv()
 
     def table() -> str:
-        return pandas.DataFrame(analysis.table(view.trace, query, names)).to_csv(index=False)
+        return pandas.DataFrame(analysis.table(view.trace, query, keys)).to_csv(index=False)
 
     def pictures() -> str:
         stages = [
-            (figures.STAGE_WORDS[stage], figures.heatmap(view.trace, stage, view.tokens, query))
+            (
+                figures.STAGE_WORDS[stage],
+                figures.heatmap(view.trace, stage, view.tokens, query, view.keys),
+            )
             for stage in STAGES
         ]
-        terms = figures.weighted_sum(view.trace, view.tokens, query)
-        title = f"{view.variant.title}: {' '.join(view.tokens)}"
+        terms = figures.weighted_sum(view.trace, view.keys, query)
+        over = f" over {' '.join(view.keys)}" if view.memory else ""
+        title = f"{view.variant.title}: {' '.join(view.tokens)}{over}"
         return figures.standalone_html(
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
@@ -440,3 +520,177 @@ def say(text: str) -> None:
 def style() -> None:
     """The few rules that Streamlit's theme cannot say."""
     st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")
+
+
+def layer_controls() -> None:
+    """The settings of a page that looks at multi-head attention, whatever variant is chosen."""
+    variant_controls(heads.LAYER)
+    elsewhere = ("variant", "head", "seed")
+    shared_controls(name for name in SHARED if name not in elsewhere)
+    widget("seed", *SHARED["seed"])
+
+
+def layer_settings() -> Settings:
+    """The settings as they stand, for multi-head attention whatever variant is chosen."""
+    own = own_settings(heads.LAYER)
+    return dataclasses.replace(
+        current_settings(),
+        variant=heads.LAYER,
+        head=value_of("head"),
+        seed=value_of("seed"),
+        config=tuple((name, value_of(name, own)) for name in own),
+    )
+
+
+def layer_view() -> View | None:
+    """What `layer_settings` come to; None while the sentence has no words."""
+    settings = layer_settings()
+    return view_of(settings) if tokenize(settings.s) else None
+
+
+def heads_of(settings: Settings) -> Heads:
+    """All heads of what the settings come to; the same whichever of them is looked at."""
+    return _heads_of(dataclasses.replace(settings, head=0))
+
+
+# Few: the weights of many heads over a long sentence take tens of megabytes.
+@functools.lru_cache(maxsize=4)
+def _heads_of(settings: Settings) -> Heads:
+    view = view_of(settings)
+    return heads.look(
+        view.layer,
+        view.x,
+        view.trace.mask,
+        scale=view.scale,
+        rotate=view.rotate,
+        bias=view.bias,
+    )
+
+
+def choose_head(head: int) -> None:
+    """Select a head, within a callback."""
+    choose("head", head)
+
+
+def cross_controls() -> None:
+    """The settings of the page of two sequences: in a batch the lengths are the mask."""
+    masking = ("mask", "valid_len", "radius", "cells")
+    if value_of("cross", CROSS) == "sentences":
+        shared_controls(SHARED, two_sequences)
+    elif value_of("batch_example", CROSS) == "toy":
+        shared_controls(("scale", "factor"))
+    else:
+        shared_controls(name for name in SHARED if name not in masking)
+
+
+def two_sequences() -> tuple[list[str], list[str]]:
+    """The tokens of queries and keys where they are two sentences."""
+    asking, memory = (tokenize(value_of(name, CROSS)) for name in ("asking", "memory"))
+    return asking, memory
+
+
+def cross_settings() -> CrossSettings:
+    """What the page of two sequences is set to, as it stands."""
+    return CrossSettings(**{name: value_of(name, CROSS) for name in CROSS})
+
+
+def cross_view() -> View | None:
+    """What one sentence makes of another; None while either has no words."""
+    asked = cross_settings()
+    if not all(two_sequences()):
+        return None
+    return view_of(dataclasses.replace(current_settings(), s=asked.asking), asked.memory)
+
+
+@functools.lru_cache(maxsize=16)
+def _batch_of(settings: Settings, asked: CrossSettings) -> Batch:
+    return compute_batch(settings, asked, load_vectors)
+
+
+def cross_batch() -> Batch | None:
+    """The batch that is asked for; None while there is no query, or no memory."""
+    asked = dataclasses.replace(cross_settings(), element=0, dimension=0)
+    if asked.batch_example == "sentences" and not (
+        tokenize(asked.asking) and read_memories(asked.batch)[0]
+    ):
+        return None
+    return _batch_of(current_settings(), asked)
+
+
+def compare_controls() -> None:
+    """The settings at the side of the page that compares: those of A."""
+    if value_of("compare", COMPARE) == "settings":
+        st.markdown("**Setting A** · B is on the page")
+    shared_controls(SHARED)
+
+
+def other_controls() -> None:
+    """The settings of B, side by side as far as they fit."""
+    with st.container(horizontal=True, gap="medium", key="other_settings"):
+        for name, (default, about) in in_use(OTHER).items():
+            chosen = about.choices()
+            widget(name, default, about, width="content" if chosen else 190)
+    if applies(f"{OTHER}cells", OTHER):
+        custom_mask(own_sequence, f"{OTHER}cells")
+
+
+def swap_sides() -> None:
+    """Exchange A and B, within a callback; what either does not use stays as it is."""
+    names = dict.fromkeys([*in_use(), *(name.removeprefix(OTHER) for name in in_use(OTHER))])
+    declared = SHARED | own_settings() | own_settings(value_of(f"{OTHER}variant", SIDES[OTHER]))
+    for name in names:
+        if name != "s":
+            plain = value_of(name, declared)
+            choose(name, value_of(OTHER + name, compare.other_side({name: declared[name]})))
+            choose(OTHER + name, plain)
+
+
+def compared_views() -> tuple[View, View] | None:
+    """What A and B make of the sentence; None while it has no words."""
+    if not tokenize(value_of("s")):
+        return None
+    return view_of(current_settings()), view_of(other_settings())
+
+
+def paired_views() -> tuple[View, View] | None:
+    """What A makes of both sentences; None while either has no words."""
+    second = value_of("s2", COMPARE)
+    if not (tokenize(value_of("s")) and tokenize(second)):
+        return None
+    settings = current_settings()
+    return view_of(settings), view_of(dataclasses.replace(settings, s=second))
+
+
+def differences() -> list[str]:
+    """What differs between A and B, in words, one line each."""
+    ours = {name: value_of(name, declared) for declared in [in_use()] for name in declared}
+    theirs = {name: value_of(name, declared) for declared in [in_use(OTHER)] for name in declared}
+    return compare.differences(ours, theirs, SHARED | in_use() | in_use(OTHER))
+
+
+def say_what_is_missing_from(views: Sequence[View]) -> None:
+    """Words without a vector in any of A and B, and what could not be taken as asked."""
+    say_unknown(
+        token
+        for view in views
+        for token, known in zip(view.tokens, view.known, strict=True)
+        if not known
+    )
+    for side, view in zip("AB", views, strict=True):
+        for words in view.notes:
+            say(f"{side}: {words}")
+        if view.left_out:
+            say(f"{side}: the last {view.left_out} tokens did not fit and are left out.")
+
+
+def sweep_of(settings: Settings, kind: str, at: float) -> Sweep:
+    """One of the settings swept, starting from a value; the window replaces that of the mask."""
+    swept = _sweep_of(settings, kind)
+    return dataclasses.replace(swept, at=compare.within(kind, at, len(swept.base)))
+
+
+@functools.lru_cache(maxsize=8)
+def _sweep_of(settings: Settings, kind: str) -> Sweep:
+    trace = view_of(settings).trace
+    instead = kind == "window" and settings.mask == "window"
+    return compare.sweep(trace, kind, 0.0, None if instead else trace.mask)

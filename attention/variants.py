@@ -26,7 +26,7 @@ MAX_HEADS = 50
 
 
 class Variant(nn.Module):
-    """Attention of a sequence over itself. Subclasses say what differs.
+    """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
     `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
     source uses; `projections` names the parameter that makes queries, keys or values from x,
@@ -78,6 +78,7 @@ class Variant(nn.Module):
         x: Tensor,
         mask: Tensor | None = None,
         *,
+        memory: Tensor | None = None,
         scale: float | None = None,
         rotate: bool = False,
         bias: Tensor | None = None,
@@ -86,14 +87,20 @@ class Variant(nn.Module):
     ) -> Trace:
         """All steps of attention over x (…, tokens, d_model); see :func:`functional.attend`.
 
-        rotate: turn queries and keys by their position, see :func:`positions.rotary`.
-        Raises ValueError when the width of x is not the configured d_model.
+        memory: (…, keys, d_model), the sequence that keys and values come from, None = x itself;
+        rotate: turn queries and keys by their position, see :func:`positions.rotary`, each
+        counted in its own sequence.
+        Raises ValueError when the width of x or memory is not the configured d_model.
         """
-        if x.shape[-1] != self.config.d_model:
-            raise ValueError(
-                f"x must have d_model = {self.config.d_model} dimensions, got {x.shape[-1]}"
-            )
+        for name, sequence in (("x", x), ("memory", memory)):
+            if sequence is not None and sequence.shape[-1] != self.config.d_model:
+                raise ValueError(
+                    f"{name} must have d_model = {self.config.d_model} dimensions, "
+                    f"got {sequence.shape[-1]}"
+                )
         queries, keys, values = self.project(x)
+        if memory is not None:
+            _, keys, values = self.project(memory)
         if rotate:
             queries, keys = rotary(queries), rotary(keys)
         return functional.attend(
@@ -235,7 +242,7 @@ class MultiHeadAttention(QueryKeyValue):
     title = "Multi-head attention"
     formula = (
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
-        r" \ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
+        r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
     )
     source = "Vaswani et al. 2017, section 3.2.2"
     published_scale = "1/√d_k"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 from torchtext.vocab import Vectors
 
-from attention import masks
+from attention import compare, cross, masks
+from attention.compare import CompareSettings
+from attention.cross import Batch, CrossSettings
 from attention.functional import STAGES, Trace
 from attention.hand import HandSettings
+from attention.heads import HeadSettings
 from attention.params import (
     Config,
     Declared,
@@ -140,6 +143,28 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
+class Sentence:
+    """A sentence as vectors.
+
+    known: for each token whether it has a vector; left_out: how many tokens did not fit;
+    vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions.
+    """
+
+    tokens: tuple[str, ...]
+    known: tuple[bool, ...]
+    left_out: int
+    vectors: Tensor
+    encoding: Tensor | None
+    x: Tensor
+
+    @property
+    def unknown(self) -> list[str]:
+        """The words without a vector."""
+        pairs = zip(self.tokens, self.known, strict=True)
+        return [token for token, known in pairs if not known]
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """What the settings come to, for every page to show.
 
@@ -148,7 +173,8 @@ class View:
     known: for each token whether it has a vector; left_out: how many tokens did not fit;
     vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
     words: the vectors whose space the output lives in, None when it lives in another;
-    notes: plain words for the reader on what could not be taken as asked.
+    notes: plain words for the reader on what could not be taken as asked;
+    memory: the sentence that keys and values come from, None where it is the queries' own.
     """
 
     settings: Settings
@@ -167,81 +193,159 @@ class View:
     trace: Trace
     words: Vectors | None
     notes: tuple[str, ...]
+    memory: Sentence | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The tokens of the keys."""
+        return self.tokens if self.memory is None else self.memory.tokens
 
 
-def compute(settings: Settings, load_vectors: Callable[[str], Vectors]) -> View:
+def compute(
+    settings: Settings, load_vectors: Callable[[str], Vectors], memory: str | None = None
+) -> View:
     """Everything the settings ask for, computed once. Raises ValueError on an empty sentence.
 
-    load_vectors: a name of `vector_names()` other than "random" -> torchtext's `Vectors`.
+    load_vectors: a name of `vector_names()` other than "random" -> torchtext's `Vectors`;
+    memory: the sentence that keys and values come from, None = the settings' own.
     """
-    everything = tokenize(settings.s)
-    tokens = everything[:MAX_TOKENS]
-    if not tokens:
-        raise ValueError("the sentence has no words yet")
-
     vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
-    if vectors is None:
-        embedded = random_vectors(tokens, settings.d_model, settings.seed)
-    else:
-        embedded = look_up(vectors, tokens)
-    encoding = sinusoidal(*embedded.x.shape) if settings.positions == "sinusoidal" else None
-    x = embedded.x if encoding is None else embedded.x + encoding
+    sentence = read_sentence(settings, tokenize(settings.s), vectors)
+    other = None if memory is None else read_sentence(settings, tokenize(memory), vectors)
+    keys, n, x = other or sentence, len(sentence.tokens), sentence.x
 
     notes = []
     try:
-        mask = make_mask(settings, len(tokens))
+        mask = make_mask(settings, n, len(keys.tokens))
     except ValueError as error:
         mask = None
         notes.append(f"Nothing is hidden: {error}.")
 
     layer = VARIANTS[settings.variant](settings.variant_config(x.shape[-1]))
-    head = min(settings.head, layer.heads - 1)
-    if head < settings.head and layer.heads > 1:
-        notes.append(f"There is no head {settings.head} of {layer.heads}; showing the last, {head}")
+    head = chosen_head(settings, layer, notes)
     variant, scale = layer.head(head), settings.scale_factor
-    rotate, bias = settings.positions == "rotary", make_bias(settings, layer.heads, len(tokens))
+    rotate = settings.positions == "rotary"
+    bias = make_bias(settings, layer.heads, n, len(keys.tokens))
     with torch.no_grad():
         trace = variant(
-            x, mask, scale=scale, rotate=rotate, bias=None if bias is None else bias[head]
+            x,
+            mask,
+            memory=None if other is None else other.x,
+            scale=scale,
+            rotate=rotate,
+            bias=None if bias is None else bias[head],
         )
     return View(
         settings=settings,
         layer=layer,
         head=head,
         variant=variant,
+        **vars(sentence),
+        scale=scale,
+        rotate=rotate,
+        bias=bias,
+        trace=trace,
+        words=vectors if torch.equal(trace.values, keys.x) else None,
+        notes=tuple(notes),
+        memory=other,
+    )
+
+
+def read_sentence(
+    settings: Settings, everything: Sequence[str], vectors: Vectors | None
+) -> Sentence:
+    """The tokens of a sentence as vectors, random ones where there are none, and positions.
+
+    Raises ValueError when there are no tokens.
+    """
+    tokens = everything[:MAX_TOKENS]
+    if not tokens:
+        raise ValueError("the sentence has no words yet")
+    if vectors is None:
+        embedded = random_vectors(tokens, settings.d_model, settings.seed)
+    else:
+        embedded = look_up(vectors, tokens)
+    encoding = sinusoidal(*embedded.x.shape) if settings.positions == "sinusoidal" else None
+    return Sentence(
         tokens=tuple(tokens),
         known=embedded.known,
         left_out=len(everything) - len(tokens),
         vectors=embedded.x,
         encoding=encoding,
-        x=x,
-        scale=scale,
-        rotate=rotate,
-        bias=bias,
-        trace=trace,
-        words=vectors if torch.equal(trace.values, x) else None,
-        notes=tuple(notes),
+        x=embedded.x if encoding is None else embedded.x + encoding,
     )
 
 
-def make_bias(settings: Settings, heads: int, n: int) -> Tensor | None:
-    """What the chosen positions add to the scaled scores, (heads, queries, keys), or None."""
-    return alibi(heads, n, n) if settings.positions == "alibi" else None
+def chosen_head(settings: Settings, layer: Variant, notes: list[str]) -> int:
+    """The head to look at; a note is added where there is none such."""
+    head = min(settings.head, layer.heads - 1)
+    if head < settings.head and layer.heads > 1:
+        notes.append(f"There is no head {settings.head} of {layer.heads}; showing the last, {head}")
+    return head
 
 
-def make_mask(settings: Settings, n: int) -> Tensor | None:
-    """The chosen mask over n tokens, (queries, keys), or None. Raises ValueError on bad cells."""
+def make_bias(settings: Settings, heads: int, n: int, n_keys: int | None = None) -> Tensor | None:
+    """What the chosen positions add to the scaled scores, (heads, queries, keys), or None.
+
+    n_keys: how many keys there are, None = as many as queries, n.
+    """
+    return alibi(heads, n, n_keys or n) if settings.positions == "alibi" else None
+
+
+def make_mask(settings: Settings, n: int, n_keys: int | None = None) -> Tensor | None:
+    """The chosen mask over n tokens, (queries, keys), or None. Raises ValueError on bad cells.
+
+    n_keys: how many keys there are, None = as many as queries, n.
+    """
+    n_keys = n_keys or n
     match settings.mask:
         case "causal":
-            return masks.causal(n, n)
+            return masks.causal(n, n_keys)
         case "length":
-            return masks.lengths(torch.tensor([settings.valid_len]), n)[0].expand(n, n)
+            return masks.lengths(torch.tensor([settings.valid_len]), n_keys)[0].expand(n, n_keys)
         case "window":
-            return masks.window(n, n, settings.radius)
+            return masks.window(n, n_keys, settings.radius)
         case "custom":
-            return masks.hidden(settings.cells, n, n)
+            return masks.hidden(settings.cells, n, n_keys)
         case _:
             return None
+
+
+def compute_batch(
+    settings: Settings, asked: CrossSettings, load_vectors: Callable[[str], Vectors]
+) -> Batch:
+    """The batch that is asked for: the toy, or the memories of `asked.batch` padded to one length.
+
+    The mask of the settings counts for nothing here: the lengths are the mask.
+    Raises ValueError when there is no query, or no memory.
+    """
+    if asked.batch_example == "toy":
+        return cross.toy(asked, settings.scale_factor)
+    memories, notes = cross.read_memories(asked.batch)
+    queries = cross.shorten(tokenize(asked.asking), "The sentence that asks", notes)
+    if not queries or not memories:
+        raise ValueError("a batch needs a sentence that asks and one to be asked")
+    vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
+    sentence = read_sentence(settings, queries, vectors)
+    others = [read_sentence(settings, tokens, vectors) if tokens else None for tokens in memories]
+
+    d_model, n_keys = sentence.x.shape[-1], max(map(len, memories))
+    layer = VARIANTS[settings.variant](settings.variant_config(d_model))
+    head = chosen_head(settings, layer, notes)
+    bias = make_bias(settings, layer.heads, len(queries), n_keys)
+    batch = cross.padded(
+        layer.head(head),
+        queries,
+        sentence.x,
+        [(other.tokens, other.x) if other else ((), sentence.x[:0]) for other in others],
+        asked.batch_lens,
+        scale=settings.scale_factor,
+        rotate=settings.positions == "rotary",
+        bias=None if bias is None else bias[head],
+        notes=notes,
+    )
+    unknown = (word for part in (sentence, *others) if part for word in part.unknown)
+    return replace(batch, unknown=tuple(dict.fromkeys(unknown)))
 
 
 @dataclass(frozen=True)
@@ -257,9 +361,10 @@ def every_setting() -> Declared:
     declared: Declared = {}
     for variant in VARIANTS.values():
         declared |= settings_of(variant.Config)
-    for schema in (Settings, Selection, StepSettings, HandSettings):
+    declared |= compare.other_side(declared | settings_of(Settings))
+    for schema in (Settings, Selection, StepSettings, HandSettings, HeadSettings, CrossSettings):
         declared |= settings_of(schema)
-    return declared
+    return declared | settings_of(CompareSettings)
 
 
 def acceptable(name: str, text: str) -> bool:
@@ -286,12 +391,12 @@ def misread(asked: Mapping[str, str]) -> list[str]:
             cut = isinstance(default, str) and not about.choices()
             shown = f"its first {about.maximum}" if cut else default
             words.append(f"{wrong[:200]}; showing {shown} instead.")
-        elif about.divides and asked.get("vectors") != "own":
-            width = (
-                int(read(50, asked.get("d_model", "50")))
-                if asked.get("vectors") == "random"
-                else 50
-            )
-            if width % int(read(default, text)):
+        elif about.divides:
+            vectors = asked.get(about.divides.removesuffix("d_model") + "vectors")
+            width, known = declared[about.divides]
+            wanted = read(width, asked.get(about.divides, ""))
+            if vectors == "random" and not complaint(about.divides, width, known, wanted):
+                width = wanted
+            if vectors != "own" and int(width) % int(read(default, text)):
                 words.append(f"{name} must divide {width} dimensions, got {text}.")
     return words

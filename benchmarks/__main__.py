@@ -12,7 +12,7 @@ import importlib
 import sys
 import time
 
-STAGES = ("core", "browser")
+STAGES = ("core", "browser", "peers")
 
 
 def main() -> int:

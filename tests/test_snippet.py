@@ -74,6 +74,12 @@ def test_the_script_gives_every_number_of_the_view(variant: str, mask: str, tmp_
         {"variant": "gaussian", "config": (("sigma", 0.7),)},
         {"variant": "additive", "config": (("d_hidden", 1),), "d_model": 1},
         {"s": "cat"},
+        {"variant": "qkv", "positions": "rotary"},
+        {"positions": "alibi", "mask": "causal"},
+        {"variant": "multihead", "config": (("heads", 1),), "positions": "alibi"},
+        {"variant": "multihead", "config": (("heads", 7),), "head": 4, "positions": "rotary"},
+        {"variant": "multihead", "d_model": 12, "config": (("heads", 6),), "head": 5}
+        | {"positions": "alibi", "mask": "window", "scale": "none"},
     ],
 )
 def test_the_script_follows_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
@@ -149,3 +155,10 @@ def test_the_script_defines_only_what_it_uses() -> None:
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert {"attend", "dot_scores", "masked_softmax", "project", "scores"} <= defined
     assert not defined & {"additive_scores", "gaussian_scores", "cosine_scores"}
+
+
+def test_the_script_says_which_head_it_is() -> None:
+    view = viewed(variant="multihead", d_model=12, config=(("heads", 4),), head=2)
+    said = ast.get_docstring(ast.parse(pytorch_snippet(view)))
+    assert said is not None
+    assert said.startswith("Multi-head attention, head 2, over 6 tokens")

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from attention import functional, masks
 from attention.functional import masked_softmax
 from attention.params import Config, setting, settings_of
-from attention.variants import VARIANTS, ParametersConfig, Variant, register
+from attention.positions import alibi, rotary
+from attention.variants import VARIANTS, MultiHeadAttention, ParametersConfig, Variant, register
 from attention.vectors import random_vectors
 from attention.view import Settings, compute, variant_names
 
-TOKENS, D_MODEL = 7, 5
+TOKENS, MEMORY, D_MODEL = 7, 11, 5
 each_variant = pytest.mark.parametrize("name", VARIANTS)
 
 
@@ -30,6 +32,11 @@ def built(name: str, **settings: Any) -> Variant:
 def vectors(*leading: int) -> Tensor:
     generator = torch.Generator().manual_seed(3)
     return torch.randn(*leading, TOKENS, D_MODEL, generator=generator)
+
+
+def memories(*leading: int) -> Tensor:
+    generator = torch.Generator().manual_seed(4)
+    return torch.randn(*leading, MEMORY, D_MODEL, generator=generator)
 
 
 def bounds() -> Iterator[tuple[str, str, Any]]:
@@ -184,6 +191,98 @@ def test_dropout_is_passed_on_and_repeats(name: str) -> None:
     assert (first == 0).any()
 
 
+# From one sequence over another
+
+
+@each_variant
+@torch.no_grad()
+def test_queries_come_from_x_and_keys_and_values_from_memory(name: str) -> None:
+    variant, x, memory = built(name), vectors(), memories()
+    mask = masks.hidden("0:1,3-5 2:*", TOKENS, MEMORY)
+    trace = variant(x, mask, memory=memory)
+    queries, (_, keys, values) = variant.project(x)[0], variant.project(memory)
+    for part, expected in ((trace.queries, queries), (trace.keys, keys), (trace.values, values)):
+        assert torch.equal(part, expected)
+    assert torch.equal(trace.scores, variant.scores(queries, keys))
+    assert trace.weights.shape[-2:] == (TOKENS, MEMORY)
+    assert torch.equal(trace.weights, masked_softmax(trace.scaled, mask))
+    torch.testing.assert_close(trace.output, trace.weights @ values)
+    assert variant.merge(trace).shape[-2] == TOKENS
+
+
+@each_variant
+@torch.no_grad()
+def test_a_sequence_is_its_own_memory_where_none_is_given(name: str) -> None:
+    alone, told = built(name)(vectors()), built(name)(vectors(), memory=vectors())
+    assert torch.equal(alone.weights, told.weights)
+    assert torch.equal(alone.output, told.output)
+
+
+@each_variant
+@torch.no_grad()
+def test_each_sequence_is_turned_by_its_own_positions(name: str) -> None:
+    variant, x, memory = built(name), vectors(), memories()
+    trace = variant(x, memory=memory, rotate=True)
+    assert torch.equal(trace.queries, rotary(variant.project(x)[0]))
+    assert torch.equal(trace.keys, rotary(variant.project(memory)[1]))
+    assert torch.equal(trace.values, variant.project(memory)[2])
+
+
+@each_variant
+@torch.no_grad()
+def test_a_batch_of_memories_is_its_memories(name: str) -> None:
+    variant, batch, many = built(name), vectors(3), memories(3)
+    whole = variant(batch, memory=many).output
+    alone = variant(batch[2], memory=many[2]).output
+    torch.testing.assert_close(whole[2], alone, atol=1e-5, rtol=1e-5)
+
+
+@each_variant
+def test_both_sequences_get_finite_gradients(name: str) -> None:
+    variant, x, memory = built(name), vectors().requires_grad_(), memories().requires_grad_()
+    variant.merge(variant(x, memory=memory)).square().sum().backward()
+    for leaf in (x, memory):
+        assert leaf.grad is not None
+        assert leaf.grad.isfinite().all()
+        assert leaf.grad.abs().sum() > 0
+
+
+@each_variant
+def test_a_memory_of_another_width_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="memory must have d_model = 5 dimensions, got 3"):
+        built(name)(vectors(), memory=torch.zeros(MEMORY, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("dot", {}), ("qkv", {"d_k": 3, "d_v": 13}), ("multihead", {"heads": 5})],
+)
+@pytest.mark.parametrize("cells", ["", "0:1,3-5 6:2"])
+@torch.no_grad()
+def test_non_square_attention_agrees_with_torch(
+    name: str, settings: dict[str, Any], cells: str
+) -> None:
+    variant, x, memory = built(name, **settings), vectors(2), memories(2)
+    mask = masks.hidden(cells, TOKENS, MEMORY)
+    trace = variant(x, mask, memory=memory)
+    queries, (_, keys, values) = variant.project(x)[0], variant.project(memory)
+    expected = scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    torch.testing.assert_close(trace.output, expected)
+
+
+@torch.no_grad()
+def test_multi_head_attention_over_a_memory_agrees_with_torchs_own_layer() -> None:
+    variant, x, memory = built("multihead", heads=5), vectors(2), memories(2)
+    W = variant.state_dict()
+    layer = nn.MultiheadAttention(D_MODEL, 5, bias=False, batch_first=True)
+    layer.in_proj_weight.copy_(torch.cat([W[part].T for part in ("W_q", "W_k", "W_v")]))
+    layer.out_proj.weight.copy_(W["W_o"].T)
+    trace = variant(x, memory=memory)
+    output, weights = layer(x, memory, memory, average_attn_weights=False)
+    torch.testing.assert_close(variant.merge(trace), output)
+    torch.testing.assert_close(trace.weights, weights)
+
+
 # Each variant by itself
 
 
@@ -306,3 +405,117 @@ def test_no_name_is_registered_twice(name: str) -> None:
 def test_unknown_parameters_are_refused() -> None:
     with pytest.raises(ValueError, match="parameters must be one of seeded, identity, got 'zero'"):
         ParametersConfig(3, parameters="zero")
+
+
+# Many heads
+
+
+HEADS, WIDTH = 3, 21
+
+
+def layered(heads: int = HEADS, **settings: Any) -> tuple[MultiHeadAttention, Any, Tensor]:
+    """Multi-head attention, torch's own carrying the same weights, and vectors for both."""
+    layer = MultiHeadAttention(MultiHeadAttention.Config(WIDTH, heads=heads, **settings))
+    theirs = torch.nn.MultiheadAttention(WIDTH, heads, bias=False, batch_first=True)
+    W = layer.state_dict()
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([W["W_q"].T, W["W_k"].T, W["W_v"].T]))
+        theirs.out_proj.weight.copy_(W["W_o"].T)
+    x = torch.randn(2, TOKENS, WIDTH, generator=torch.Generator().manual_seed(11))
+    return layer, theirs, x
+
+
+def assert_parity(ours: Tensor, theirs: Tensor) -> None:
+    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("heads", [1, 3, 7, 21])
+@torch.no_grad()
+def test_many_heads_give_what_torch_gives_for_the_same_weights(heads: int) -> None:
+    layer, theirs, x = layered(heads)
+    output, weights = theirs(x, x, x, average_attn_weights=False)
+    trace = layer(x)
+    assert trace.weights.shape == (2, heads, TOKENS, TOKENS)
+    assert_parity(trace.weights, weights)
+    assert_parity(layer.merge(trace), output)
+    assert_parity(trace.weights.mean(-3), theirs(x, x, x)[1])
+
+
+@torch.no_grad()
+def test_padding_and_causal_masks_of_many_heads_agree_with_torch() -> None:
+    layer, theirs, x = layered()
+    allowed = masks.lengths(torch.tensor([3, TOKENS]), TOKENS)
+    causal = masks.causal(TOKENS, TOKENS)
+    trace = layer(x, (allowed & causal)[:, None])
+    output, weights = theirs(
+        x,
+        x,
+        x,
+        key_padding_mask=~allowed[:, 0],
+        attn_mask=~causal,
+        average_attn_weights=False,
+    )
+    assert_parity(trace.weights, weights)
+    assert_parity(layer.merge(trace), output)
+    assert (trace.weights[0, :, :, 3:] == 0).all()
+
+
+@torch.no_grad()
+def test_a_mask_is_shared_by_the_heads_or_one_a_head() -> None:
+    layer, theirs, x = layered()
+    shared = masks.window(TOKENS, TOKENS, 1)
+    each = torch.stack([shared, masks.causal(TOKENS, TOKENS), torch.ones_like(shared)])
+    for mask in (shared, each):
+        trace = layer(x, mask)
+        their_mask = ~mask.expand(2, HEADS, TOKENS, TOKENS).flatten(0, 1)
+        output, weights = theirs(x, x, x, attn_mask=their_mask, average_attn_weights=False)
+        assert_parity(trace.weights, weights)
+        assert_parity(layer.merge(trace), output)
+        assert trace.mask is not None
+        assert trace.mask.shape == trace.weights.shape
+    assert_parity(layer(x, each).weights[:, 0], layer(x, shared).weights[:, 0])
+
+
+@torch.no_grad()
+def test_a_head_alone_has_its_heads_weights_and_adds_its_part() -> None:
+    layer, _, x = layered()
+    mask, bias = masks.causal(TOKENS, TOKENS), alibi(HEADS, TOKENS, TOKENS)
+    trace = layer(x[0], mask, rotate=True, bias=bias)
+    parts = []
+    for index in range(HEADS):
+        alone = layer.head(index)(x[0], mask, rotate=True, bias=bias[index])
+        torch.testing.assert_close(alone.weights, trace.weights[index])
+        torch.testing.assert_close(alone.queries, trace.queries[index])
+        assert alone.values.shape == alone.output.shape == (TOKENS, WIDTH)
+        parts.append(alone.output)
+    assert_parity(torch.stack(parts).sum(0), layer.merge(trace))
+
+
+@pytest.mark.parametrize("index", [-1, 3, 50])
+def test_there_is_no_head_beyond_the_last(index: int) -> None:
+    with pytest.raises(IndexError, match=f"there are 3 heads, got {index}"):
+        layered()[0].head(index)
+
+
+@pytest.mark.parametrize("heads", [2, 4, 20])
+def test_heads_that_do_not_divide_the_width_are_refused(heads: int) -> None:
+    with pytest.raises(ValueError, match=f"heads must divide d_model = 21, got {heads}"):
+        MultiHeadAttention.Config(WIDTH, heads=heads)
+
+
+@torch.no_grad()
+def test_one_head_with_identity_parameters_is_dot_product_attention() -> None:
+    layer, _, x = layered(1, parameters="identity")
+    plain = VARIANTS["dot"](VARIANTS["dot"].Config(WIDTH))(x)
+    torch.testing.assert_close(layer.merge(layer(x)), plain.output)
+    torch.testing.assert_close(layer(x).weights[:, 0], plain.weights)
+
+
+def test_split_heads_are_slices_side_by_side_and_merge_undoes_it() -> None:
+    x = torch.arange(2 * 3 * 6.0).reshape(2, 3, 6)
+    split = functional.split_heads(x, 3)
+    assert split.shape == (2, 3, 3, 2)
+    assert torch.equal(split[1, 2], x[1, :, 4:6])
+    assert torch.equal(functional.merge_heads(split), x)
+    with pytest.raises(ValueError, match="heads must divide d_model = 6, got 4"):
+        functional.split_heads(x, 4)

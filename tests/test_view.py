@@ -12,6 +12,8 @@ import torch
 from torchtext.vocab import Vectors
 
 from attention import masks
+from attention.cross import CrossSettings
+from attention.heads import HeadSettings
 from attention.params import complaint, settings_of
 from attention.positions import sinusoidal
 from attention.text import MAX_TOKENS
@@ -22,6 +24,7 @@ from attention.view import (
     Settings,
     View,
     compute,
+    every_setting,
     make_mask,
     misread,
     variant_names,
@@ -108,6 +111,16 @@ def test_published_defaults_of_variants_stay_since_links_leave_them_out() -> Non
         assert settings_of(variant.Config).get("seed", (0,))[0] == PUBLISHED_DEFAULTS["seed"]
 
 
+def test_published_settings_of_heads_stay_since_links_carry_them() -> None:
+    declared = settings_of(HeadSettings)
+    defaults = {"cover": 0.9, "active": "", "sort": "head"}
+    assert {name: default for name, (default, _) in declared.items()} == defaults
+    words = ("head", "entropy", "distance", "previous", "same", "next", "first")
+    assert declared["sort"][1].choices() == words
+    assert (declared["cover"][1].minimum, declared["cover"][1].maximum) == (0.1, 1.0)
+    assert declared.items() <= every_setting().items()
+
+
 def test_published_option_words_stay_since_links_carry_them() -> None:
     schemas = [Settings, Selection, *(variant.Config for variant in VARIANTS.values())]
     now = {
@@ -117,6 +130,28 @@ def test_published_option_words_stay_since_links_carry_them() -> None:
         if about.choices()
     }
     assert now == PUBLISHED_OPTIONS
+
+
+def test_published_settings_of_two_sequences_stay_since_links_leave_them_out() -> None:
+    declared = settings_of(CrossSettings)
+    assert {name: default for name, (default, _) in declared.items()} == {
+        "cross": "sentences",
+        "asking": "bonjour le monde",
+        "memory": "hello world",
+        "batch_example": "toy",
+        "toy_queries": "1 2 | 3 -1",
+        "valid_lens": "2 6",
+        "batch": "hello world | the cat walks on the street | good morning my friend",
+        "batch_lens": "",
+        "element": 0,
+        "dimension": 0,
+    }
+    assert {name: about.choices() for name, (_, about) in declared.items() if about.choices()} == {
+        "cross": ("sentences", "batch"),
+        "batch_example": ("toy", "sentences"),
+    }
+    assert misread({name: str(default) for name, (default, _) in declared.items()}) == []
+    assert not declared.keys() & (settings_of(Settings) | settings_of(Selection)).keys()
 
 
 def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
@@ -295,6 +330,8 @@ def test_every_mask_of_the_menu_can_be_made(mask: str) -> None:
     made = make_mask(Settings(mask=mask), 5)
     assert (made is None) == (mask == "none")
     assert made is None or made.shape == (5, 5)
+    across = make_mask(Settings(mask=mask), 5, 3)
+    assert across is None or across.shape == (5, 3)
 
 
 def test_bad_cells_become_a_note_and_hide_nothing() -> None:

@@ -21,7 +21,9 @@ from torch import Tensor
 
 from attention import analysis, figures
 from attention.analysis import Terms
+from attention.compare import Comparison, Sweep
 from attention.functional import Trace
+from attention.heads import PLAIN_DOTS
 from attention.matrix import MOST_CELLS, Matrix, Misprint, cells, read_matrix
 
 Renderer = Callable[..., Any]
@@ -69,14 +71,19 @@ def token_view(
     on_select: Callable[[int], None],
     *,
     key: str,
+    memory: tuple[Sequence[str], Sequence[bool]] | None = None,
 ) -> None:
     """Queries and keys as text, joined by lines as strong as the weights of one query.
 
+    memory: the tokens of the keys and which are known, None where they are those of the queries;
     weights: (queries, keys); mask: (queries, keys) bool or None; query: the selected position.
     Hovering a query previews its row in the browser; a click, Enter or the arrow keys call
     on_select with its position.
     """
     shown = weights if mask is None else weights.masked_fill(~mask, torch.nan)
+    header: dict[str, Any] = {"tokens": list(tokens), "known": list(known), "query": query}
+    if memory is not None:
+        header["memory"] = {"tokens": list(memory[0]), "known": list(memory[1])}
 
     def selected() -> None:
         position = st.session_state[key].query
@@ -85,18 +92,27 @@ def token_view(
 
     _token_view(
         key=key,
-        data=_message({"tokens": list(tokens), "known": list(known), "query": query}, shown),
+        data=_message(header, shown),
         on_query_change=selected,
     )
 
 
-def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key: str) -> None:
+def heatmap(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    *,
+    key: str,
+    keys: Sequence[str] | None = None,
+) -> None:
     """`figures.heatmap`, drawn by plotly.js without the detour of a Plotly chart of Streamlit's.
 
     That one is built anew on every change, twice, from numbers as text; here plotly.js changes
     what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight.
+    keys: the tokens across, None = those of the queries.
     """
-    z, data, layout = figures.heatmap_parts(trace, stage, tokens, query)
+    z, data, layout = figures.heatmap_parts(trace, stage, tokens, query, keys)
     rows, columns = z.shape
     bits = analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None
     header = {
@@ -105,6 +121,7 @@ def heatmap(trace: Trace, stage: str, tokens: Sequence[str], query: int, *, key:
         "rows": rows,
         "columns": columns,
         "tokens": list(tokens),
+        "keys": None if keys is None else list(keys),
         "scale": trace.scale,
         "stage": stage,
         "entropy": bits,
@@ -146,10 +163,12 @@ def mask_grid(
     on_paint: Callable[[list[tuple[int, int]], bool], None],
     *,
     key: str,
+    keys: Sequence[str] | None = None,
 ) -> None:
     """A grid of the cells a query may attend to, to click, drag over or reach by arrow keys.
 
-    mask: (queries, keys) bool. on_paint gets the (query, key) cells and whether they may attend.
+    mask: (queries, keys) bool; keys: the tokens across, None = those of the queries. on_paint
+    gets the (query, key) cells and whether they may attend.
     """
 
     def painted() -> None:
@@ -160,7 +179,11 @@ def mask_grid(
 
     _mask_grid(
         key=key,
-        data={"tokens": list(tokens), "mask": mask.int().tolist()},
+        data={
+            "tokens": list(tokens),
+            "keys": list(tokens if keys is None else keys),
+            "mask": mask.int().tolist(),
+        },
         on_paint_change=painted,
     )
 
@@ -172,12 +195,14 @@ def matrices(
     chosen: tuple[int, int] | None = None,
     on_choose: Callable[[int, int], None] | None = None,
     hidden: bool = False,
+    written: int | None = None,
 ) -> None:
     """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
 
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     With on_choose its cells can be chosen, by click or arrow keys; chosen: the (row, column) lit
-    meanwhile. hidden: the result's numbers stay here, to be guessed.
+    meanwhile. hidden: the result's numbers stay here, to be guessed. written: up to how many
+    columns numbers are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
     headers, numbers = [], []
@@ -221,6 +246,8 @@ def matrices(
         "deliberate": hidden,
         "pickable": on_choose is not None,
     }
+    if written is not None:
+        header["written"] = written
     _matrices(key=key, data=_message(header, *numbers), on_cell_change=picked)
 
 
@@ -262,3 +289,176 @@ def number_grid(
 def copy_link(*, key: str) -> None:
     """A button that copies the address of exactly this view."""
     _copy_link(key=key, data={}, width="content")
+
+
+_head_grid = _component("head_grid")
+_head_view = _component("head_view")
+
+
+def head_grid(
+    dots: Tensor,
+    block: int,
+    n_tokens: int,
+    head: int,
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """All heads as small heatmaps on one canvas, one to be chosen by click or arrow keys.
+
+    dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
+    `heads.thumbnails`; n_tokens: how many there are; head: the chosen one.
+    """
+    heads, rows, columns = dots.shape
+
+    def chosen() -> None:
+        picked = st.session_state[key].head
+        if isinstance(picked, int) and 0 <= picked < heads:
+            on_choose(picked)
+
+    header = {
+        "heads": heads,
+        "rows": rows,
+        "columns": columns,
+        "block": block,
+        "tokens": n_tokens,
+        "saturated": max(rows, columns) > PLAIN_DOTS,
+        "chosen": head,
+    }
+    _head_grid(key=key, data=_message(header, rest=dots.numpy().tobytes()), on_head_change=chosen)
+
+
+def head_view(
+    tokens: Sequence[str],
+    known: Sequence[bool],
+    weights: Tensor,
+    active: Sequence[int],
+    query: int,
+    on_select: Callable[[int], None],
+    on_active: Callable[[list[int]], None],
+    *,
+    key: str,
+) -> None:
+    """Queries and keys as text, joined by lines in a colour a head, as strong as their weights.
+
+    weights: of the edges to draw, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) of the
+    chosen query alone; active: the heads drawn. A click on a head's button turns it on or off, a
+    double click (or one with shift) keeps it alone: on_active gets the heads then active. Queries
+    are chosen as in `token_view`.
+    """
+    heads, rows, _ = weights.shape
+
+    def selected() -> None:
+        position = st.session_state[key].query
+        if isinstance(position, int) and 0 <= position < len(tokens):
+            on_select(position)
+
+    def toggled() -> None:
+        match st.session_state[key].active:
+            case [*chosen] if all(isinstance(head, int) for head in chosen):
+                on_active([head for head in chosen if 0 <= head < heads])
+
+    header = {
+        "tokens": list(tokens),
+        "known": list(known),
+        "heads": heads,
+        "whole": rows == len(tokens),
+        "active": list(active),
+        "query": query,
+    }
+    _head_view(
+        key=key,
+        data=_message(header, weights),
+        on_query_change=selected,
+        on_active_change=toggled,
+    )
+
+
+_comparison = _component("comparison")
+_sweep = _component("sweep")
+
+
+def comparison(
+    compared: Comparison,
+    titles: Sequence[str],
+    query: int,
+    on_select: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """Two heatmaps of weights, their difference, and how far each row diverges.
+
+    titles: of the three heatmaps; query: the chosen row. What is hidden is hatched. Pointing at a
+    cell tells its numbers on both sides; a click or the arrow keys call on_select with a row.
+    """
+    absent = [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []]
+    sides = (
+        weights.masked_fill(hidden | ~(there[:, None] & there), torch.nan)
+        for weights, hidden, there in (
+            (compared.a, compared.hidden_a, compared.in_a),
+            (compared.b, compared.hidden_b, compared.in_b),
+        )
+    )
+
+    def selected() -> None:
+        position = st.session_state[key].query
+        if isinstance(position, int) and 0 <= position < len(compared.names):
+            on_select(position)
+
+    header = {
+        "size": len(compared.names),
+        "names": list(compared.names),
+        "changed": compared.changed.tolist(),
+        "both": (compared.in_a & compared.in_b).tolist(),
+        "absent": absent,
+        "titles": list(titles),
+        "query": query,
+    }
+    data = _message(header, *sides, compared.divergence.float())
+    _comparison(key=key, data=data, on_query_change=selected)
+
+
+def sweep(
+    swept: Sweep,
+    names: Sequence[str],
+    query: int,
+    on_release: Callable[[float], None],
+    on_select: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """Weights under a slider: each of its stops is worked out in the browser, from the scores.
+
+    query: the chosen row, shown in numbers. on_release gets the value the slider is left at, and
+    on_select a row, by click or arrow keys.
+    """
+    masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
+
+    def released() -> None:
+        value = st.session_state[key].at
+        if isinstance(value, int | float) and swept.values[0] <= value <= swept.values[-1]:
+            on_release(float(value))
+
+    def selected() -> None:
+        position = st.session_state[key].query
+        if isinstance(position, int) and 0 <= position < len(names):
+            on_select(position)
+
+    header = {
+        "kind": swept.kind,
+        "size": len(names),
+        "names": list(names),
+        "values": swept.values,
+        "at": swept.at,
+        "shown": swept.shown,
+        "dots": swept.dots.shape[-1],
+        "biased": swept.bias is not None,
+        "query": query,
+    }
+    numbers = [masked] if swept.bias is None else [masked, swept.bias]
+    _sweep(
+        key=key,
+        data=_message(header, *numbers, rest=swept.dots.numpy().tobytes()),
+        on_at_change=released,
+        on_query_change=selected,
+    )

@@ -56,10 +56,10 @@ async function draw(view) {
   view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
   view.shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
   const z = Array.from({ length: rows }, (_, row) => view.shown.subarray(row * columns, (row + 1) * columns))
-  const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: rows > 32 ? "zoom" : false }
+  const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: Math.max(rows, columns) > 32 ? "zoom" : false }
   view.figure = [{ ...heat, z, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }, { ...layout, ...looks }]
   const { xaxis, yaxis, height, margin, shapes } = layout
-  const frame = JSON.stringify([heat.x, xaxis, yaxis, height, margin, shapes[0], theme])
+  const frame = JSON.stringify([heat.x, heat.y, xaxis, yaxis, height, margin, shapes[0], theme])
   const whole = JSON.stringify(view.chart.layout?.xaxis.range) === JSON.stringify(xaxis.range)
   view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
   view.behind = true
@@ -192,10 +192,10 @@ function listen(view) {
 }
 
 function words(view, [row, column]) {
-  const { tokens, columns } = view.content
+  const { tokens, keys, columns } = view.content
   const cell = row * columns + column
   const number = (stage, name) => `${name}  ${view.numbers[stage][cell].toFixed(4)}`
-  const lines = [`query  ${tokens[row]} (${row})`, `key  ${tokens[column]} (${column})`, number("scores", "score"), number("scaled", "scaled"), number("weights", "weight")]
+  const lines = [`query  ${tokens[row]} (${row})`, `key  ${(keys ?? tokens)[column]} (${column})`, number("scores", "score"), number("scaled", "scaled"), number("weights", "weight")]
   return lines.join("\n") + (view.masked[cell] ? ", masked" : "")
 }
 

@@ -4,7 +4,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   view.send = (cells, allowed) => setTriggerValue("paint", { cells, allowed })
-  if (view.names !== data.tokens.join("\n")) write(view, data.tokens)
+  if (view.names !== JSON.stringify([data.tokens, data.keys])) write(view, data.tokens, data.keys)
   view.cells.forEach((row, query) => row.forEach((cell, key) => mark(cell, data.mask[query][key] === 1)))
 }
 
@@ -54,8 +54,8 @@ function build(parent) {
   return view
 }
 
-function write(view, tokens) {
-  view.names = tokens.join("\n")
+function write(view, tokens, keys) {
+  view.names = JSON.stringify([tokens, keys])
   const name = (token, className) => {
     const head = document.createElement("span")
     head.className = className
@@ -73,11 +73,11 @@ function write(view, tokens) {
     cell.setAttribute("aria-label", `hide ${token} ${key} from ${tokens[query]} ${query}`)
     return cell
   }
-  view.cells = tokens.map((_, query) => tokens.map(button(query)))
-  view.grid.style.gridTemplateColumns = `minmax(3rem, 5rem) repeat(${tokens.length}, 1.4rem)`
+  view.cells = tokens.map((_, query) => keys.map(button(query)))
+  view.grid.style.gridTemplateColumns = `minmax(3rem, 5rem) repeat(${keys.length}, 1.4rem)`
   view.grid.replaceChildren(
     document.createElement("span"),
-    ...tokens.map((token) => name(token, "key")),
+    ...keys.map((token) => name(token, "key")),
     ...view.cells.flatMap((row, query) => [name(tokens[query], "query"), ...row]),
   )
 }

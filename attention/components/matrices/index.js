@@ -32,7 +32,7 @@ function make(tag, name, parent) {
 /* Elements are made anew only when names or sizes change; numbers alone are written into what stands. */
 function draw(view) {
   const { parts, joins, numbers, pickable } = view.content
-  const outline = JSON.stringify([parts.map(({ name, rows, columns, rowNames, columnNames }) => [name, rows, columns, rowNames, columnNames]), joins, pickable])
+  const outline = JSON.stringify([parts.map(({ name, rows, columns, rowNames, columnNames }) => [name, rows, columns, rowNames, columnNames]), joins, pickable, view.content.written])
   if (outline !== view.outline) lay(view)
   view.outline = outline
   let start = 0
@@ -45,7 +45,7 @@ function draw(view) {
 }
 
 function lay(view) {
-  const { parts, joins } = view.content
+  const { parts, joins, written: most } = view.content
   view.row.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
@@ -55,7 +55,7 @@ function lay(view) {
     make("b", "", caption).textContent = part.name
     make("span", "", caption).textContent = `${part.rows} × ${part.columns}`
     const shown = { part, figure, cells: null, grid: null, canvas: null }
-    if (part.columns <= MOST_COLUMNS && part.rows <= MOST_ROWS) written(shown)
+    if (part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS) written(shown)
     else painted(shown)
     listen(view, shown, index === parts.length - 1 && view.content.pickable)
     return shown

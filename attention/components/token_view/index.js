@@ -5,11 +5,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement) ?? build(parentElement)
   views.set(parentElement, view)
   view.select = (query) => setTriggerValue("query", query)
-  const { numbers, tokens, known, query } = decode(data)
+  const { numbers, tokens, known, memory, query } = decode(data)
   view.rows = numbers
-  if (view.names !== tokens.join("\n")) write(view, { tokens, known })
+  const names = JSON.stringify([tokens, known, memory])
+  if (view.names !== names) write(view, { tokens, known }, memory)
+  view.names = names
   view.query = query
   afterPaint(() => {
+    hold(view)
     reveal(view)
     show(view, view.query)
   })
@@ -46,15 +49,19 @@ function build(parent) {
     event.preventDefault()
     choose(view, Math.min(last, Math.max(0, next)))
   })
+  scroll.addEventListener("scroll", () => scroll.querySelector(".held") && view.shown !== undefined && requestAnimationFrame(() => show(view, view.shown)))
   new ResizeObserver(() => view.shown === undefined || show(view, view.shown)).observe(scroll)
   return view
 }
 
-function write(view, { tokens, known }) {
-  view.tokens = tokens
-  view.names = tokens.join("\n")
-  view.scroll.classList.toggle("long", tokens.length > 14)
-  const chip = (role) => (token, index) => {
+/* Without a memory the sentence is its own: its tokens are queries and keys. */
+function write(view, queries, memory) {
+  const keys = memory ?? queries
+  view.tokens = queries.tokens
+  view.keyTokens = keys.tokens
+  view.alone = memory === undefined
+  view.scroll.classList.toggle("long", Math.max(view.tokens.length, view.keyTokens.length) > 14)
+  const chip = (role, known) => (token, index) => {
     const item = document.createElement("div")
     item.className = known[index] ? "token" : "token unknown"
     item.setAttribute("role", role)
@@ -64,11 +71,11 @@ function write(view, { tokens, known }) {
     text.textContent = token
     return item
   }
-  view.queries.replaceChildren(...tokens.map(chip("option")))
+  view.queries.replaceChildren(...view.tokens.map(chip("option", queries.known)))
   view.shown = undefined
-  view.keys.replaceChildren(...tokens.map(chip("listitem")))
+  view.keys.replaceChildren(...view.keyTokens.map(chip("listitem", keys.known)))
   for (const key of view.keys.children) key.appendChild(document.createElement("small"))
-  view.lines.replaceChildren(...tokens.map(() => document.createElementNS(SVG, "path")))
+  view.lines.replaceChildren(...view.keyTokens.map(() => document.createElementNS(SVG, "path")))
 }
 
 function choose(view, query) {
@@ -82,12 +89,13 @@ function choose(view, query) {
 
 function show(view, query) {
   view.shown = query
-  const n = view.tokens.length
+  const n = view.keyTokens.length
   const row = view.rows.subarray(query * n, query * n + n)
   const most = row.reduce((most, weight) => (weight > most ? weight : most), 0) || 1
   const width = view.lines.clientWidth
-  const places = [...view.keys.children].map((key) => key.offsetTop + key.offsetHeight / 2)
-  const from = places[query]
+  const middle = (item) => top(view, item) + item.offsetHeight / 2
+  const places = [...view.keys.children].map(middle)
+  const from = middle(view.queries.children[query])
   for (let key = 0; key < n; key++) {
     const weight = row[key]
     const masked = Number.isNaN(weight)
@@ -105,21 +113,32 @@ function show(view, query) {
     item.classList.toggle("previewed", index === query && query !== view.query)
   }
   view.queries.setAttribute("aria-activedescendant", `option-${view.query}`)
-  view.summary.textContent = summarise(view.tokens, row, query)
+  view.summary.textContent = summarise(view, row, query)
 }
 
-function summarise(tokens, row, query) {
+function summarise({ tokens, keyTokens, alone }, row, query) {
   const order = [...row.keys()].filter((key) => row[key] > 0).sort((a, b) => row[b] - row[a])
   if (order.length === 0) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
-  const name = (position) => `“${tokens[position]}”${tokens.indexOf(tokens[position]) === tokens.lastIndexOf(tokens[position]) ? "" : ` at ${position}`}`
-  const named = order.slice(0, 2).map((key) => `${key === query ? "itself" : name(key)} (${row[key].toFixed(3)})`)
-  return `${name(query)} attends most to ${named.join(", then ")}.`
+  const name = (list, position) => `“${list[position]}”${list.indexOf(list[position]) === list.lastIndexOf(list[position]) ? "" : ` at ${position}`}`
+  const named = order.slice(0, 2).map((key) => `${alone && key === query ? "itself" : name(keyTokens, key)} (${row[key].toFixed(3)})`)
+  return `${name(tokens, query)} attends most to ${named.join(", then ")}.`
 }
 
 function reveal(view) {
   const item = view.queries.children[view.query]
   if (!item) return
   const { scrollTop, clientHeight } = view.scroll
-  if (item.offsetTop < scrollTop || item.offsetTop + item.offsetHeight > scrollTop + clientHeight)
-    view.scroll.scrollTop = item.offsetTop - clientHeight / 2
+  const place = top(view, item)
+  if (place < scrollTop || place + item.offsetHeight > scrollTop + clientHeight) view.scroll.scrollTop = place - clientHeight / 2
+}
+
+/* Where a token stands in what scrolls; a held list is a place of its own. */
+function top({ scroll }, item) {
+  return item.offsetTop + (item.offsetParent === scroll ? 0 : item.offsetParent?.offsetTop ?? 0)
+}
+
+/* Of two sequences the shorter one, where it fits, stays in view while the other scrolls. */
+function hold({ scroll, queries, keys, alone }) {
+  const fits = ({ firstElementChild: first, lastElementChild: last }) => last.offsetTop + last.offsetHeight - first.offsetTop < scroll.clientHeight
+  for (const list of [queries, keys]) list.classList.toggle("held", !alone && fits(list))
 }

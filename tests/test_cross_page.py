@@ -1,0 +1,343 @@
+"""The page of two sequences, as Streamlit runs it and as a person sees it in Chromium."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+from attention.cross import PAD
+from attention.text import tokenize
+from attention.variants import VARIANTS
+from tests.browsing import Open, Page, search, settle
+from tests.hostile import HOSTILE
+
+api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+
+
+@pytest.fixture(autouse=True)
+def _warm_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest forgets before every run that the frame has run; a server does not."""
+    begin = PagesManager.__init__
+
+    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
+        begin(manager, *arguments, **more)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", warm)
+
+
+def opened(**link: str) -> AppTest:
+    app = AppTest.from_file("../streamlit_app.py", default_timeout=30)
+    app.switch_page("pages/cross.py")
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def received(app: AppTest) -> list[dict[str, Any]]:
+    """What the scripts of our components receive, headers only."""
+    found = []
+    for component in app.get("bidi_component"):
+        data = component.proto.bytes
+        if data:
+            found.append(json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]))
+    return found
+
+
+def token_view(app: AppTest) -> dict[str, Any]:
+    return next(header for header in received(app) if "known" in header)
+
+
+def matrices(app: AppTest) -> list[dict[str, Any]]:
+    return [header for header in received(app) if "joins" in header]
+
+
+def said(app: AppTest) -> str:
+    """All the page's raw HTML, where a visitor's words may stand escaped."""
+    return "\n".join(item.proto.body for item in app.get("html"))
+
+
+def choice(app: AppTest, name: str) -> Any:
+    return next(item for item in app.get("button_group") if item.key == name)
+
+
+def drawn(app: AppTest) -> set[str]:
+    kinds = ("button_group", "number_input", "slider", "text_input")
+    return {item.key for kind in kinds for item in app.get(kind)}
+
+
+# Two sentences
+
+
+def test_the_page_opens_on_bonjour_le_monde_asking_hello_world() -> None:
+    app = opened()
+    assert app.title[0].value == "Two sequences"
+    assert app.text_input(key="asking").value == "bonjour le monde"
+    assert app.text_input(key="memory").value == "hello world"
+    assert token_view(app)["tokens"] == ["bonjour", "le", "monde"]
+    assert token_view(app)["memory"] == {"tokens": ["hello", "world"], "known": [True, True]}
+    assert "asking: 3 tokens · answering: 2 tokens" in said(app)
+    assert "s" not in drawn(app)
+
+
+def test_the_sentence_of_explore_does_not_come_along() -> None:
+    assert token_view(opened(s="the bank raised its rates"))["tokens"][0] == "bonjour"
+
+
+def test_the_sentences_are_swapped_and_examples_taken() -> None:
+    app = opened(asking="a b", memory="c")
+    next(button for button in app.button if button.label == "Swap").click().run()
+    assert [app.text_input(key=key).value for key in ("asking", "memory")] == ["c", "a b"]
+    app.button(key="pair_1").click().run()
+    assert token_view(app)["tokens"] == tokenize("who sat by the river")
+    assert token_view(app)["memory"]["tokens"] == tokenize("she sat by the river bank")
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_asks_across(name: str) -> None:
+    app = opened(variant=name, query="2", positions="rotary")
+    assert "<bdi>monde</bdi>" in said(app)
+    assert "Σw = 1.000000" in said(app)
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "length", "window", "custom"])
+def test_every_mask_is_explained(mask: str) -> None:
+    captions = [item.value for item in opened(mask=mask).caption]
+    begins = "Every query may attend" if mask == "none" else mask.capitalize()
+    assert len([words for words in captions if words.startswith(begins)]) == 1
+
+
+def test_the_custom_mask_has_the_memorys_tokens_across() -> None:
+    app = opened(mask="custom", cells="2:1")
+    grids = [item.proto.json for item in app.get("bidi_component") if item.proto.json]
+    grid = next(data for data in map(json.loads, grids) if "mask" in data)
+    assert grid["tokens"] == ["bonjour", "le", "monde"]
+    assert grid["keys"] == ["hello", "world"]
+    assert grid["mask"] == [[1, 1], [1, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"memory": ""}, "The memory is empty"),
+        ({"memory": '"'}, "The memory is empty"),
+        ({"asking": ""}, "No one asks"),
+        ({"asking": "", "memory": ""}, "No one asks"),
+        ({"cross": "batch", "batch_example": "sentences", "batch": "|"}, "A batch needs"),
+        ({"cross": "batch", "batch_example": "sentences", "asking": ""}, "A batch needs"),
+    ],
+)
+def test_an_empty_sentence_is_met_with_a_word(link: dict[str, str], words: str) -> None:
+    (info,) = opened(**link).info
+    assert info.value.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("asking", "memory", "shape"),
+    [("cat " * 600, "a b", (512, 2)), ("a b", "cat " * 600, (2, 512))],
+)
+def test_of_600_tokens_on_either_side_512_are_shown(
+    asking: str, memory: str, shape: tuple[int, int]
+) -> None:
+    app = opened(asking=asking, memory=memory, query="1")
+    heat = next(header for header in received(app) if "stage" in header)
+    assert (heat["rows"], heat["columns"]) == shape
+    assert "600 tokens, the last 88 left out" in said(app)
+
+
+def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
+    app = opened(mask="length", valid_len="0")
+    assert "No key is valid, so there is nothing to attend to" in said(app)
+    assert "would make each weight not a number" in said(app)
+    assert "Σw = 0.000000" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"cross": "foo"}, "cross must be one of sentences, batch"),
+        ({"batch_example": "x"}, "batch_example must be one of toy, sentences"),
+        ({"query": "7"}, "There is no token 7 in this sentence; showing the last, 2."),
+        ({"memory": "cat zzxqy"}, "No vector for “zzxqy”"),
+        ({"memory": "cat " * 1300}, "memory must have at most 5000 characters"),
+        ({"mask": "custom", "cells": "<img src=x>"}, "got &#x27;&lt;img&#x27;"),
+        ({"cross": "batch", "element": "9"}, "element must lie between 0 and 5, got 9"),
+        ({"cross": "batch", "element": "5"}, "There is no sequence 5 in this batch"),
+        ({"cross": "batch", "row": "3"}, "There is no row 3 in this batch; showing the last, 0."),
+        ({"cross": "batch", "dimension": "nan"}, "dimension must be a whole number"),
+        ({"cross": "batch", "valid_lens": "<b>"}, "a whole number, got &#x27;&lt;b&gt;&#x27;"),
+        ({"cross": "batch", "toy_queries": "1 2"}, "Queries: two sequences of up to 4 queries"),
+    ],
+)
+def test_a_bad_link_falls_back_with_a_visible_word(link: dict[str, str], words: str) -> None:
+    assert words in said(opened(**link))
+
+
+@pytest.mark.parametrize("sentence", HOSTILE)
+def test_hostile_words_in_every_box_are_neither_interpreted_nor_fatal(sentence: str) -> None:
+    texts = {"asking": sentence + " a", "memory": "a " + sentence, "batch": sentence + " | a"}
+    for part in ({}, {"cross": "batch", "batch_example": "sentences", "batch_lens": sentence}):
+        app = opened(**texts, **part)
+        markdown = [item.value for item in (*app.markdown, *app.caption, *app.info)]
+        labels = [item.label for kind in ("button", "download_button") for item in app.get(kind)]
+        for token in tokenize(sentence):
+            if len(token) > 3 and not token.isalpha():
+                assert not [text for text in (*markdown, *labels) if token in text]
+                assert token not in said(app) or "<" not in token
+
+
+# Batches
+
+
+def test_the_toy_is_shown_with_its_padding() -> None:
+    app = opened(cross="batch")
+    assert not drawn(app) & {"asking", "memory", "mask", "variant", "vectors"}
+    shown = matrices(app)
+    assert [part["name"] for part in shown[0]["parts"]] == ["scaled scores", "weights", "output"]
+    assert [part["masked"] for part in shown[1]["parts"]] == [True, True, False]
+    assert len(shown) == 2 + 2
+    texts = [item.value for item in app.text]
+    assert texts == ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
+    assert "2.0000" in said(app)
+
+
+def test_each_valid_length_to_try_is_taken() -> None:
+    for name, link in (("valid_lens", {}), ("batch_lens", {"batch_example": "sentences"})):
+        app = opened(cross="batch", **link)
+        for index in range(3):
+            app.button(key=f"{name}_{index}").click().run()
+            assert not app.exception
+            assert "Valid lengths:" not in said(app)
+    assert app.text_input(key="batch_lens").value == "1 2 2; 3 4 5; 4 4 4"
+
+
+def test_a_batch_of_sentences_shows_its_padding_by_name() -> None:
+    app = opened(cross="batch", batch_example="sentences", batch="hello world | a b c |")
+    names = [header["parts"][0]["columnNames"] for header in matrices(app)[:3]]
+    assert names == [["hello", "world", PAD], ["a", "b", "c"], [PAD] * 3]
+    assert {"variant", "positions"} <= drawn(app)
+    assert "mask" not in drawn(app)
+
+
+def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
+    app = opened(cross="batch", valid_lens="0 6")
+    assert "No key is valid, so there is nothing to attend to" in said(app)
+    assert "<td>not a number</td>" in said(app)
+
+
+# In the browser
+
+
+def fingerprint(page: Page) -> dict[str, Any]:
+    return {
+        "texts": [box.input_value() for box in page.get_by_role("textbox").all()],
+        "numbers": [box.input_value() for box in page.get_by_role("spinbutton").all()],
+        "chosen": page.get_by_role("radio", checked=True).all_inner_texts(),
+        "tokens": page.get_by_role("option").all_inner_texts(),
+        "cells": page.get_by_role("listitem").all_inner_texts(),
+        "rows": page.locator("tbody tr").all_inner_texts(),
+    }
+
+
+def wait_for_the_same(page: Page, other: Page) -> None:
+    """Until as much is drawn as on the other page: on a busy machine the last parts come late."""
+    for role in ("textbox", "spinbutton", "radio", "option", "listitem"):
+        api.expect(page.get_by_role(role)).to_have_count(other.get_by_role(role).count())
+    rows = other.locator("tbody tr").count()
+    api.expect(page.locator("tbody tr")).to_have_count(rows)
+
+
+def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
+    open_page: Open,
+) -> None:
+    page = open_page("/cross?mask=custom")
+    api.expect(page.get_by_role("option")).to_have_text(["bonjour", "le", "monde"])
+    page.locator("[data-query='2'][data-key='1']").click()
+    settle(page)
+    page.get_by_role("listbox").focus()
+    page.keyboard.press("End")
+    api.expect(page.locator(".equation")).to_contain_text("ymonde = 1.000")
+    box = page.get_by_label("Keys and values from")
+    box.press("End")
+    box.press_sequentially(" again", delay=30)
+    api.expect(page.get_by_role("listitem").last).to_contain_text("again")
+    api.expect(page.get_by_role("status").first).to_contain_text("“monde” attends most to")
+    settle(page)
+    asked = {"mask": "custom", "cells": "2:1", "query": "2", "memory": "hello world again"}
+    assert search(page) == asked
+    again = open_page("/cross?" + urlencode(asked))
+    wait_for_the_same(again, page)
+    assert fingerprint(again) == fingerprint(page)
+
+
+def test_hovering_tells_query_and_key_of_their_own_sentences(open_page: Open) -> None:
+    page = open_page("/cross")
+    box = page.locator(".st-key-weights_heatmap .hm image").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 2.5 / 3)
+    told = page.locator(".attention-tip").inner_text().splitlines()
+    assert told[:2] == ["query  monde (2)", "key  world (1)"]
+    page.get_by_role("option").nth(1).hover()
+    api.expect(page.get_by_role("status").first).to_contain_text("“le” attends most to “world”")
+    assert search(page) == {}
+
+
+def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:
+    page = open_page("/cross?" + urlencode({"asking": "cat " * 60, "query": "50"}))
+    api.expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
+    scroll, key = (page.locator(name).first.bounding_box() for name in (".scroll", ".keys .token"))
+    assert scroll["y"] <= key["y"] <= scroll["y"] + scroll["height"]
+    line = page.locator(".scroll path").first.get_attribute("d")
+    end = float(line.split(",")[-1])
+    top = page.locator(".scroll").first.evaluate("scroll => scroll.scrollTop")
+    assert top > 100
+    assert abs(end - (key["y"] + key["height"] / 2 - scroll["y"] + top)) < 1.5
+
+
+def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: Open) -> None:
+    page = open_page("/cross?cross=batch")
+    page.get_by_role("grid", name="output").nth(1).locator(".cell").nth(3).click()
+    api.expect(page.locator(".numbers tfoot")).to_contain_text("13.0000")
+    page.keyboard.press("ArrowLeft")
+    api.expect(page.locator(".numbers tfoot")).to_contain_text("12.0000")
+    settle(page)
+    assert search(page) == {"cross": "batch", "element": "1", "dimension": "2"}
+    again = open_page("/cross?" + urlencode(search(page)))
+    wait_for_the_same(again, page)
+    assert fingerprint(again) == fingerprint(page)
+    assert again.locator(".masked").count() == 2 * (8 + 4) + 4
+
+
+def test_the_sidebar_follows_from_sentences_to_a_batch(open_page: Open) -> None:
+    page = open_page("/cross")
+    page.get_by_role("radio", name="batch", exact=True).click()
+    settle(page)
+    api.expect(page.locator(".st-key-mask")).to_have_count(0)
+    api.expect(page.get_by_text("Sequence 1: valid length 6 of 10")).to_be_visible()
+    page.get_by_role("textbox", name="Valid lengths").fill("1; 3")
+    api.expect(page.get_by_text("Sequence 1: valid lengths 3 of 10, one a query")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_hostile_words_do_nothing_on_a_phone_in_either_theme(scheme: str, open_page: Open) -> None:
+    page = open_page(color_scheme=scheme, viewport={"width": 390, "height": 800})
+    hostile = " ".join(part for part in HOSTILE if len(part) < 100)
+    for link in (
+        {"memory": hostile, "asking": hostile[::-1]},
+        {"batch": hostile, "cross": "batch"},
+    ):
+        link = link | {"batch_example": "sentences"}
+        page.goto(f"{re.sub('[?].*', '', page.url).rstrip('/')}/cross?{urlencode(link)}")
+        settle(page)
+        assert page.get_by_test_id("stException").count() == 0
+        assert page.locator("img[src*='evil'], a[href*='evil'], a[href^='javascript']").count() == 0
+        main = "document.querySelector('[data-testid=stMain]')"
+        assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
+        page.goto(page.url.split("/cross")[0])
