@@ -86,6 +86,8 @@ def from_sentence(settings: StepSettings) -> Computation | None:
         settings,
         positions=view.encoding,
         scale=view.scale,
+        rotate=view.rotate,
+        bias=view.trace.bias,
     )
 
 
