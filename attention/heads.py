@@ -48,7 +48,8 @@ def strongest_edges(weights: Tensor, share: float) -> Tensor:
     before = ordered.double().cumsum(-1) - ordered
     needed = (before < share * weights.double().sum(-1, keepdim=True)) & (ordered > 0)
     needed[..., 0] |= ordered[..., 0] > 0
-    return torch.zeros_like(needed).scatter(-1, order, needed)
+    edges: Tensor = torch.zeros_like(needed).scatter(-1, order, needed)
+    return edges
 
 
 def contributions(trace: Trace, W_o: Tensor) -> Tensor:
@@ -57,7 +58,8 @@ def contributions(trace: Trace, W_o: Tensor) -> Tensor:
     trace: with a heads axis; W_o: (heads · d_head, d_model). Returns (heads, queries, d_model).
     """
     heads = trace.output.shape[-3]
-    return trace.output @ W_o.unflatten(0, (heads, -1))
+    parts: Tensor = trace.output @ W_o.unflatten(0, (heads, -1))
+    return parts
 
 
 def neurons(trace: Trace, query: int) -> dict[str, Tensor]:

@@ -10,8 +10,10 @@ from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention import masks
+from attention.blocks import BlockSettings
 from attention.functional import STAGES, Trace
 from attention.hand import HandSettings
+from attention.identities import ClaimSettings
 from attention.params import (
     Config,
     Declared,
@@ -227,7 +229,7 @@ def every_setting() -> Declared:
     declared: Declared = {}
     for variant in VARIANTS.values():
         declared |= settings_of(variant.Config)
-    for schema in (Settings, Selection, StepSettings, HandSettings):
+    for schema in (Settings, Selection, StepSettings, HandSettings, ClaimSettings, BlockSettings):
         declared |= settings_of(schema)
     return declared
 

@@ -198,7 +198,7 @@ function format(number, { masked }) {
   if (Number.isNaN(number)) return masked ? "masked" : "not a number"
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
   const size = Math.abs(number)
-  return (number === 0 || (size >= 1e-3 && size < 1e5) ? number.toFixed(4) : number.toExponential(3)).replace("-", "−")
+  return (number === 0 || (size >= 1e-3 && size < 1e5) ? number.toFixed(4) : number.toExponential(3).replace("+", "")).replaceAll("-", "−")
 }
 
 function theme({ frame }, kind) {
