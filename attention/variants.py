@@ -224,7 +224,7 @@ class MultiHeadAttention(QueryKeyValue):
     title = "Multi-head attention"
     formula = (
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
-        r" \ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
+        r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
     )
     source = "Vaswani et al. 2017, section 3.2.2"
     published_scale = "1/√d_k"

@@ -12,8 +12,10 @@ import torch
 from torchtext.vocab import Vectors
 
 from attention import masks
-from attention.params import complaint, settings_of
+from attention.hand import HandSettings
+from attention.params import Declared, complaint, settings_of
 from attention.positions import sinusoidal
+from attention.steps import StepSettings
 from attention.text import MAX_TOKENS
 from attention.variants import VARIANTS
 from attention.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
@@ -47,6 +49,18 @@ PUBLISHED_DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "stage": "weights",
     "query": 0,
+    "input": "sentence",
+    "step": "x",
+    "row": 0,
+    "column": 0,
+    "dropout": 0.2,
+    "drop_seed": 0,
+    "predict": "off",
+    "hand_x": "1 0 1 0; 0 2 0 2; 1 1 1 1",
+    "hand_q": "1 0 1; 1 0 0; 0 0 1; 0 1 1",
+    "hand_k": "0 0 1; 1 1 0; 0 1 0; 1 1 0",
+    "hand_v": "0 2 0; 0 3 0; 1 0 3; 1 1 0",
+    "hand_mask": "1 1 1; 1 1 1; 1 1 1",
 }
 PUBLISHED_VARIANTS: dict[str, dict[str, Any]] = {
     "dot": {},
@@ -64,12 +78,23 @@ PUBLISHED_OPTIONS: dict[str, tuple[str, ...]] = {
     "positions": ("none", "sinusoidal"),
     "parameters": ("seeded", "identity"),
     "stage": ("scores", "scaled", "masked", "weights"),
+    "input": ("sentence", "hand"),
+    "step": (
+        *("x", "queries", "keys", "values", "scores"),
+        *("scaled", "masked", "weights", "dropout", "output"),
+    ),
+    "predict": ("off", "on"),
 }
+SCHEMAS = (Settings, Selection, StepSettings, HandSettings)
 
 
 @pytest.fixture(autouse=True)
 def _no_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
+
+
+def every_declared() -> Declared:
+    return {name: item for schema in SCHEMAS for name, item in settings_of(schema).items()}
 
 
 def viewed(**settings: Any) -> View:
@@ -83,8 +108,7 @@ def viewed(**settings: Any) -> View:
 
 
 def test_published_defaults_stay_since_links_leave_them_out() -> None:
-    declared = settings_of(Settings) | settings_of(Selection)
-    now = {name: default for name, (default, _) in declared.items()}
+    now = {name: default for name, (default, _) in every_declared().items()}
     assert {name: now.get(name) for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
     assert now.keys() == PUBLISHED_DEFAULTS.keys(), "pin the default of the new setting here"
     for name, default in now.items():
@@ -107,7 +131,7 @@ def test_published_defaults_of_variants_stay_since_links_leave_them_out() -> Non
 
 
 def test_published_option_words_stay_since_links_carry_them() -> None:
-    schemas = [Settings, Selection, *(variant.Config for variant in VARIANTS.values())]
+    schemas = [*SCHEMAS, *(variant.Config for variant in VARIANTS.values())]
     now = {
         name: about.choices()
         for schema in schemas
@@ -118,14 +142,14 @@ def test_published_option_words_stay_since_links_carry_them() -> None:
 
 
 def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
-    seen: dict[str, Any] = settings_of(Settings) | settings_of(Selection)
-    for variant in VARIANTS.values():
-        for name, declared in settings_of(variant.Config).items():
+    seen: dict[str, Any] = {}
+    for schema in (*SCHEMAS, *(variant.Config for variant in VARIANTS.values())):
+        for name, declared in settings_of(schema).items():
             assert seen.setdefault(name, declared) == declared
 
 
 def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
-    declared = settings_of(Settings) | settings_of(Selection)
+    declared = every_declared()
     for name, (default, about) in declared.items():
         assert complaint(name, default, about, default) is None
         if about.when is not None:
@@ -406,7 +430,7 @@ def test_whole_numbers_written_as_decimals_are_read_as_streamlit_reads_them() ->
     assert misread({"seed": "1.5"}) != []
 
 
-@pytest.mark.parametrize(("name", "most"), [("s", 5000), ("cells", 8000)])
+@pytest.mark.parametrize(("name", "most"), [("s", 5000), ("cells", 8000), ("hand_x", 9000)])
 def test_text_that_is_too_long_is_not_said_to_be_the_default_since_it_is_cut(
     name: str, most: int
 ) -> None:
