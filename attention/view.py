@@ -224,12 +224,15 @@ class Selection:
     query: int = setting(0, "Query token", minimum=0, maximum=MAX_TOKENS - 1, step=1)
 
 
+SCHEMAS = (Settings, Selection, StepSettings, HandSettings, ClaimSettings, BlockSettings)
+
+
 def every_setting() -> Declared:
-    """All names a link may carry: those of a view, of what is looked at, and of every variant."""
+    """All names a link may carry: those of a view, of every page, and of every variant."""
     declared: Declared = {}
     for variant in VARIANTS.values():
         declared |= settings_of(variant.Config)
-    for schema in (Settings, Selection, StepSettings, HandSettings, ClaimSettings, BlockSettings):
+    for schema in SCHEMAS:
         declared |= settings_of(schema)
     return declared
 

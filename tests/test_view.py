@@ -12,15 +12,13 @@ import torch
 from torchtext.vocab import Vectors
 
 from attention import masks
-from attention.hand import HandSettings
 from attention.params import Declared, complaint, settings_of
 from attention.positions import sinusoidal
-from attention.steps import StepSettings
 from attention.text import MAX_TOKENS
 from attention.variants import VARIANTS
 from attention.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
 from attention.view import (
-    Selection,
+    SCHEMAS,
     Settings,
     View,
     compute,
@@ -61,6 +59,33 @@ PUBLISHED_DEFAULTS: dict[str, Any] = {
     "hand_k": "0 0 1; 1 1 0; 0 1 0; 1 1 0",
     "hand_v": "0 2 0; 0 3 0; 1 0 3; 1 1 0",
     "hand_mask": "1 1 1; 1 1 1; 1 1 1",
+    "claim": "scale",
+    "source": "random",
+    "tokens": 3,
+    "width": 5,
+    "claim_d_k": 2,
+    "claim_seed": 0,
+    "power": 8.25,
+    "repeats": 6,
+    "mistake": "values",
+    "pads": 1,
+    "block": "bmm",
+    "bmm_a": "1 2 3; 4 5 6 | 1 0 -1; 2 2 0",
+    "bmm_b": "1 0; 0 1; 2 -1 | 3 1; 0 2; 1 1",
+    "transpose_x": "1 2 3; 4 5 6 | 7 8 9; 10 11 12",
+    "transpose_dims": "1-2",
+    "softmax_x": "1 2 3; 3 2 1 | 0 0 4; 1 1 1",
+    "softmax_dim": "2",
+    "temperature_x": "2 1 0 -1",
+    "temperature": 0.5,
+    "mask_keys": 4,
+    "masked_scores": "0 1 2 3; 3 2 1 0 | 1 1 1 1; 0 0 0 10",
+    "lens_dim": "1-D",
+    "valid_lens": "2 3",
+    "valid_lens_2d": "1 3; 2 4",
+    "block_batch": 0,
+    "block_row": 1,
+    "block_column": 0,
 }
 PUBLISHED_VARIANTS: dict[str, dict[str, Any]] = {
     "dot": {},
@@ -84,8 +109,14 @@ PUBLISHED_OPTIONS: dict[str, tuple[str, ...]] = {
         *("scaled", "masked", "weights", "dropout", "output"),
     ),
     "predict": ("off", "on"),
+    "claim": ("scale", "merge", "values", "permute", "leading", "stack", "influence", "mistakes"),
+    "source": ("random", "sentence"),
+    "mistake": ("values", "fill", "count", "tanh", "dim"),
+    "block": ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
+    "transpose_dims": ("1-2", "0-1", "0-2"),
+    "softmax_dim": ("0", "1", "2"),
+    "lens_dim": ("1-D", "2-D"),
 }
-SCHEMAS = (Settings, Selection, StepSettings, HandSettings)
 
 
 @pytest.fixture(autouse=True)
