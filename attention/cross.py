@@ -62,7 +62,7 @@ class CrossSettings:
         maximum=400,
         help="The two sequences apart by a bar, queries by semicolons, two numbers each.",
     )
-    valid_lens: str = setting("2 6", "Valid lengths", maximum=400, help=LENGTHS)
+    toy_lens: str = setting("2 6", "Valid lengths", maximum=400, help=LENGTHS)
     batch: str = setting(
         "hello world | the cat walks on the street | good morning my friend",
         "Memories, apart by |",
@@ -147,7 +147,7 @@ def toy(asked: CrossSettings, scale: float | None = None) -> Batch:
         queries = read_stack(CrossSettings.toy_queries)
         notes.append(f"Queries: {error}; showing {CrossSettings.toy_queries} instead.")
     own = torch.tensor([2, 6])
-    lens = _lens(asked.valid_lens, own, queries.shape[1], 10, notes)
+    lens = _lens(asked.toy_lens, own, queries.shape[1], 10, notes)
     trace = functional.attend(queries, keys, values, scale=scale, mask=_mask(lens, 10))
     return Batch(
         titles=("", ""),

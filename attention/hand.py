@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attention.matrix import Misprint, read_matrix, write_matrix
+from attention.matrix import MOST_CELLS, Misprint, read_matrix, write_matrix
 from attention.params import Config, setting
 from attention.variants import QueryKeyValue
 
+MOST_TOKENS = math.isqrt(MOST_CELLS)  # so that the mask can be edited too
+MOST_TEXT = 9000  # room for MOST_CELLS cells as long as `number_grid` lets them get
 HELP = "Rows apart by semicolons, numbers by spaces: 1 0 1; 0 2 0."
 
 
@@ -19,14 +22,14 @@ HELP = "Rows apart by semicolons, numbers by spaces: 1 0 1; 0 2 0."
 class HandSettings:
     """The matrices, as text. The example is Karim's “Illustrated: Self-Attention” (2019)."""
 
-    hand_x: str = setting("1 0 1 0; 0 2 0 2; 1 1 1 1", "X", maximum=4000, help=HELP)
-    hand_q: str = setting("1 0 1; 1 0 0; 0 0 1; 0 1 1", "W_q", maximum=4000, help=HELP)
-    hand_k: str = setting("0 0 1; 1 1 0; 0 1 0; 1 1 0", "W_k", maximum=4000, help=HELP)
-    hand_v: str = setting("0 2 0; 0 3 0; 1 0 3; 1 1 0", "W_v", maximum=4000, help=HELP)
+    hand_x: str = setting("1 0 1 0; 0 2 0 2; 1 1 1 1", "X", maximum=MOST_TEXT, help=HELP)
+    hand_q: str = setting("1 0 1; 1 0 0; 0 0 1; 0 1 1", "W_q", maximum=MOST_TEXT, help=HELP)
+    hand_k: str = setting("0 0 1; 1 1 0; 0 1 0; 1 1 0", "W_k", maximum=MOST_TEXT, help=HELP)
+    hand_v: str = setting("0 2 0; 0 3 0; 1 0 3; 1 1 0", "W_v", maximum=MOST_TEXT, help=HELP)
     hand_mask: str = setting(
         "1 1 1; 1 1 1; 1 1 1",
         "Mask",
-        maximum=4000,
+        maximum=MOST_TEXT,
         help="A row a query, a number a key: 0 hides the key from the query.",
     )
 
@@ -73,7 +76,9 @@ def read_hand(settings: HandSettings) -> Hand | dict[str, str]:
         wrong.setdefault(
             "hand_k", f"W_q has {W_q.shape[1]} columns, so W_k must too, got {W_k.shape[1]}"
         )
-    if tuple(mask.shape) != (tokens, tokens):
+    if tokens > MOST_TOKENS:
+        wrong["hand_x"] = f"X may have at most {MOST_TOKENS} rows, got {tokens}"
+    elif tuple(mask.shape) != (tokens, tokens):
         wrong["hand_mask"] = (
             f"X has {tokens} rows, so the mask is {tokens} × {tokens}, "
             f"got {mask.shape[0]} × {mask.shape[1]}"
@@ -87,10 +92,15 @@ def read_hand(settings: HandSettings) -> Hand | dict[str, str]:
 
 
 def resized_mask(mask: str, x: str) -> str:
-    """The mask's text at the size x asks for, new cells 1; as it is if either is misprinted."""
+    """The mask's text at the size x asks for, new cells 1.
+
+    As it is if either is misprinted, or x has too many rows for any mask.
+    """
     try:
         tokens, old = read_matrix(x).shape[0], read_matrix(mask)
     except Misprint:
+        return mask
+    if tokens > MOST_TOKENS:
         return mask
     new = torch.ones(tokens, tokens)
     kept = old[:tokens, :tokens]

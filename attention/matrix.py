@@ -28,7 +28,8 @@ class Matrix:
     numbers: (rows, columns); row_names, column_names: a name each, or none; kind: "signed" is
     coloured around 0, "share" from 0 up; allowed: (rows, columns) bool, False = masked; lights:
     what of it is lit while cell (i, j) of the result is pointed at: its row i, its column j, its
-    row j ("row of the column"), its column i, or the same cell.
+    row j ("row of the column"), its column i, or the same cell; most: the size that the last
+    colour stands for, None = the greatest there is.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Matrix:
     kind: Literal["signed", "share"] = "signed"
     allowed: Tensor | None = None
     lights: Lights = ""
+    most: float | None = None
 
     def __post_init__(self) -> None:
         if self.numbers.dim() != 2:

@@ -129,8 +129,11 @@ class Step:
 
     @property
     def identity(self) -> int:
-        """The same for the same numbers."""
-        return hash((self.title, self.result.numbers.numpy().tobytes()))
+        """The same for the same numbers, hidden in the same places."""
+        result = self.result
+        allowed = None if result.allowed is None else result.allowed.numpy().tobytes()
+        numbers = result.numbers
+        return hash((self.title, *numbers.shape, numbers.numpy().tobytes(), allowed))
 
     @property
     def shapes(self) -> str:
@@ -170,7 +173,7 @@ def verdict(step: Step, row: int, column: int) -> str:
     if most == -torch.inf:
         return "Every cell is hidden: there is no greatest one."
     guess, best = float(shown[row, column]), divmod(int(shown.argmax()), shown.shape[1])
-    if guess == most:
+    if number(guess) == number(most):
         return f"Right: {_cell(result, row, column)} is the greatest, {number(most)}."
     there = "it is hidden" if guess == -torch.inf else f"it holds {number(guess)}"
     return (
@@ -389,7 +392,11 @@ def _masked(done: Computation) -> Step:
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may attend to } j \\"
         r" -\infty & \text{otherwise} \end{cases}",
         "What a query may not see gets −∞, not 0: the softmax turns −∞ into exactly no weight. "
-        + (f"{hidden} cells are hidden." if hidden else "Nothing is hidden now."),
+        + (
+            f"{hidden} {'cell is' if hidden == 1 else 'cells are'} hidden."
+            if hidden
+            else "Nothing is hidden now."
+        ),
         [
             Matrix("scaled", trace.scaled, names, names, lights="cell"),
             "→",
@@ -410,11 +417,12 @@ def _weights(done: Computation) -> Step:
             return Working(f"“{names[row]}” may attend to nothing: all its weights are 0.", ())
         scores = trace.scaled[row, keys]
         powers = (scores - scores.max()).exp()
+        total = number(float(powers.double().sum()))
         shown = number(float(trace.weights[row, column]))
         why = "" if column in keys else ", since it is hidden"
         return Working(
             f"“{names[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
-            f"exponential over the sum of them all, {number(float(powers.sum()))}; the greatest "
+            f"exponential over the sum of them all, {total}; the greatest "
             f"score, {number(float(scores.max()))}, is taken off first and changes nothing.",
             [names[key] for key in keys],
             {

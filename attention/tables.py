@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 MOST_ROWS, FEWER_ROWS = 64, 32
 
@@ -29,11 +30,13 @@ def number(value: float | None) -> str:
     """A number as shown: four decimals, or four digits where that would lose it."""
     if value is None:
         return ""
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.4f}".replace("-", "−")
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    digits, _, exponent = f"{value:.3e}".partition("e")
+    exact = Decimal(value or 0)
+    with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
+        if value == 0 or 1e-3 <= abs(value) < 1e5:
+            return f"{exact:.4f}".replace("-", "−")
+        digits, _, exponent = f"{exact:.3e}".partition("e")
     return f"{digits}e{int(exponent)}".replace("-", "−")
 
 

@@ -10,11 +10,13 @@ from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention import compare, cross, masks
+from attention.blocks import BlockSettings
 from attention.compare import CompareSettings
 from attention.cross import Batch, CrossSettings
 from attention.functional import STAGES, Trace
 from attention.hand import HandSettings
 from attention.heads import HeadSettings
+from attention.identities import ClaimSettings
 from attention.params import (
     Config,
     Declared,
@@ -356,15 +358,21 @@ class Selection:
     query: int = setting(0, "Query token", minimum=0, maximum=MAX_TOKENS - 1, step=1)
 
 
+SCHEMAS = (
+    *(Settings, Selection, StepSettings, HandSettings, HeadSettings),
+    *(CrossSettings, CompareSettings, ClaimSettings, BlockSettings),
+)
+
+
 def every_setting() -> Declared:
-    """All names a link may carry: those of a view, of what is looked at, and of every variant."""
+    """All names a link may carry: those of a view, of every page, and of every variant."""
     declared: Declared = {}
     for variant in VARIANTS.values():
         declared |= settings_of(variant.Config)
     declared |= compare.other_side(declared | settings_of(Settings))
-    for schema in (Settings, Selection, StepSettings, HandSettings, HeadSettings, CrossSettings):
+    for schema in SCHEMAS:
         declared |= settings_of(schema)
-    return declared | settings_of(CompareSettings)
+    return declared
 
 
 def acceptable(name: str, text: str) -> bool:

@@ -87,15 +87,36 @@ USUAL = Site(
     "usual", HERE / "usual.py", ".stPlotlyChart .hm image", "stMain", lambda n: {"n": str(n)}
 )
 SITES = (FLOOR, APP, USUAL)
+MATRICES = ".frame[data-version]"
 STEPS = Site(
     "steps",
     ROOT / "streamlit_app.py",
-    "canvas[data-version]",
+    MATRICES,
     "stSidebar",
     lambda n: {"s": sentence(n), "step": "weights"},
     path="steps",
 )
-OTHER_PAGES = ((STEPS, SIZES),)
+BLOCKS = Site(
+    "blocks",
+    ROOT / "streamlit_app.py",
+    MATRICES,
+    "stMain",
+    lambda n: {"block": "softmax", "softmax_x": "; ".join([" ".join(map(str, range(n)))] * 3)},
+    path="blocks",
+    group="Along dim",
+    options=("2", "1"),
+)
+IDENTITIES = Site(
+    "identities",
+    ROOT / "streamlit_app.py",
+    MATRICES,
+    "stMain",
+    lambda n: {"s": sentence(n), "claim": "mistakes", "source": "sentence"},
+    path="identities",
+    group="Mistake",
+    options=("values", "count"),
+)
+OTHER_PAGES = ((STEPS, SIZES), (BLOCKS, (16,)), (IDENTITIES, (16,)))
 
 
 @dataclass(frozen=True)
@@ -225,6 +246,8 @@ class Tab:
         self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
         if self.page.locator(EXCEPTION).count():
             raise RuntimeError(f"{self.site.name} failed:\n{self.server.last_words()}")
+        if self.site.heatmap == MATRICES:
+            return
         rows = self.page.evaluate("selector => watch.rows(selector)", self.site.heatmap)
         if rows != n:
             raise RuntimeError(f"{self.site.name} shows {rows} words instead of {n}")

@@ -70,11 +70,7 @@
   }
 
   observe(document);
-  const roots = [document];
-  follow(Element.prototype, "attachShadow", (_, root) => {
-    roots.push(root);
-    observe(root);
-  });
+  follow(Element.prototype, "attachShadow", (_, root) => observe(root));
   for (const name of ["putImageData", "drawImage", "clearRect"]) {
     follow(CanvasRenderingContext2D.prototype, name, ({ canvas }) => {
       if (canvas.isConnected) contentChanged();
@@ -132,7 +128,7 @@
 
     /* How many rows the heatmap shows, from the canvas or from Plotly's own data. */
     rows(selector) {
-      const element = roots.map((root) => root.querySelector(selector)).find(Boolean);
+      const element = document.querySelector(selector);
       if (element instanceof HTMLCanvasElement) return element.height;
       const traces = element.closest(".js-plotly-plot")._fullData;
       return traces.find((trace) => trace.type === "heatmap").z.length;

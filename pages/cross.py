@@ -38,8 +38,8 @@ def choices() -> None:
         text_boxes(asking=260, batch="stretch", batch_lens=260)
         lengths_to_try("batch_lens")
     else:
-        text_boxes(toy_queries=260, valid_lens=260)
-        lengths_to_try("valid_lens")
+        text_boxes(toy_queries=260, toy_lens=260)
+        lengths_to_try("toy_lens")
 
 
 def text_boxes(**widths: str | int) -> None:

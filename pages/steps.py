@@ -133,6 +133,8 @@ def start_over() -> None:
 def within(step: Step, settings: StepSettings) -> tuple[int, int]:
     """The chosen cell, or the nearest there is: the matrices differ in size."""
     rows, columns = step.result.numbers.shape
+    if settings.row >= rows or settings.column >= columns:
+        state.say(f"There are {rows} rows and {columns} columns here; showing the nearest cell.")
     return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 

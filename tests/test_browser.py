@@ -36,7 +36,7 @@ def fingerprint(page: Page) -> dict[str, Any]:
             slider.get_attribute("aria-valuenow") for slider in page.get_by_role("slider").all()
         ],
         "tokens": page.get_by_role("option").all_inner_texts(),
-        "weights": page.get_by_role("listitem").all_inner_texts(),
+        "weights": page.get_by_test_id("stMain").get_by_role("listitem").all_inner_texts(),
         "equation": page.locator(".equation").inner_text(),
         "nearest": page.locator(".nearest").all_inner_texts(),
         "heatmap": page.locator(".st-key-weights_heatmap .hm image").get_attribute("href"),
@@ -233,7 +233,10 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard(open_page: Open) -> 
     page.keyboard.press("Space")
     settle(page)
     assert search(page)["cells"].startswith("0:1-2 ")
-    assert page.get_by_role("listitem").nth(1).inner_text().split() == ["cat", "masked"]
+    assert page.get_by_test_id("stMain").get_by_role("listitem").nth(1).inner_text().split() == [
+        "cat",
+        "masked",
+    ]
 
 
 def test_the_custom_mask_survives_a_look_at_another_mask(open_page: Open) -> None:
@@ -328,7 +331,7 @@ def test_nothing_is_cut_off_at_phone_width(width: int, open_page: Open) -> None:
         }"""
     )
     assert overflow <= 0
-    api.expect(page.get_by_role("listitem").first).to_be_in_viewport()
+    api.expect(page.get_by_test_id("stMain").get_by_role("listitem").first).to_be_in_viewport()
 
 
 def test_figures_follow_the_theme(open_page: Open) -> None:

@@ -240,7 +240,7 @@ def test_whatever_the_toy_is_asked_it_answers_the_same(numbers: list[int]) -> No
 
 
 def test_a_length_for_each_query_masks_each_query() -> None:
-    batch = asked_of(toy_queries="1 0; 0 1 | 1 1; 2 2", valid_lens="1 3; 0 10")
+    batch = asked_of(toy_queries="1 0; 0 1 | 1 1; 2 2", toy_lens="1 3; 0 10")
     rows = [[1, 0, 0], [1 / 3] * 3, [0, 0, 0], [0.1] * 3]
     torch.testing.assert_close(batch.trace.weights[..., :3].flatten(0, 1), torch.tensor(rows))
     assert batch.trace.output[1, 0].tolist() == [0, 0, 0, 0]
@@ -255,8 +255,8 @@ def test_a_length_for_each_query_masks_each_query() -> None:
         ({"toy_queries": "1 2 3 | 1 2 3"}, "got shape (2, 1, 3)"),
         ({"toy_queries": "1 2; 3 4 | 5 6"}, "Queries: all matrices of a stack must have one"),
         ({"toy_queries": ""}, "Queries: there are no numbers yet; showing 1 2 | 3 -1 instead."),
-        ({"valid_lens": "2 99"}, "a length lies between 0 and 10"),
-        ({"valid_lens": "<b>"}, "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
+        ({"toy_lens": "2 99"}, "a length lies between 0 and 10"),
+        ({"toy_lens": "<b>"}, "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
     ],
 )
 def test_what_the_toy_cannot_take_is_said_and_the_example_shown(
@@ -397,7 +397,7 @@ def test_a_number_of_the_output_recomputes_from_its_table(positions: str, scale:
 
 
 def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
-    batch = asked_of(valid_lens="0 6")
+    batch = asked_of(toy_lens="0 6")
     work = cross.working(batch, 0, 0, 3)
     assert work.total == 0
     assert work.columns["weight"] == [0.0] * 10

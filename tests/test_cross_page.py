@@ -173,7 +173,7 @@ def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
         ({"cross": "batch", "element": "5"}, "There is no sequence 5 in this batch"),
         ({"cross": "batch", "row": "3"}, "There is no row 3 in this batch; showing the last, 0."),
         ({"cross": "batch", "dimension": "nan"}, "dimension must be a whole number"),
-        ({"cross": "batch", "valid_lens": "<b>"}, "a whole number, got &#x27;&lt;b&gt;&#x27;"),
+        ({"cross": "batch", "toy_lens": "<b>"}, "a whole number, got &#x27;&lt;b&gt;&#x27;"),
         ({"cross": "batch", "toy_queries": "1 2"}, "Queries: two sequences of up to 4 queries"),
     ],
 )
@@ -210,7 +210,7 @@ def test_the_toy_is_shown_with_its_padding() -> None:
 
 
 def test_each_valid_length_to_try_is_taken() -> None:
-    for name, link in (("valid_lens", {}), ("batch_lens", {"batch_example": "sentences"})):
+    for name, link in (("toy_lens", {}), ("batch_lens", {"batch_example": "sentences"})):
         app = opened(cross="batch", **link)
         for index in range(3):
             app.button(key=f"{name}_{index}").click().run()
@@ -228,7 +228,7 @@ def test_a_batch_of_sentences_shows_its_padding_by_name() -> None:
 
 
 def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
-    app = opened(cross="batch", valid_lens="0 6")
+    app = opened(cross="batch", toy_lens="0 6")
     assert "No key is valid, so there is nothing to attend to" in said(app)
     assert "<td>not a number</td>" in said(app)
 

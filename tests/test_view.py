@@ -12,15 +12,13 @@ import torch
 from torchtext.vocab import Vectors
 
 from attention import masks
-from attention.cross import CrossSettings
-from attention.heads import HeadSettings
-from attention.params import complaint, settings_of
+from attention.params import Declared, complaint, settings_of
 from attention.positions import sinusoidal
 from attention.text import MAX_TOKENS
 from attention.variants import VARIANTS
 from attention.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
 from attention.view import (
-    Selection,
+    SCHEMAS,
     Settings,
     View,
     compute,
@@ -51,6 +49,62 @@ PUBLISHED_DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "stage": "weights",
     "query": 0,
+    "input": "sentence",
+    "step": "x",
+    "row": 0,
+    "column": 0,
+    "dropout": 0.2,
+    "drop_seed": 0,
+    "predict": "off",
+    "hand_x": "1 0 1 0; 0 2 0 2; 1 1 1 1",
+    "hand_q": "1 0 1; 1 0 0; 0 0 1; 0 1 1",
+    "hand_k": "0 0 1; 1 1 0; 0 1 0; 1 1 0",
+    "hand_v": "0 2 0; 0 3 0; 1 0 3; 1 1 0",
+    "hand_mask": "1 1 1; 1 1 1; 1 1 1",
+    "claim": "scale",
+    "source": "random",
+    "tokens": 3,
+    "width": 5,
+    "claim_d_k": 2,
+    "claim_seed": 0,
+    "power": 8.25,
+    "repeats": 6,
+    "mistake": "values",
+    "pads": 1,
+    "block": "bmm",
+    "bmm_a": "1 2 3; 4 5 6 | 1 0 -1; 2 2 0",
+    "bmm_b": "1 0; 0 1; 2 -1 | 3 1; 0 2; 1 1",
+    "transpose_x": "1 2 3; 4 5 6 | 7 8 9; 10 11 12",
+    "transpose_dims": "1-2",
+    "softmax_x": "1 2 3; 3 2 1 | 0 0 4; 1 1 1",
+    "softmax_dim": "2",
+    "temperature_x": "2 1 0 -1",
+    "temperature": 0.5,
+    "mask_keys": 4,
+    "masked_scores": "0 1 2 3; 3 2 1 0 | 1 1 1 1; 0 0 0 10",
+    "lens_dim": "1-D",
+    "valid_lens": "2 3",
+    "valid_lens_2d": "1 3; 2 4",
+    "block_batch": 0,
+    "block_row": 1,
+    "block_column": 0,
+    "cover": 0.9,
+    "active": "",
+    "sort": "head",
+    "cross": "sentences",
+    "asking": "bonjour le monde",
+    "memory": "hello world",
+    "batch_example": "toy",
+    "toy_queries": "1 2 | 3 -1",
+    "toy_lens": "2 6",
+    "batch": "hello world | the cat walks on the street | good morning my friend",
+    "batch_lens": "",
+    "element": 0,
+    "dimension": 0,
+    "compare": "settings",
+    "s2": "the cat sleeps on the street",
+    "sweep": "scale",
+    "sweep_at": 1.0,
 }
 PUBLISHED_VARIANTS: dict[str, dict[str, Any]] = {
     "dot": {},
@@ -69,12 +123,34 @@ PUBLISHED_OPTIONS: dict[str, tuple[str, ...]] = {
     "positions": ("none", "sinusoidal", "rotary", "alibi"),
     "parameters": ("seeded", "identity"),
     "stage": ("scores", "scaled", "masked", "weights"),
+    "input": ("sentence", "hand"),
+    "step": (
+        *("x", "queries", "keys", "values", "scores"),
+        *("scaled", "masked", "weights", "dropout", "output"),
+    ),
+    "predict": ("off", "on"),
+    "claim": ("scale", "merge", "values", "permute", "leading", "stack", "influence", "mistakes"),
+    "source": ("random", "sentence"),
+    "mistake": ("values", "fill", "count", "tanh", "dim"),
+    "block": ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
+    "transpose_dims": ("1-2", "0-1", "0-2"),
+    "softmax_dim": ("0", "1", "2"),
+    "lens_dim": ("1-D", "2-D"),
+    "sort": ("head", "entropy", "distance", "previous", "same", "next", "first"),
+    "cross": ("sentences", "batch"),
+    "batch_example": ("toy", "sentences"),
+    "compare": ("settings", "sweep", "pair"),
+    "sweep": ("scale", "temperature", "window"),
 }
 
 
 @pytest.fixture(autouse=True)
 def _no_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
+
+
+def every_declared() -> Declared:
+    return {name: item for schema in SCHEMAS for name, item in settings_of(schema).items()}
 
 
 def viewed(**settings: Any) -> View:
@@ -88,8 +164,7 @@ def viewed(**settings: Any) -> View:
 
 
 def test_published_defaults_stay_since_links_leave_them_out() -> None:
-    declared = settings_of(Settings) | settings_of(Selection)
-    now = {name: default for name, (default, _) in declared.items()}
+    now = {name: default for name, (default, _) in every_declared().items()}
     assert {name: now.get(name) for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
     assert now.keys() == PUBLISHED_DEFAULTS.keys(), "pin the default of the new setting here"
     for name, default in now.items():
@@ -111,18 +186,8 @@ def test_published_defaults_of_variants_stay_since_links_leave_them_out() -> Non
         assert settings_of(variant.Config).get("seed", (0,))[0] == PUBLISHED_DEFAULTS["seed"]
 
 
-def test_published_settings_of_heads_stay_since_links_carry_them() -> None:
-    declared = settings_of(HeadSettings)
-    defaults = {"cover": 0.9, "active": "", "sort": "head"}
-    assert {name: default for name, (default, _) in declared.items()} == defaults
-    words = ("head", "entropy", "distance", "previous", "same", "next", "first")
-    assert declared["sort"][1].choices() == words
-    assert (declared["cover"][1].minimum, declared["cover"][1].maximum) == (0.1, 1.0)
-    assert declared.items() <= every_setting().items()
-
-
 def test_published_option_words_stay_since_links_carry_them() -> None:
-    schemas = [Settings, Selection, *(variant.Config for variant in VARIANTS.values())]
+    schemas = [*SCHEMAS, *(variant.Config for variant in VARIANTS.values())]
     now = {
         name: about.choices()
         for schema in schemas
@@ -132,37 +197,15 @@ def test_published_option_words_stay_since_links_carry_them() -> None:
     assert now == PUBLISHED_OPTIONS
 
 
-def test_published_settings_of_two_sequences_stay_since_links_leave_them_out() -> None:
-    declared = settings_of(CrossSettings)
-    assert {name: default for name, (default, _) in declared.items()} == {
-        "cross": "sentences",
-        "asking": "bonjour le monde",
-        "memory": "hello world",
-        "batch_example": "toy",
-        "toy_queries": "1 2 | 3 -1",
-        "valid_lens": "2 6",
-        "batch": "hello world | the cat walks on the street | good morning my friend",
-        "batch_lens": "",
-        "element": 0,
-        "dimension": 0,
-    }
-    assert {name: about.choices() for name, (_, about) in declared.items() if about.choices()} == {
-        "cross": ("sentences", "batch"),
-        "batch_example": ("toy", "sentences"),
-    }
-    assert misread({name: str(default) for name, (default, _) in declared.items()}) == []
-    assert not declared.keys() & (settings_of(Settings) | settings_of(Selection)).keys()
-
-
 def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
-    seen: dict[str, Any] = settings_of(Settings) | settings_of(Selection)
-    for variant in VARIANTS.values():
-        for name, declared in settings_of(variant.Config).items():
+    seen: dict[str, Any] = {}
+    for schema in (*SCHEMAS, *(variant.Config for variant in VARIANTS.values())):
+        for name, declared in settings_of(schema).items():
             assert seen.setdefault(name, declared) == declared
 
 
 def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
-    declared = settings_of(Settings) | settings_of(Selection)
+    declared = every_declared()
     for name, (default, about) in declared.items():
         assert complaint(name, default, about, default) is None
         if about.when is not None:
@@ -445,7 +488,7 @@ def test_whole_numbers_written_as_decimals_are_read_as_streamlit_reads_them() ->
     assert misread({"seed": "1.5"}) != []
 
 
-@pytest.mark.parametrize(("name", "most"), [("s", 5000), ("cells", 8000)])
+@pytest.mark.parametrize(("name", "most"), [("s", 5000), ("cells", 8000), ("hand_x", 9000)])
 def test_text_that_is_too_long_is_not_said_to_be_the_default_since_it_is_cut(
     name: str, most: int
 ) -> None:

@@ -222,7 +222,7 @@ def matrices(
                 "kind": matrix.kind,
                 "lights": "cell" if matrix is shown[-1] else matrix.lights,
                 "masked": matrix.allowed is not None,
-                "most": (float(sizes.max()) if sizes.numel() else 0.0) or 1.0,
+                "most": matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0,
                 "hidden": kept_back,
             }
         )
@@ -274,16 +274,19 @@ def number_grid(
 
     def edited() -> None:
         match st.session_state[key].cells:
-            case [[*_], *_] as grid:
-                rows = [
-                    [re.sub(r"[\s;,|]+", "", str(cell))[:20] or "_" for cell in row] for row in grid
-                ]
+            case [*grid] if grid and all(isinstance(row, list) for row in grid):
+                rows = [[_one_cell(str(cell)) for cell in row] for row in grid]
                 on_edit("; ".join(" ".join(row) for row in rows))
 
     data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
     _number_grid(
         key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited, width="content"
     )
+
+
+def _one_cell(typed: str) -> str:
+    """What was typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
+    return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
 
 
 def copy_link(*, key: str) -> None:

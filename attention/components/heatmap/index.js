@@ -40,7 +40,8 @@ function build(parent) {
   view.legend.setAttribute("aria-hidden", "true")
   for (const pointing of ["pointermove", "pointerdown"]) view.chart.addEventListener(pointing, () => catchUp(view), { capture: true })
   new ResizeObserver(() => {
-    if (!view.frame || view.width === view.chart.clientWidth) return
+    const width = view.chart.clientWidth
+    if (!view.frame || !width || view.width === width) return
     besides(view)
     catchUp(view).then(() => window.Plotly.Plots.resize(view.chart))
   }).observe(view.chart)

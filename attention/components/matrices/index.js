@@ -42,6 +42,7 @@ function draw(view) {
     colour(view.shown[index], theme(view, part.kind))
   }
   light(view, view.content.chosen)
+  view.frame.dataset.version = Number(view.frame.dataset.version ?? 0) + 1
 }
 
 function lay(view) {
@@ -198,7 +199,7 @@ function format(number, { masked }) {
   if (Number.isNaN(number)) return masked ? "masked" : "not a number"
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
   const size = Math.abs(number)
-  return (number === 0 || (size >= 1e-3 && size < 1e5) ? number.toFixed(4) : number.toExponential(3)).replace("-", "−")
+  return (number === 0 || (size >= 1e-3 && size < 1e5) ? number.toFixed(4) : number.toExponential(3).replace("+", "")).replaceAll("-", "−")
 }
 
 function theme({ frame }, kind) {
@@ -231,5 +232,4 @@ function colour({ part, cells, grid, canvas, target, figure }, shades) {
   for (let cell = 0; cell < cells.length && !part.hidden; cell++)
     if (!Number.isNaN(cells[cell])) pixels[cell] = shade(cells[cell])
   context.putImageData(picture, 0, 0)
-  canvas.dataset.version = Number(canvas.dataset.version ?? 0) + 1
 }
