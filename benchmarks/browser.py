@@ -40,7 +40,6 @@ TEXT = (
     "friend was quick so they sat by the river with some bread until night came"
 )
 
-OTHERS_OVER_FLOOR = 2.5
 HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
 PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
 CPU_WORDS = 16
@@ -116,7 +115,30 @@ IDENTITIES = Site(
     group="Mistake",
     options=("values", "count"),
 )
-OTHER_PAGES = ((STEPS, SIZES), (BLOCKS, (16,)), (IDENTITIES, (16,)))
+COMPARE = Site(
+    "compare",
+    ROOT / "streamlit_app.py",
+    "canvas[data-version]",
+    "stSidebar",
+    lambda n: {"s": sentence(n)},
+    path="compare",
+)
+HEADS = Site(
+    "12 heads",
+    ROOT / "streamlit_app.py",
+    "canvas.grid[data-version]",
+    "stSidebar",
+    lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
+    path="heads",
+)
+# (page, numbers of rows, the most a change may take over the floor at that number)
+OTHER_PAGES = (
+    (STEPS, SIZES, 2.5),
+    (BLOCKS, (16,), 2.5),
+    (IDENTITIES, (16,), 2.5),
+    (HEADS, (512,), 3.0),
+    (COMPARE, SIZES, 4.0),
+)
 
 
 @dataclass(frozen=True)
@@ -246,7 +268,7 @@ class Tab:
         self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
         if self.page.locator(EXCEPTION).count():
             raise RuntimeError(f"{self.site.name} failed:\n{self.server.last_words()}")
-        if self.site.heatmap == MATRICES:
+        if self.site.path:
             return
         rows = self.page.evaluate("selector => watch.rows(selector)", self.site.heatmap)
         if rows != n:
@@ -315,7 +337,7 @@ def target_rows(n: int, samples: dict[str, Samples]) -> list[Row]:
 def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Effort) -> list[Row]:
     """What a change on the app's other pages takes, as ratios to the floor's in the same turns."""
     rows: list[Row] = []
-    for site, sizes in OTHER_PAGES:
+    for site, sizes, limit in OTHER_PAGES:
         tab = Tab(browser.new_page(viewport=VIEWPORT), site, app)
         for n in sizes:
             samples = measure([floor, tab], n, effort)
@@ -323,7 +345,7 @@ def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Eff
                 statistics.median(samples[name].heatmap) for name in (site.name, floor.site.name)
             )
             what = f"{site.name}, {n} rows, over the floor"
-            rows.append(at_most(what, ours / least, OTHERS_OVER_FLOOR, "x"))
+            rows.append(at_most(what, ours / least, limit, "x"))
         tab.page.close()
     return rows
 

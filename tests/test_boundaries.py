@@ -15,7 +15,7 @@ SOURCES = sorted([*ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py"), 
 LIBRARY = (
     *("functional", "masks", "positions", "params", "text", "vectors"),
     *("variants", "analysis", "figures", "snippet", "view"),
-    *("matrix", "tables", "hand", "steps", "heads"),
+    *("matrix", "tables", "hand", "steps", "heads", "cross", "compare"),
     *("findings", "identities", "influence", "mistakes"),
 )
 each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])

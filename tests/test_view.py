@@ -22,7 +22,6 @@ from attention.view import (
     Settings,
     View,
     compute,
-    every_setting,
     make_mask,
     misread,
     variant_names,
