@@ -204,7 +204,7 @@ class Comparison:
             if cut:
                 cells.insert(half, _cell(float(column[rest].sum())))
             columns[title] = cells
-            totals.append(_rounded(float(column.sum())))
+            totals.append(_sum(title, float(column.sum())))
         words = [self.names[key] for key in shown]
         if cut:
             words.insert(half, f"{len(rest)} between")
@@ -241,9 +241,9 @@ def _cell(value: float, there: bool = True) -> float | str:
     return ABSENT if math.isnan(value) or not there else value
 
 
-def _rounded(value: float) -> str:
-    """A sum of rows as they are shown: what is left over of two sums of 1 is no number to show."""
-    return _text(round(value, 4) + 0.0)
+def _sum(title: str, value: float) -> str:
+    """A sum of rows; what two sums of 1 in float32 leave over is no change and shown as 0."""
+    return _text(0.0 if title == "change" and abs(value) < 1e-6 else value)
 
 
 def _text(value: float) -> str:
