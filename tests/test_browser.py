@@ -51,7 +51,7 @@ def set_by_hand(page: Page, name: str, about: Setting, default: Value) -> None:
     choices = [choice for choice in about.choices() if choice != default]
     if choices:
         field.get_by_role("radio", name=choices[-1], exact=True).click()
-    elif isinstance(default, float):
+    elif isinstance(default, float) or about.divides:
         field.get_by_role("slider").press("ArrowRight")
     else:
         wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
@@ -90,8 +90,8 @@ def test_a_link_shows_the_same_view_for_every_field_of_a_variant(
         {"scale": "factor"},
         {"scale": "none", "vectors": "random"},
         {"mask": "causal", "positions": "sinusoidal"},
-        {"mask": "length"},
-        {"mask": "window"},
+        {"mask": "length", "positions": "rotary"},
+        {"mask": "window", "positions": "alibi"},
         {"mask": "custom"},
     ],
     ids=str,

@@ -94,7 +94,7 @@ def title(app: AppTest) -> str:
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("which", STEPS)
 def test_every_step_of_every_variant_opens_by_its_link(name: str, which: str) -> None:
-    app = opened(variant=name, step=which, vectors="random", d_model="5", row="3", column="4")
+    app = opened(variant=name, step=which, vectors="random", d_model="25", row="3", column="4")
     assert not app.exception
     assert title(app).startswith(f"{STEPS.index(which) + 1}. ")
     header, _ = shown(app)
