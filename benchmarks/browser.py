@@ -78,7 +78,7 @@ FLOOR = Site("floor", HERE / "floor.py", "canvas[data-version]", "stMain", lambd
 APP = Site(
     "app",
     ROOT / "streamlit_app.py",
-    ".st-key-weights_heatmap .hm image",
+    ".st-key-weights_heatmap canvas[data-version]",
     "stSidebar",
     lambda n: {"s": sentence(n)},
 )

@@ -129,7 +129,7 @@
     /* How many rows the heatmap shows, from the canvas or from Plotly's own data. */
     rows(selector) {
       const element = document.querySelector(selector);
-      if (element instanceof HTMLCanvasElement) return element.height;
+      if (element instanceof HTMLCanvasElement) return Number(element.dataset.rows ?? element.height);
       const traces = element.closest(".js-plotly-plot")._fullData;
       return traces.find((trace) => trace.type === "heatmap").z.length;
     },

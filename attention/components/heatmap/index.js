@@ -33,7 +33,10 @@ function build(parent) {
   const add = (name) => Object.assign(parent.appendChild(document.createElement("div")), { className: name })
   const frame = add("attention-frame")
   const inside = (name) => frame.appendChild(Object.assign(document.createElement("div"), { className: name }))
-  const view = { hatch: inside("attention-hatch"), chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), legend: inside("attention-legend"), tip: inside("attention-tip"), content: null, frame: null }
+  const hatch = inside("attention-hatch")
+  const cells = frame.appendChild(document.createElement("canvas"))
+  const view = { whole: frame, hatch, cells, chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), legend: inside("attention-legend"), tip: inside("attention-tip"), content: null, frame: null }
+  view.cells.setAttribute("aria-hidden", "true")
   view.chart.setAttribute("role", "img")
   view.tip.hidden = true
   view.width = 0
@@ -43,6 +46,7 @@ function build(parent) {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
     besides(view)
+    paint(view)
     catchUp(view).then(() => window.Plotly.Plots.resize(view.chart))
   }).observe(view.chart)
   const themed = parent.closest("[style*='--st-']") ?? document.body
@@ -51,7 +55,6 @@ function build(parent) {
 }
 
 async function draw(view) {
-  const Plotly = window.Plotly ?? (await load())
   const { columns, rows, stage, data: [heat], layout } = view.content
   const theme = colours(view.chart)
   view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
@@ -60,17 +63,20 @@ async function draw(view) {
   const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: Math.max(rows, columns) > 32 ? "zoom" : false }
   view.figure = [{ ...heat, z, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }, { ...layout, ...looks }]
   const { xaxis, yaxis, height, margin, shapes } = layout
+  view.ranges = ranges(layout)
   const frame = JSON.stringify([heat.x, heat.y, xaxis, yaxis, height, margin, shapes[0], theme])
-  const whole = JSON.stringify(view.chart.layout?.xaxis.range) === JSON.stringify(xaxis.range)
   view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
+  view.chart.style.minHeight = `${height}px`
   view.behind = true
   besides(view)
-  if (view.frame === frame && whole && !heat.texttemplate) return repaint(view)
+  paint(view)
+  if (view.frame === frame && !zoomed(view) && !heat.texttemplate) return
   view.frame = frame
+  await load()
   await catchUp(view)
 }
 
-/* Has plotly.js draw what `besides` and `repaint` do not: cells, labels and the frame. */
+/* Has plotly.js draw what `besides` and `paint` do not: labels, the outline, and cells to zoom into. */
 async function catchUp(view) {
   if (!view.behind) return
   view.behind = false
@@ -85,38 +91,48 @@ async function catchUp(view) {
     modeBarButtonsToAdd: [camera],
   }
   await window.Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, config)
+  follow(view)
   if (first) listen(view)
 }
 
-/* The cells alone, where nothing but the numbers has changed; plotly.js catches up when pointed at. */
-function repaint({ chart, content, shown, shades }) {
+/* Zoomed cells are those of plotly.js, the whole is painted here, which is faster. */
+function follow(view) {
+  view.whole.classList.toggle("zoomed", zoomed(view))
+}
+
+function zoomed({ chart, ranges: asked }) {
+  return Boolean(chart.layout) && ranges(chart.layout) !== asked
+}
+
+function ranges({ xaxis, yaxis }) {
+  return JSON.stringify([xaxis.range, yaxis.range])
+}
+
+/* The cells, a pixel or so apart where there are few. */
+function paint({ cells, content, shown, shades }) {
   const { data: [{ zmin, zmax, xgap }], columns, rows } = content
-  const cells = blank(columns, rows)
-  const picture = cells.createImageData(columns, rows)
+  const picture = new ImageData(columns, rows)
   const pixels = new Uint32Array(picture.data.buffer)
   const colours = ramp(shades.map(([, colour]) => colour))
   const step = (colours.length - 1) / (zmax - zmin)
-  shown.forEach((number, cell) => {
+  for (const [cell, number] of shown.entries())
     if (!Number.isNaN(number)) pixels[cell] = colours[Math.round((Math.min(zmax, Math.max(zmin, number)) - zmin) * step)]
-  })
-  cells.putImageData(picture, 0, 0)
-  const image = chart.querySelector(".hm image")
-  image.setAttribute("href", (xgap ? apart(cells.canvas, image, xgap) : cells.canvas).toDataURL())
+  Object.assign(cells, { width: columns, height: rows })
+  cells.getContext("2d").putImageData(picture, 0, 0)
+  if (xgap) apart(cells, columns, rows, xgap)
+  Object.assign(cells.dataset, { rows, version: Number(cells.dataset.version ?? 0) + 1 })
 }
 
-/* The same cells, a pixel or so apart. */
-function apart(cells, image, gap) {
-  const [width, height] = ["width", "height"].map((side) => Number(image.getAttribute(side)))
-  const context = blank(width, height)
+function apart(cells, columns, rows, gap) {
+  const small = Object.assign(document.createElement("canvas"), { width: columns, height: rows })
+  small.getContext("2d").drawImage(cells, 0, 0)
+  const [width, height] = [cells.clientWidth, cells.clientHeight]
+  Object.assign(cells, { width, height })
+  const context = cells.getContext("2d")
   context.imageSmoothingEnabled = false
-  context.drawImage(cells, 0, 0, width, height)
-  for (let column = 1; column < cells.width; column++) context.clearRect(Math.round((column * width) / cells.width) - gap, 0, gap, height)
-  for (let row = 1; row < cells.height; row++) context.clearRect(0, Math.round((row * height) / cells.height) - gap, width, gap)
-  return context.canvas
-}
-
-function blank(width, height) {
-  return Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true })
+  context.drawImage(small, 0, 0, width, height)
+  for (let column = 1; column < columns; column++) context.clearRect(Math.round((column * width) / columns) - gap, 0, gap, height)
+  for (let row = 1; row < rows; row++) context.clearRect(0, Math.round((row * height) / rows) - gap, width, gap)
 }
 
 /* The whole figure as a file: what stands beside the cells is drawn by plotly.js there. */
@@ -133,7 +149,7 @@ function besides(view) {
   view.width = view.chart.clientWidth
   const [width, height] = [view.width - l - r, layout.height - t - b]
   const [start, end] = layout.xaxis.domain ?? [0, 1]
-  place(view.hatch, l + start * width, t, (end - start) * width, height)
+  for (const element of [view.hatch, view.cells]) place(element, l + start * width, t, (end - start) * width, height)
   view.hatch.hidden = layout.shapes.length < 2
   place(view.legend, l + width + 4, t, r - 4, height)
   view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
@@ -188,7 +204,10 @@ function listen(view) {
     view.tip.style.right = left > box.width / 2 ? `${box.width - left + 14}px` : ""
     view.tip.style.top = `${event.clientY - box.top + 10}px`
   })
-  view.chart.on("plotly_relayout", () => besides(view))
+  view.chart.on("plotly_relayout", () => {
+    follow(view)
+    besides(view)
+  })
   view.chart.on("plotly_unhover", () => (view.tip.hidden = true))
 }
 

@@ -1,4 +1,8 @@
 const SVG = "http://www.w3.org/2000/svg"
+const MOST_ROOMY = 14
+const GAP = 4
+const PADDING = 3
+const PART = 16
 const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -38,12 +42,12 @@ function build(parent) {
   lines.setAttribute("aria-hidden", "true")
 
   const view = { scroll, queries, lines, keys, summary, names: null, shown: undefined }
-  const position = (event) => [...queries.children].indexOf(event.target.closest(".token"))
+  const position = (event) => view.options.indexOf(event.target.closest(".token"))
   queries.addEventListener("pointerover", (event) => position(event) >= 0 && show(view, position(event)))
   queries.addEventListener("pointerleave", () => show(view, view.query))
   queries.addEventListener("click", (event) => position(event) >= 0 && choose(view, position(event)))
   queries.addEventListener("keydown", (event) => {
-    const last = queries.children.length - 1
+    const last = view.options.length - 1
     const next = { ArrowUp: view.query - 1, ArrowDown: view.query + 1, Home: 0, End: last, Enter: view.query }[event.key]
     if (next === undefined) return
     event.preventDefault()
@@ -60,7 +64,10 @@ function write(view, queries, memory) {
   view.tokens = queries.tokens
   view.keyTokens = keys.tokens
   view.alone = memory === undefined
-  view.scroll.classList.toggle("long", Math.max(view.tokens.length, view.keyTokens.length) > 14)
+  const long = Math.max(view.tokens.length, view.keyTokens.length) > MOST_ROOMY
+  view.height = long ? 24 : 30
+  view.scroll.classList.toggle("long", long)
+  view.scroll.style.setProperty("--height", `${view.height}px`)
   const chip = (role, known) => (token, index) => {
     const item = document.createElement("div")
     item.className = known[index] ? "token" : "token unknown"
@@ -71,11 +78,24 @@ function write(view, queries, memory) {
     text.textContent = token
     return item
   }
-  view.queries.replaceChildren(...view.tokens.map(chip("option", queries.known)))
+  view.options = view.tokens.map(chip("option", queries.known))
+  view.items = view.keyTokens.map(chip("listitem", keys.known))
+  for (const item of view.items) item.appendChild(document.createElement("small")).append("")
   view.shown = undefined
-  view.keys.replaceChildren(...view.keyTokens.map(chip("listitem", keys.known)))
-  for (const key of view.keys.children) key.appendChild(document.createElement("small"))
+  view.queries.replaceChildren(...parts(view, view.options))
+  view.keys.replaceChildren(...parts(view, view.items))
   view.lines.replaceChildren(...view.keyTokens.map(() => document.createElementNS(SVG, "path")))
+}
+
+/* A few tokens each: the browser leaves parts alone that are scrolled out of sight. */
+function parts({ height }, tokens) {
+  return Array.from({ length: Math.ceil(tokens.length / PART) }, (_, index) => {
+    const part = document.createElement("div")
+    part.setAttribute("role", "presentation")
+    part.append(...tokens.slice(index * PART, (index + 1) * PART))
+    part.style.containIntrinsicBlockSize = `${part.children.length * (height + GAP) - GAP}px`
+    return part
+  })
 }
 
 function choose(view, query) {
@@ -93,22 +113,23 @@ function show(view, query) {
   const row = view.rows.subarray(query * n, query * n + n)
   const most = row.reduce((most, weight) => (weight > most ? weight : most), 0) || 1
   const width = view.lines.clientWidth
-  const middle = (item) => top(view, item) + item.offsetHeight / 2
-  const places = [...view.keys.children].map(middle)
-  const from = middle(view.queries.children[query])
+  const middle = view.height / 2
+  const from = view.queries.offsetTop + below(view, query) + middle
+  const start = view.keys.offsetTop + middle
   for (let key = 0; key < n; key++) {
     const weight = row[key]
     const masked = Number.isNaN(weight)
-    const item = view.keys.children[key]
+    const item = view.items[key]
     item.classList.toggle("masked", masked)
-    item.style.setProperty("--strength", masked ? 0 : weight / most)
-    item.lastChild.textContent = masked ? "masked" : weight.toFixed(n > 64 ? 4 : 3)
+    item.style.backgroundColor = masked ? "" : `color-mix(in srgb, var(--st-primary-color) ${6 + (44 * weight) / most}%, transparent)`
+    item.lastChild.firstChild.data = masked ? "masked" : weight.toFixed(n > 64 ? 4 : 3)
     const line = view.lines.children[key]
-    line.setAttribute("d", masked ? "" : `M0,${from} C${width / 2},${from} ${width / 2},${places[key]} ${width},${places[key]}`)
-    line.style.strokeWidth = 0.75 + 7 * weight
-    line.style.opacity = 0.08 + (0.8 * weight) / most
+    const to = start + below(view, key)
+    line.setAttribute("d", masked ? "" : `M0,${from} C${width / 2},${from} ${width / 2},${to} ${width},${to}`)
+    line.setAttribute("stroke-width", masked ? 0 : 0.75 + 7 * weight)
+    line.setAttribute("stroke-opacity", masked ? 0 : 0.08 + (0.8 * weight) / most)
   }
-  for (const [index, item] of [...view.queries.children].entries()) {
+  for (const [index, item] of view.options.entries()) {
     item.setAttribute("aria-selected", index === view.query)
     item.classList.toggle("previewed", index === query && query !== view.query)
   }
@@ -125,20 +146,18 @@ function summarise({ tokens, keyTokens, alone }, row, query) {
 }
 
 function reveal(view) {
-  const item = view.queries.children[view.query]
-  if (!item) return
+  if (!view.options[view.query]) return
   const { scrollTop, clientHeight } = view.scroll
-  const place = top(view, item)
-  if (place < scrollTop || place + item.offsetHeight > scrollTop + clientHeight) view.scroll.scrollTop = place - clientHeight / 2
+  const place = view.queries.offsetTop + below(view, view.query)
+  if (place < scrollTop || place + view.height > scrollTop + clientHeight) view.scroll.scrollTop = place - clientHeight / 2
 }
 
-/* Where a token stands in what scrolls; a held list is a place of its own. */
-function top({ scroll }, item) {
-  return item.offsetTop + (item.offsetParent === scroll ? 0 : item.offsetParent?.offsetTop ?? 0)
+/* How far below the top of its list a token stands. */
+function below({ height }, index) {
+  return PADDING + index * (height + GAP)
 }
 
 /* Of two sequences the shorter one, where it fits, stays in view while the other scrolls. */
-function hold({ scroll, queries, keys, alone }) {
-  const fits = ({ firstElementChild: first, lastElementChild: last }) => last.offsetTop + last.offsetHeight - first.offsetTop < scroll.clientHeight
-  for (const list of [queries, keys]) list.classList.toggle("held", !alone && fits(list))
+function hold({ scroll, queries, keys, options, items, height, alone }) {
+  for (const [list, tokens] of [[queries, options], [keys, items]]) list.classList.toggle("held", !alone && tokens.length * (height + GAP) < scroll.clientHeight)
 }
