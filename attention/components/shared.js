@@ -8,7 +8,11 @@ function decode(data) {
 
 /* Runs a task after the next frame is on the screen: the heatmap, which is awaited, goes first. */
 function afterPaint(task) {
-  requestAnimationFrame(() => setTimeout(task))
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = task
+    port2.postMessage(null)
+  })
 }
 
 

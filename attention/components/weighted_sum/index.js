@@ -118,18 +118,11 @@ function* boxes({ numbers: terms, width: dimensions }, from, count, width) {
 }
 
 function colours(view) {
-  const stops = getComputedStyle(view.frame).getPropertyValue("--st-chart-diverging-colors").split(",").map(rgb)
-  return (value) => {
-    const place = Math.min(1, Math.max(0, 0.5 + value / view.data.most / 2)) * (stops.length - 1)
-    const low = Math.min(stops.length - 2, Math.floor(place))
-    const mix = stops[low].map((channel, index) => Math.round(channel + (place - low) * (stops[low + 1][index] - channel)))
-    return `rgb(${mix.join(",")})`
-  }
-}
-
-function rgb(colour) {
-  const hex = colour.trim().slice(1)
-  return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
+  const shades = getComputedStyle(view.frame).getPropertyValue("--st-chart-diverging-colors")
+  if (view.shades !== shades) view.ramp = [...ramp(shades.split(","))].map((pixel) => `rgb(${pixel & 255},${(pixel >> 8) & 255},${(pixel >> 16) & 255})`)
+  view.shades = shades
+  const last = view.ramp.length - 1
+  return (value) => view.ramp[Math.round(Math.min(1, Math.max(0, 0.5 + value / view.data.most / 2)) * last)]
 }
 
 function legend(view) {
