@@ -458,8 +458,7 @@ def nearest_words(view: View, query: int) -> None:
     if view.words is None:
         st.caption("The output lives in a space of its own, where no words are.")
         return
-    pair = torch.stack([view.x[query], view.trace.output[query]])
-    before, after = neighbours(view.settings.vectors)(pair)
+    before, after = _nearest(view, query)
     lines = [("before", before), ("after", after)]
     st.html(
         "<dl class='nearest'>"
@@ -469,6 +468,12 @@ def nearest_words(view: View, query: int) -> None:
         )
         + "</dl>"
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _nearest(view: View, query: int) -> list[list[tuple[str, float]]]:
+    pair = torch.stack([view.x[query], view.trace.output[query]])
+    return neighbours(view.settings.vectors)(pair)
 
 
 def _near(word: tuple[str, float]) -> str:

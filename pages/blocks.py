@@ -15,31 +15,38 @@ state.inside_frame("pages/blocks.py")
 
 @st.fragment
 def building_blocks() -> None:
-    """One block: what it is for, numbers to change, and what comes of them."""
+    """One block: what it is for, numbers to change, and what comes of them, which is sent first."""
+    settings = BlockSettings(**{name: state.value_of(name, SCHEMA) for name in SCHEMA})
+    block, made = BLOCKS[settings.block], blocks.prepare(settings)
+    above, below = st.container(), st.container()
+    with below:
+        with st.container(
+            horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            st.text("" if isinstance(made, Refused) else made.shapes, width="content")
+            examples(block)
+        if isinstance(made, Refused):
+            refused(made)
+        else:
+            answer(made, settings)
+        with st.expander("The same as text"):
+            for name in filter(applies, block.inputs):
+                if name in CHANGES:
+                    state.widget(name, *SCHEMA[name])
+    with above:
+        introduction(block)
+        inputs(settings)
+
+
+def introduction(block: blocks.Block) -> None:
+    """The choice of blocks, and what the chosen one is for."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title("Building blocks")
         copy_link(key="copy_link")
     state.widget("block", *SCHEMA["block"], label_visibility="collapsed")
-    settings = BlockSettings(**{name: state.value_of(name, SCHEMA) for name in SCHEMA})
-    block = BLOCKS[settings.block]
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     words.text(block.why)
     formula.latex(block.formula)
-    inputs(settings)
-    made = blocks.prepare(settings)
-    with st.container(
-        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-    ):
-        st.text("" if isinstance(made, Refused) else made.shapes, width="content")
-        examples(block)
-    if isinstance(made, Refused):
-        refused(made)
-    else:
-        answer(made, settings)
-    with st.expander("The same as text"):
-        for name in filter(applies, block.inputs):
-            if name in CHANGES:
-                state.widget(name, *SCHEMA[name])
 
 
 def applies(name: str) -> bool:
@@ -145,6 +152,7 @@ def answer(made: Made, settings: BlockSettings) -> None:
                 on_choose=lambda row, column, index=index: choose(index, row, column),
             )
         st.caption(made.hint)
+    state.let_through()
     with right:
         explain(made.working(picture, row, column))
         place(made)

@@ -26,6 +26,9 @@ from tests.serving import serving
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
 
 
+CELLS = ".st-key-weights_heatmap canvas[data-version]"
+
+
 def fingerprint(page: Page) -> dict[str, Any]:
     """Everything on the page that a person could compare."""
     return {
@@ -39,9 +42,11 @@ def fingerprint(page: Page) -> dict[str, Any]:
         "weights": page.get_by_test_id("stMain").get_by_role("listitem").all_inner_texts(),
         "equation": page.locator(".equation").inner_text(),
         "nearest": page.locator(".nearest").all_inner_texts(),
-        "heatmap": page.locator(".st-key-weights_heatmap .hm image").get_attribute("href"),
+        "heatmap": page.locator(CELLS).evaluate("canvas => canvas.toDataURL()"),
         "terms": page.locator("tbody tr").all_inner_texts(),
-        "strip": page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()"),
+        "strip": page.locator(".st-key-terms canvas").first.evaluate(
+            "canvas => canvas.toDataURL()"
+        ),
     }
 
 
@@ -70,7 +75,7 @@ def check_link(page: Page, open_page: Open) -> None:
 def test_the_page_opens_on_the_sentence_and_its_heatmap(open_page: Open) -> None:
     page = open_page()
     assert page.get_by_role("option").all_inner_texts() == tokenize("the cat walks on the street")
-    assert page.locator(".st-key-weights_heatmap .hm image").count() == 1
+    assert page.locator(CELLS).count() == 1
     assert search(page) == {}
 
 
@@ -140,7 +145,7 @@ def test_hovering_previews_without_choosing(open_page: Open) -> None:
 
 def test_hovering_over_a_cell_tells_the_numbers_that_stand_in_the_table(open_page: Open) -> None:
     page = open_page("/?query=2")
-    box = page.locator(".st-key-weights_heatmap .hm image").bounding_box()
+    box = page.locator(CELLS).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 2.5 / 6)
     told = page.locator(".attention-tip").inner_text().splitlines()
     row = page.locator("tbody tr").nth(1).locator("td")
@@ -165,25 +170,48 @@ def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("words", [16, 64])
-def test_what_is_painted_ahead_is_what_plotly_draws_when_pointed_at(
+def test_the_cells_painted_are_those_that_plotly_draws_to_zoom_into(
     words: int, open_page: Open
 ) -> None:
-    sentence = " ".join(f"{one} {two}" for one in "abcdefgh" for two in "ijkl"[: words // 16])
-    page = open_page("/?" + urlencode({"s": sentence}))
-    drawn = page.locator(".hm image").get_attribute("href")
+    page = open_page("/?" + urlencode({"s": many_words(words)}))
+    before = page.locator(CELLS).get_attribute("data-version")
     page.get_by_role("radiogroup", name="Mask").get_by_role("radio", name="causal").click()
-    cells = page.locator(".hm image")
-    api.expect(cells).not_to_have_attribute("href", str(drawn))
+    cells = page.locator(CELLS)
+    api.expect(cells).not_to_have_attribute("data-version", str(before))
     page.mouse.move(5, 5)
-    ahead = pixels(cells)
-    cells.dispatch_event("pointermove", {"bubbles": True})
+    box = cells.bounding_box()
+    ours = pixels(page, box)
+    page.locator(".hm image").dispatch_event("pointermove", {"bubbles": True})
     page.wait_for_timeout(500)
-    assert numpy.abs(pixels(cells) - ahead).mean() < 1.0
-    assert numpy.ptp(ahead) > 100
+    page.locator(".attention-frame").evaluate("frame => frame.classList.add('zoomed')")
+    assert numpy.abs(pixels(page, box) - ours).mean() < 1.0
+    assert numpy.ptp(ours) > 100
 
 
-def pixels(element: Any) -> Any:
-    picture = Image.open(io.BytesIO(element.screenshot()))
+def test_a_long_sentence_can_be_zoomed_into_and_seen_whole_again(open_page: Open) -> None:
+    page = open_page("/?" + urlencode({"s": many_words(64)}))
+    cells, plotly = page.locator(CELLS), page.locator(".hm image")
+    assert cells.is_visible()
+    assert not plotly.is_visible()
+    box = cells.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.25)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5, steps=5)
+    page.mouse.up()
+    api.expect(plotly).to_be_visible()
+    assert not cells.is_visible()
+    page.mouse.dblclick(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5)
+    api.expect(cells).to_be_visible()
+    assert not plotly.is_visible()
+
+
+def many_words(count: int) -> str:
+    """16 or 64 different words."""
+    return " ".join(f"{one} {two}" for one in "abcdefgh" for two in "ijkl"[: count // 16])
+
+
+def pixels(page: Page, box: Any) -> Any:
+    picture = Image.open(io.BytesIO(page.screenshot(clip=box)))
     return numpy.asarray(picture.convert("RGB"), dtype=numpy.float64)
 
 

@@ -280,7 +280,7 @@ def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
 
 def test_hovering_tells_query_and_key_of_their_own_sentences(open_page: Open) -> None:
     page = open_page("/cross")
-    box = page.locator(".st-key-weights_heatmap .hm image").bounding_box()
+    box = page.locator(".st-key-weights_heatmap canvas").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 2.5 / 3)
     told = page.locator(".attention-tip").inner_text().splitlines()
     assert told[:2] == ["query  monde (2)", "key  world (1)"]

@@ -246,7 +246,7 @@ def fingerprint(page: Page) -> list[Any]:
         drawn(page),
         picture(page, "canvas.grid"),
         page.locator(".summary").inner_text(),
-        page.locator(".hm image").get_attribute("href"),
+        picture(page, ".attention-frame canvas"),
     ]
 
 
