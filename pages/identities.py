@@ -1,5 +1,6 @@
 """Identities: claims about attention, both sides computed and compared."""
 
+from collections.abc import Iterator
 from itertools import count
 
 import streamlit as st
@@ -19,17 +20,20 @@ state.inside_frame("pages/identities.py")
 
 @st.fragment
 def identities() -> None:
-    """One claim: what it says and why, its two sides, and how far they are apart."""
-    st.title("Identities")
-    st.caption("Claims about attention to check: both sides are computed, then compared.")
-    controls()
+    """One claim: what it says and why, its two sides, which are sent first, how far apart."""
     asked = {name: state.value_of(name, SCHEMA) for name in SCHEMA if applies(name)}
     settings = ClaimSettings(**asked)
-    case = case_for(settings)
-    if case is None:
-        st.info("Type a sentence above, or take random numbers.")
-        return
-    show(find(settings.claim, case))
+    above, below = st.container(), st.container()
+    with below:
+        case = case_for(settings)
+        if case is None:
+            st.info("Type a sentence above, or take random numbers.")
+        else:
+            show(find(settings.claim, case))
+    with above:
+        st.title("Identities")
+        st.caption("Claims about attention to check: both sides are computed, then compared.")
+        controls()
 
 
 def applies(name: str) -> bool:
@@ -68,30 +72,39 @@ def case_for(settings: ClaimSettings) -> Case | None:
 
 
 def show(finding: Finding) -> None:
-    """The claim, the checks, and what they compare."""
-    st.latex(finding.formula)
-    st.markdown(finding.why)
-    if finding.checks:
-        st.html(tables.table([check.label for check in finding.checks], verdicts(finding)))
-    if not all(check.holds for check in finding.checks):
-        state.say("Here a difference does not show: try more tokens, or other words.")
+    """The claim, the checks, and what they compare, which is sent first."""
+    said, shown = st.container(), st.container()
     keys = (f"matrices_{index}" for index in count())
-    for item in finding.shown:
-        match item:
-            case Row():
-                st.caption(item.caption)
-                matrices(item.parts, key=next(keys))
-            case Table():
-                st.caption(item.caption)
-                st.html(tables.table(item.names, item.columns))
-            case Codes():
-                for column, (title, code) in zip(
-                    st.columns(len(item.pieces)), item.pieces.items(), strict=True
-                ):
-                    column.markdown(f"**{title}**")
-                    column.code(code)
-    with st.expander("The matrices all of this is made from"):
-        matrices(joined(finding.given, ""), key=next(keys))
+    with shown:
+        for item in finding.shown:
+            show_item(item, keys)
+        state.let_through()
+        with st.expander("The matrices all of this is made from"):
+            matrices(joined(finding.given, ""), key=next(keys))
+    with said:
+        st.latex(finding.formula)
+        st.markdown(finding.why)
+        if finding.checks:
+            st.html(tables.table([check.label for check in finding.checks], verdicts(finding)))
+        if not all(check.holds for check in finding.checks):
+            state.say("Here a difference does not show: try more tokens, or other words.")
+
+
+def show_item(item: Row | Table | Codes, keys: Iterator[str]) -> None:
+    """One of the things a finding compares; keys: for its matrices."""
+    match item:
+        case Row():
+            st.caption(item.caption)
+            matrices(item.parts, key=next(keys))
+        case Table():
+            st.caption(item.caption)
+            st.html(tables.table(item.names, item.columns))
+        case Codes():
+            for column, (title, code) in zip(
+                st.columns(len(item.pieces)), item.pieces.items(), strict=True
+            ):
+                column.markdown(f"**{title}**")
+                column.code(code)
 
 
 def verdicts(finding: Finding) -> dict[str, list[float | str | None]]:
