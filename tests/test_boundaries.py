@@ -74,16 +74,22 @@ def test_the_mathematics_needs_torch_alone() -> None:
 
 @each_source
 def test_only_pages_state_and_components_know_streamlit(source: str) -> None:
-    may = source in ("streamlit_app.py", "attention/state.py") or source.startswith(
-        ("pages/", "attention/components/")
-    )
-    assert may or "streamlit" not in packages(source)
+    may = ("streamlit_app.py", "pages/", "attention/state/", "attention/components/")
+    assert source.startswith(may) or "streamlit" not in packages(source)
 
 
 @pytest.mark.parametrize("module", LIBRARY)
 def test_no_module_of_the_library_leans_on_state_or_components(module: str) -> None:
     names = set(imports(parsed(f"attention/{module}.py")))
     assert not {n for n in names if n.startswith(("attention.state", "attention.components"))}
+
+
+def test_each_part_of_state_leans_on_those_before_it_alone() -> None:
+    parts = ("settings", "views", "words", "widgets", "frame")
+    for position, part in enumerate(parts):
+        names = imports(parsed(f"attention/state/{part}.py"))
+        leaned_on = {name.split(".")[2] for name in names if name.startswith("attention.state.")}
+        assert leaned_on <= set(parts[:position]), part
 
 
 def test_arrows_point_one_way() -> None:
@@ -113,6 +119,10 @@ def test_no_html_is_let_through_unsafely(source: str) -> None:
 
 def test_there_are_sources_to_look_at() -> None:
     found = {str(path.relative_to(ROOT)) for path in SOURCES}
-    assert {"streamlit_app.py", "attention/state.py", "attention/components/__init__.py"} <= found
+    assert {
+        "streamlit_app.py",
+        "attention/state/frame.py",
+        "attention/components/__init__.py",
+    } <= found
     assert {f"attention/{module}.py" for module in LIBRARY} <= found
     assert any(name.startswith("pages/") for name in found)
