@@ -15,9 +15,16 @@ function afterPaint(task) {
   })
 }
 
+const ramps = new Map()
 
-/* A colour scale as 512 opaque pixels. */
+/* A colour scale as 512 opaque pixels, made once. */
 function ramp(colours) {
+  const name = colours.join()
+  if (!ramps.has(name)) ramps.set(name, makeRamp(colours))
+  return ramps.get(name)
+}
+
+function makeRamp(colours) {
   const context = Object.assign(document.createElement("canvas"), { width: 512, height: 1 }).getContext("2d", { willReadFrequently: true })
   const gradient = context.createLinearGradient(0.5, 0, 511.5, 0)
   for (const [index, colour] of colours.entries()) gradient.addColorStop(index / (colours.length - 1), colour.trim())

@@ -115,8 +115,10 @@ function paint({ cells, content, shown, shades }) {
   const pixels = new Uint32Array(picture.data.buffer)
   const colours = ramp(shades.map(([, colour]) => colour))
   const step = (colours.length - 1) / (zmax - zmin)
-  for (const [cell, number] of shown.entries())
+  for (let cell = 0; cell < shown.length; cell++) {
+    const number = shown[cell]
     if (!Number.isNaN(number)) pixels[cell] = colours[Math.round((Math.min(zmax, Math.max(zmin, number)) - zmin) * step)]
+  }
   Object.assign(cells, { width: columns, height: rows })
   cells.getContext("2d").putImageData(picture, 0, 0)
   if (xgap) apart(cells, columns, rows, xgap)
