@@ -184,7 +184,7 @@ def test_the_cells_painted_are_those_that_plotly_draws_to_zoom_into(
     page.locator(".hm image").dispatch_event("pointermove", {"bubbles": True})
     page.wait_for_timeout(500)
     page.locator(".attention-frame").evaluate("frame => frame.classList.add('zoomed')")
-    assert numpy.abs(pixels(page, box) - ours).mean() < 1.0
+    assert numpy.abs(pixels(page, box) - ours).mean() < 2.0
     assert numpy.ptp(ours) > 100
 
 

@@ -57,6 +57,7 @@ function build(parent) {
 async function draw(view) {
   const { columns, rows, stage, data: [heat], layout } = view.content
   const theme = colours(view.chart)
+  view.background = theme.background
   view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
   view.shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
   const z = Array.from({ length: rows }, (_, row) => view.shown.subarray(row * columns, (row + 1) * columns))
@@ -109,7 +110,7 @@ function ranges({ xaxis, yaxis }) {
 }
 
 /* The cells, a pixel or so apart where there are few. */
-function paint({ cells, content, shown, shades }) {
+function paint({ cells, content, shown, shades, background }) {
   const { data: [{ zmin, zmax, xgap }], columns, rows } = content
   const picture = new ImageData(columns, rows)
   const pixels = new Uint32Array(picture.data.buffer)
@@ -121,13 +122,15 @@ function paint({ cells, content, shown, shades }) {
   }
   Object.assign(cells, { width: columns, height: rows })
   cells.getContext("2d").putImageData(picture, 0, 0)
-  if (xgap) apart(cells, columns, rows, xgap)
+  if (xgap) apart(cells, columns, rows, xgap, background)
   Object.assign(cells.dataset, { rows, version: Number(cells.dataset.version ?? 0) + 1 })
 }
 
-function apart(cells, columns, rows, gap) {
+/* Gaps beside cells are closed below, lest the hatching of masked ones show through. */
+function apart(cells, columns, rows, gap, background) {
   const small = Object.assign(document.createElement("canvas"), { width: columns, height: rows })
-  small.getContext("2d").drawImage(cells, 0, 0)
+  const ground = small.getContext("2d")
+  ground.drawImage(cells, 0, 0)
   const [width, height] = [cells.clientWidth, cells.clientHeight]
   Object.assign(cells, { width, height })
   const context = cells.getContext("2d")
@@ -135,6 +138,10 @@ function apart(cells, columns, rows, gap) {
   context.drawImage(small, 0, 0, width, height)
   for (let column = 1; column < columns; column++) context.clearRect(Math.round((column * width) / columns) - gap, 0, gap, height)
   for (let row = 1; row < rows; row++) context.clearRect(0, Math.round((row * height) / rows) - gap, width, gap)
+  Object.assign(ground, { globalCompositeOperation: "source-in", fillStyle: background })
+  ground.fillRect(0, 0, columns, rows)
+  context.globalCompositeOperation = "destination-over"
+  context.drawImage(small, 0, 0, width, height)
 }
 
 /* The whole figure as a file: what stands beside the cells is drawn by plotly.js there. */
@@ -164,11 +171,11 @@ function besides(view) {
 }
 
 function bars({ content: { entropy, rows }, entropy: element }, height) {
-  const most = Math.max(...entropy, 1e-6) * 1.6
+  const most = Math.max(...entropy, 1e-6)
   for (const [row, bits] of entropy.entries()) {
     const line = element.appendChild(document.createElement("div"))
     line.style.top = `${((row + 0.5) * height) / rows}px`
-    line.appendChild(document.createElement("span")).style.width = `${(100 * bits) / most}%`
+    line.appendChild(document.createElement("span")).style.width = `calc((100% - 1.75rem) * ${bits / most})`
     line.append(bits.toFixed(2))
   }
   title(element, height)
@@ -230,5 +237,6 @@ function colours(element) {
     font: style.getPropertyValue("--st-font"),
     text: style.getPropertyValue("--st-text-color"),
     primary: style.getPropertyValue("--st-primary-color"),
+    background: style.getPropertyValue("--st-background-color"),
   }
 }
