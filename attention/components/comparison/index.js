@@ -6,11 +6,9 @@ const LEAST_WRITTEN = 34
 const BARS = 124
 const BETWEEN = 20
 const WIDE = 680
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   const { numbers, ...content } = decode(data)
   const { size } = content
   const [a, b] = [numbers.subarray(0, size * size), numbers.subarray(size * size, 2 * size * size)]
@@ -33,13 +31,6 @@ function difference(a, b, { size, both }) {
   return cells
 }
 
-function make(tag, name, parent) {
-  const element = document.createElement(tag)
-  element.className = name
-  parent?.appendChild(element)
-  return element
-}
-
 function build(parent) {
   const frame = make("div", "frame", parent)
   const row = make("div", "row", frame)
@@ -48,13 +39,7 @@ function build(parent) {
   row.tabIndex = 0
   row.setAttribute("role", "application")
   const view = { frame, row, readout, shown: [], outline: null, content: null, width: 0 }
-  row.addEventListener("keydown", (event) => {
-    const last = view.content.size - 1
-    const next = { ArrowUp: view.at - 1, ArrowDown: view.at + 1, Home: 0, End: last }[event.key]
-    if (next === undefined) return
-    event.preventDefault()
-    pick(view, Math.min(last, Math.max(0, next)))
-  })
+  chooseByKeys(row, () => [view.at, view.content.size], (at) => pick(view, at))
   row.addEventListener("pointermove", (event) => point(view, place(view, event)))
   row.addEventListener("pointerleave", () => point(view, null))
   row.addEventListener("click", (event) => {
@@ -63,8 +48,7 @@ function build(parent) {
     if (to !== undefined) pick(view, to)
   })
   new ResizeObserver(() => view.content && view.width !== frame.clientWidth && draw(view)).observe(frame)
-  const themed = parent.host?.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => view.content && requestAnimationFrame(() => draw(view))).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.content && draw(view))
   return view
 }
 
@@ -84,11 +68,10 @@ function draw(view) {
   const outline = JSON.stringify([names, changed, titles, view.width])
   if (outline !== view.outline) lay(view)
   view.outline = outline
-  const style = getComputedStyle(view.frame)
-  const [sequential, diverging] = ["sequential", "diverging"].map((kind) => style.getPropertyValue(`--st-chart-${kind}-colors`).split(","))
+  const [sequential, diverging] = ["sequential", "diverging"].map((kind) => palette(view.frame, kind))
   const most = greatest(view.cells[0], view.cells[1])
   const widest = greatest(view.cells[2])
-  view.primary = style.getPropertyValue("--st-primary-color")
+  view.primary = getComputedStyle(view.frame).getPropertyValue("--st-primary-color")
   for (const [index, shown] of view.shown.entries()) {
     if (shown.bars) bars(view, shown)
     else paint(view, shown, view.cells[index], index < 2 ? [0, most] : [-widest, widest], index < 2 ? sequential : diverging)
@@ -132,7 +115,6 @@ function lay(view) {
     box.style.height = `${view.side}px`
     const shown = { bars, legend, box, canvas: make("canvas", "", box) }
     if (!bars) {
-      shown.canvas.width = shown.canvas.height = size
       shown.canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
       const lines = make("div", "lines", box)
       lines.hidden = view.cell < LEAST_LINED
@@ -145,39 +127,19 @@ function lay(view) {
 }
 
 function label(edge, names, changed) {
-  for (const [index, name] of names.entries()) {
-    const text = make("span", changed[index] ? "changed" : "", edge)
-    text.title = name
-    make("bdi", "", text).textContent = name
-  }
-}
-
-function sharp(canvas, width, height) {
-  const dots = window.devicePixelRatio || 1
-  canvas.width = Math.round(width * dots)
-  canvas.height = Math.round(height * dots)
-  const context = canvas.getContext("2d")
-  context.scale(dots, dots)
-  return context
+  for (const [index, name] of names.entries()) makeName("span", changed[index] ? "changed" : "", edge, name)
 }
 
 function paint(view, shown, cells, [low, high], colours) {
-  const { size } = view.content
-  const shades = ramp(colours)
-  const step = (shades.length - 1) / (high - low)
-  const shade = (number) => shades[Math.round((Math.min(high, Math.max(low, number)) - low) * step)]
-  const picture = new ImageData(size, size)
-  const pixels = new Uint32Array(picture.data.buffer)
-  for (let cell = 0; cell < cells.length; cell++) if (!Number.isNaN(cells[cell])) pixels[cell] = shade(cells[cell])
-  shown.canvas.getContext("2d").putImageData(picture, 0, 0)
+  const pixels = paintNumbers(shown.canvas, view.content.size, cells, [low, high], ramp(colours))
   if (shown.written) write(view, shown.written, cells, pixels)
   shown.legend.style.setProperty("--shades", colours.join(","))
-  shown.legend.replaceChildren(tick(low), document.createElement("i"), tick(high))
-  shown.canvas.dataset.version = Number(shown.canvas.dataset.version ?? 0) + 1
+  shown.legend.replaceChildren(tick(low), make("i", ""), tick(high))
+  countDrawing(shown.canvas)
 }
 
 function tick(number) {
-  return Object.assign(document.createElement("span"), { textContent: number === 0 ? "0" : short(number, 2) })
+  return Object.assign(make("span", ""), { textContent: number === 0 ? "0" : short(number, 2) })
 }
 
 /* No zero has a sign. */
@@ -196,9 +158,7 @@ function write(view, canvas, cells, pixels) {
   context.textBaseline = "middle"
   for (let cell = 0; cell < cells.length; cell++) {
     if (Number.isNaN(cells[cell])) continue
-    const pixel = pixels[cell]
-    const light = 0.3 * (pixel & 255) + 0.59 * ((pixel >> 8) & 255) + 0.11 * ((pixel >> 16) & 255)
-    context.fillStyle = light > 140 ? "#17212b" : "#fff"
+    context.fillStyle = inkOn(pixels[cell])
     context.fillText(short(cells[cell], digits), ((cell % size) + 0.5) * view.cell, (Math.floor(cell / size) + 0.5) * view.cell)
   }
 }
@@ -254,6 +214,5 @@ function pick(view, row) {
   view.at = row
   mark(view)
   point(view, null)
-  clearTimeout(view.pending)
-  view.pending = setTimeout(() => view.choose(row), 40)
+  settle(view, 40, () => view.choose(row))
 }

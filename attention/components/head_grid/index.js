@@ -2,18 +2,15 @@ const GAP = 8
 const LABEL = 20
 const MOST_HEIGHT = 470
 const LARGEST = 230
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.content = decode(data)
   view.choose = (head) => setTriggerValue("head", head)
   draw(view)
 }
 
 function build(parent) {
-  const make = (tag, name, root) => root.appendChild(Object.assign(document.createElement(tag), { className: name }))
   const frame = make("div", "frame", parent)
   const box = make("div", "box", frame)
   const canvas = make("canvas", "grid", box)
@@ -29,8 +26,7 @@ function build(parent) {
   })
   tiles.addEventListener("keydown", (event) => step(view, event))
   new ResizeObserver(() => view.content && view.width !== frame.clientWidth && draw(view)).observe(frame)
-  const themed = parent.host?.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => view.content && requestAnimationFrame(() => draw(view))).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.content && draw(view))
   return view
 }
 
@@ -63,9 +59,8 @@ function draw(view) {
   canvas.height = Math.round(layout.height * dpr)
   const context = canvas.getContext("2d")
   context.imageSmoothingEnabled = false
-  const style = getComputedStyle(view.frame)
-  const shades = ramp(style.getPropertyValue("--st-chart-sequential-colors").split(","))
-  const small = Object.assign(document.createElement("canvas"), { width: columns, height: rows })
+  const shades = ramp(palette(view.frame, "sequential"))
+  const small = Object.assign(make("canvas", ""), { width: columns, height: rows })
   const pencil = small.getContext("2d")
   const picture = pencil.createImageData(columns, rows)
   const pixels = new Uint32Array(picture.data.buffer)
@@ -75,7 +70,7 @@ function draw(view) {
     const [left, top] = corner(layout, head)
     context.drawImage(small, Math.round(left * dpr), Math.round((top + LABEL) * dpr), Math.round(layout.side * dpr), Math.round(layout.side * dpr))
   }
-  canvas.dataset.version = Number(canvas.dataset.version ?? 0) + 1
+  countDrawing(canvas)
   lay(view, layout)
   mark(view, chosen)
   view.caption.textContent = words(view.content)
@@ -87,18 +82,18 @@ function corner({ across, side }, head) {
 
 function lay(view, layout) {
   const { heads } = view.content
-  const hues = getComputedStyle(view.frame).getPropertyValue("--st-chart-categorical-colors").split(",")
+  const hues = palette(view.frame, "categorical")
   if (view.tiles.children.length !== heads)
     view.tiles.replaceChildren(
       ...Array.from({ length: heads }, (_, head) => {
-        const tile = document.createElement("button")
+        const tile = make("button", "")
         tile.type = "button"
         tile.setAttribute("role", "radio")
         tile.setAttribute("aria-label", `Head ${head}`)
-        const name = tile.appendChild(document.createElement("span"))
-        name.appendChild(document.createElement("i"))
+        const name = make("span", "", tile)
+        make("i", "", name)
         name.append(`${head}`)
-        tile.appendChild(document.createElement("b"))
+        make("b", "", tile)
         return tile
       }),
     )
@@ -137,6 +132,5 @@ function step(view, event) {
 function choose(view, head) {
   if (head === view.content.chosen) return
   mark(view, head)
-  clearTimeout(view.pending)
-  view.pending = setTimeout(() => view.choose(head), 40)
+  settle(view, 40, () => view.choose(head))
 }

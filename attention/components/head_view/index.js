@@ -1,11 +1,9 @@
 const MOST_FAINT = 32
 const FAINT_LEVELS = 4
 const MOST_TOLD = 12
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.select = (query) => setTriggerValue("query", query)
   view.send = (active) => setTriggerValue("active", active)
   const content = decode(data)
@@ -23,7 +21,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function build(parent) {
-  const make = (tag, name, root) => root.appendChild(Object.assign(document.createElement(tag), { className: name }))
   const frame = make("div", "frame", parent)
   const bar = make("div", "chips", frame)
   bar.setAttribute("role", "group")
@@ -38,37 +35,18 @@ function build(parent) {
   const dots = make("canvas", "dots", make("div", "between", scroll))
   const summary = make("p", "summary", frame)
   summary.setAttribute("role", "status")
-  queries.tabIndex = 0
-  queries.setAttribute("role", "listbox")
-  queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
   keys.setAttribute("role", "list")
   keys.setAttribute("aria-label", "Keys")
   for (const canvas of [lines, dots]) canvas.setAttribute("aria-hidden", "true")
   const view = { frame, bar, scroll, queries, keys, lines, dots, summary, names: null, lit: null, before: null, key: -1 }
-  listenToQueries(view)
+  listenToQueries(view, show, reveal)
   listenToHeads(view)
   listenToKeys(view)
   const again = () => view.names !== null && show(view, view.shown)
   scroll.addEventListener("scroll", () => requestAnimationFrame(again), { passive: true })
   new ResizeObserver(again).observe(scroll)
-  const themed = parent.host?.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => requestAnimationFrame(() => view.names !== null && (chips(view), again()))).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.names !== null && (chips(view), again()))
   return view
-}
-
-function listenToQueries(view) {
-  const { queries } = view
-  const position = (event) => [...queries.children].indexOf(event.target.closest(".token"))
-  queries.addEventListener("pointerover", (event) => position(event) >= 0 && view.content.whole && show(view, position(event)))
-  queries.addEventListener("pointerleave", () => show(view, view.query))
-  queries.addEventListener("click", (event) => position(event) >= 0 && choose(view, position(event)))
-  queries.addEventListener("keydown", (event) => {
-    const last = queries.children.length - 1
-    const next = { ArrowUp: view.query - 1, ArrowDown: view.query + 1, Home: 0, End: last, Enter: view.query }[event.key]
-    if (next === undefined) return
-    event.preventDefault()
-    choose(view, Math.min(last, Math.max(0, next)))
-  })
 }
 
 /* Pointing at a key tells what it gets from each head drawn, in numbers. */
@@ -119,26 +97,19 @@ function light(view, head) {
 function write(view) {
   const { tokens, known } = view.content
   view.scroll.classList.toggle("long", tokens.length > 14)
-  const chip = (role) => (token, index) => {
-    const item = document.createElement("div")
-    item.className = known[index] ? "token" : "token unknown"
-    item.setAttribute("role", role)
-    item.id = `${role}-${index}`
-    item.title = known[index] ? token : `${token}: no vector, zeros`
-    item.appendChild(document.createElement("bdi")).textContent = token
-    return item
-  }
-  view.queries.replaceChildren(...tokens.map(chip("option")))
+  const chip = (role) => (token, index) => makeChip(role, known[index], token, index)
+  view.options = tokens.map(chip("option"))
+  view.queries.replaceChildren(...view.options)
   view.keys.replaceChildren(...tokens.map(chip("listitem")))
 }
 
 function chips(view) {
   const { heads } = view.content
-  view.hues = getComputedStyle(view.frame).getPropertyValue("--st-chart-categorical-colors").split(",").map((hue) => hue.trim())
+  view.hues = palette(view.frame, "categorical")
   if (view.bar.children.length !== heads)
     view.bar.replaceChildren(
       ...Array.from({ length: heads }, (_, head) => {
-        const chip = Object.assign(document.createElement("button"), { type: "button", textContent: `${head}` })
+        const chip = Object.assign(make("button", ""), { type: "button", textContent: `${head}` })
         chip.setAttribute("aria-label", `Head ${head}`)
         chip.title = "Click: on or off. Double-click, or shift and click: alone; once more: all."
         return chip
@@ -158,15 +129,6 @@ function hue(view, head) {
   return view.hues[head % view.hues.length]
 }
 
-function choose(view, query) {
-  const changed = query !== view.query
-  view.query = query
-  show(view, query)
-  reveal(view)
-  clearTimeout(view.pending)
-  if (changed) view.pending = setTimeout(() => view.select(query), 60)
-}
-
 /* The weights of one head and query, or null where they have not been sent. */
 function row(view, head, query) {
   const { numbers, tokens, whole } = view.content
@@ -176,17 +138,15 @@ function row(view, head, query) {
   return numbers.subarray(start, start + n)
 }
 
+/* The row of a query that is only pointed at can be shown where the rows of all have been sent. */
 function show(view, query) {
+  if (query !== view.query && !view.content.whole) return
   view.shown = query
   const drawn = [...view.active].sort((a, b) => a - b)
   const rows = drawn.map((head) => row(view, head, query))
   view.most = 0
   for (const weights of rows) for (const weight of weights ?? []) if (weight > view.most) view.most = weight
-  for (const [index, item] of [...view.queries.children].entries()) {
-    item.setAttribute("aria-selected", index === view.query)
-    item.classList.toggle("previewed", index === query && query !== view.query)
-  }
-  view.queries.setAttribute("aria-activedescendant", `option-${view.query}`)
+  markQueries(view, query)
   if (rows.includes(null)) return
   place(view)
   paintLines(view, query, drawn, rows)
@@ -242,7 +202,7 @@ function paintLines(view, query, drawn, rows) {
       context.stroke()
     }
   }
-  view.lines.dataset.version = Number(view.lines.dataset.version ?? 0) + 1
+  countDrawing(view.lines)
 }
 
 /* The lines of all other queries, a few shades of each head at a time. */
@@ -303,7 +263,7 @@ function summarise(view, query, drawn, rows) {
 }
 
 function reveal(view) {
-  const item = view.queries.children[view.query]
+  const item = view.options[view.query]
   if (!item) return
   const { scrollTop, clientHeight } = view.scroll
   if (item.offsetTop < scrollTop || item.offsetTop + item.offsetHeight > scrollTop + clientHeight) view.scroll.scrollTop = item.offsetTop - clientHeight / 2

@@ -1,19 +1,15 @@
 const PLOTLY = "component/attention.components.plotly_js/plotly.min.js"
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
-const views = new WeakMap()
 let plotly = null
 
 export default function ({ data, parentElement }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   const { numbers, rest, ...content } = decode(data)
   const cells = content.rows * content.columns
-  const scale = Math.fround(content.scale)
-  const scores = numbers.subarray(0, cells)
-  const biased = numbers.length > 2 * cells
   view.content = content
-  view.numbers = { scores, scaled: biased ? numbers.subarray(2 * cells) : scores.map((score) => score * scale), weights: numbers.subarray(cells, 2 * cells) }
+  view.numbers = { scores: numbers.subarray(0, cells), weights: numbers.subarray(cells, 2 * cells) }
+  if (numbers.length > 2 * cells) view.numbers.scaled = numbers.subarray(2 * cells)
   view.masked = rest
   draw(view)
 }
@@ -30,12 +26,9 @@ function load() {
 }
 
 function build(parent) {
-  const add = (name) => Object.assign(parent.appendChild(document.createElement("div")), { className: name })
-  const frame = add("attention-frame")
-  const inside = (name) => frame.appendChild(Object.assign(document.createElement("div"), { className: name }))
-  const hatch = inside("attention-hatch")
-  const cells = frame.appendChild(document.createElement("canvas"))
-  const view = { whole: frame, hatch, cells, chart: inside("attention-heatmap"), entropy: inside("attention-entropy"), legend: inside("attention-legend"), tip: inside("attention-tip"), content: null, frame: null }
+  const whole = make("div", "attention-frame", parent)
+  const [hatch, cells, chart, entropy, legend, tip] = ["hatch", "cells", "heatmap", "entropy", "legend", "tip"].map((name) => make(name === "cells" ? "canvas" : "div", `attention-${name}`, whole))
+  const view = { whole, hatch, cells, chart, entropy, legend, tip, content: null, frame: null }
   view.cells.setAttribute("aria-hidden", "true")
   view.chart.setAttribute("role", "img")
   view.tip.hidden = true
@@ -49,8 +42,7 @@ function build(parent) {
     paint(view)
     catchUp(view).then(() => window.Plotly.Plots.resize(view.chart))
   }).observe(view.chart)
-  const themed = parent.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => view.content && draw(view)).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.content && draw(view))
   return view
 }
 
@@ -59,7 +51,7 @@ async function draw(view) {
   const theme = colours(view.chart)
   view.background = theme.background
   view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
-  view.shown = (view.numbers[stage] ?? view.numbers.scaled).map((number, cell) => (view.masked[cell] ? NaN : number))
+  view.shown = numbersOf(view, stage).map((number, cell) => (view.masked[cell] ? NaN : number))
   const z = Array.from({ length: rows }, (_, row) => view.shown.subarray(row * columns, (row + 1) * columns))
   const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: Math.max(rows, columns) > 32 ? "zoom" : false }
   view.figure = [{ ...heat, z, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }, { ...layout, ...looks }]
@@ -112,23 +104,15 @@ function ranges({ xaxis, yaxis }) {
 /* The cells, a pixel or so apart where there are few. */
 function paint({ cells, content, shown, shades, background }) {
   const { data: [{ zmin, zmax, xgap }], columns, rows } = content
-  const picture = new ImageData(columns, rows)
-  const pixels = new Uint32Array(picture.data.buffer)
-  const colours = ramp(shades.map(([, colour]) => colour))
-  const step = (colours.length - 1) / (zmax - zmin)
-  for (let cell = 0; cell < shown.length; cell++) {
-    const number = shown[cell]
-    if (!Number.isNaN(number)) pixels[cell] = colours[Math.round((Math.min(zmax, Math.max(zmin, number)) - zmin) * step)]
-  }
-  Object.assign(cells, { width: columns, height: rows })
-  cells.getContext("2d").putImageData(picture, 0, 0)
+  paintNumbers(cells, columns, shown, [zmin, zmax], ramp(shades.map(([, colour]) => colour)))
   if (xgap) apart(cells, columns, rows, xgap, background)
-  Object.assign(cells.dataset, { rows, version: Number(cells.dataset.version ?? 0) + 1 })
+  cells.dataset.rows = rows
+  countDrawing(cells)
 }
 
 /* Gaps beside cells are closed below, lest the hatching of masked ones show through. */
 function apart(cells, columns, rows, gap, background) {
-  const small = Object.assign(document.createElement("canvas"), { width: columns, height: rows })
+  const small = Object.assign(make("canvas", ""), { width: columns, height: rows })
   const ground = small.getContext("2d")
   ground.drawImage(cells, 0, 0)
   const [width, height] = [cells.clientWidth, cells.clientHeight]
@@ -164,7 +148,7 @@ function besides(view) {
   view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
   const beyond = view.shown.some((number) => Math.abs(number) > zmax)
   const ends = [[zmax, "≥ "], [(zmin + zmax) / 2, ""], [zmin, zmin ? "≤ " : ""]]
-  view.legend.replaceChildren(...ends.map(([number, sign]) => Object.assign(document.createElement("span"), { textContent: (beyond ? sign : "") + String(Number(number.toPrecision(2))).replace("-", "−") })))
+  view.legend.replaceChildren(...ends.map(([number, sign]) => Object.assign(make("span", ""), { textContent: (beyond ? sign : "") + String(Number(number.toPrecision(2))).replace("-", "−") })))
   place(view.entropy, l + room[0] * width, t, (room[1] - room[0]) * width, height + 22)
   view.entropy.replaceChildren()
   if (view.content.entropy) (rows > MOST_BARS ? profile : bars)(view, height)
@@ -173,9 +157,9 @@ function besides(view) {
 function bars({ content: { entropy, rows }, entropy: element }, height) {
   const most = Math.max(...entropy, 1e-6)
   for (const [row, bits] of entropy.entries()) {
-    const line = element.appendChild(document.createElement("div"))
+    const line = make("div", "", element)
     line.style.top = `${((row + 0.5) * height) / rows}px`
-    line.appendChild(document.createElement("span")).style.width = `calc((100% - 1.75rem) * ${bits / most})`
+    make("span", "", line).style.width = `calc((100% - 1.75rem) * ${bits / most})`
     line.append(bits.toFixed(2))
   }
   title(element, height)
@@ -194,7 +178,7 @@ function profile({ chart, content: { entropy, rows }, entropy: element }, height
 }
 
 function title(element, height) {
-  const line = element.appendChild(Object.assign(document.createElement("div"), { className: "title" }))
+  const line = make("div", "title", element)
   line.style.top = `${height}px`
   line.textContent = "entropy, bits"
 }
@@ -223,17 +207,25 @@ function listen(view) {
 function words(view, [row, column]) {
   const { tokens, keys, columns } = view.content
   const cell = row * columns + column
-  const number = (stage, name) => `${name}  ${view.numbers[stage][cell].toFixed(4)}`
+  const number = (stage, name) => `${name}  ${numbersOf(view, stage)[cell].toFixed(4)}`
   const lines = [`query  ${tokens[row]} (${row})`, `key  ${(keys ?? tokens)[column]} (${column})`, number("scores", "score"), number("scaled", "scaled"), number("weights", "weight")]
   return lines.join("\n") + (view.masked[cell] ? ", masked" : "")
 }
 
+/* Scaled scores come along only where something was added to them; else they are worked out, in 32-bit floats as in Python. */
+function numbersOf({ numbers, content }, stage) {
+  if (numbers[stage]) return numbers[stage]
+  const scale = Math.fround(content.scale)
+  numbers.scaled ??= numbers.scores.map((score) => score * scale)
+  return numbers.scaled
+}
+
 function colours(element) {
   const style = getComputedStyle(element)
-  const scale = (name) => style.getPropertyValue(name).split(",").map((colour, index, all) => [index / (all.length - 1), colour.trim()])
+  const scale = (kind) => palette(element, kind).map((colour, index, all) => [index / (all.length - 1), colour])
   return {
-    sequential: scale("--st-chart-sequential-colors"),
-    diverging: scale("--st-chart-diverging-colors"),
+    sequential: scale("sequential"),
+    diverging: scale("diverging"),
     font: style.getPropertyValue("--st-font"),
     text: style.getPropertyValue("--st-text-color"),
     primary: style.getPropertyValue("--st-primary-color"),

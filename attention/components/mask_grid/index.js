@@ -1,16 +1,12 @@
-const views = new WeakMap()
-
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.send = (cells, allowed) => setTriggerValue("paint", { cells, allowed })
   if (view.names !== JSON.stringify([data.tokens, data.keys])) write(view, data.tokens, data.keys)
   view.cells.forEach((row, query) => row.forEach((cell, key) => mark(cell, data.mask[query][key] === 1)))
 }
 
 function build(parent) {
-  const grid = parent.appendChild(document.createElement("div"))
-  grid.className = "grid"
+  const grid = make("div", "grid", parent)
   grid.setAttribute("role", "grid")
   grid.setAttribute("aria-label", "Custom mask: queries down, keys across. Space hides or shows a cell.")
   const view = { grid, names: null, cells: [], stroke: null }
@@ -56,15 +52,8 @@ function build(parent) {
 
 function write(view, tokens, keys) {
   view.names = JSON.stringify([tokens, keys])
-  const name = (token, className) => {
-    const head = document.createElement("span")
-    head.className = className
-    head.title = token
-    head.appendChild(document.createElement("bdi")).textContent = token
-    return head
-  }
   const button = (query) => (token, key) => {
-    const cell = document.createElement("button")
+    const cell = make("button", "")
     cell.type = "button"
     cell.dataset.query = query
     cell.dataset.key = key
@@ -76,9 +65,9 @@ function write(view, tokens, keys) {
   view.cells = tokens.map((_, query) => keys.map(button(query)))
   view.grid.style.gridTemplateColumns = `minmax(3rem, 5rem) repeat(${keys.length}, 1.4rem)`
   view.grid.replaceChildren(
-    document.createElement("span"),
-    ...keys.map((token) => name(token, "key")),
-    ...view.cells.flatMap((row, query) => [name(tokens[query], "query"), ...row]),
+    make("span", ""),
+    ...keys.map((token) => makeName("span", "key", null, token)),
+    ...view.cells.flatMap((row, query) => [makeName("span", "query", null, tokens[query]), ...row]),
   )
 }
 

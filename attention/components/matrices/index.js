@@ -1,11 +1,9 @@
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.content = decode(data)
   view.choose = (cell) => setTriggerValue("cell", cell)
   draw(view)
@@ -17,16 +15,8 @@ function build(parent) {
   const readout = make("p", "readout", frame)
   readout.setAttribute("role", "status")
   const view = { frame, row, readout, shown: [], outline: null, content: null }
-  const themed = parent.host?.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => view.content && requestAnimationFrame(() => draw(view))).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.content && draw(view))
   return view
-}
-
-function make(tag, name, parent) {
-  const element = document.createElement(tag)
-  element.className = name
-  parent?.appendChild(element)
-  return element
 }
 
 /* Elements are made anew only when names or sizes change; numbers alone are written into what stands. */
@@ -42,7 +32,7 @@ function draw(view) {
     colour(view.shown[index], theme(view, part.kind))
   }
   light(view, view.content.chosen)
-  view.frame.dataset.version = Number(view.frame.dataset.version ?? 0) + 1
+  countDrawing(view.frame)
 }
 
 function lay(view) {
@@ -70,12 +60,12 @@ function written(shown) {
   if (part.columnNames.length) {
     const head = make("tr", "", make("thead", "", table))
     if (part.rowNames.length) make("td", "", head)
-    for (const name of part.columnNames) naming(make("th", "", head), name, "col")
+    for (const name of part.columnNames) makeName("th", "", head, name).scope = "col"
   }
   const body = make("tbody", "", table)
   shown.grid = Array.from({ length: part.rows }, (_, row) => {
     const line = make("tr", "", body)
-    if (part.rowNames.length) naming(make("th", "", line), part.rowNames[row], "row")
+    if (part.rowNames.length) makeName("th", "", line, part.rowNames[row]).scope = "row"
     return Array.from({ length: part.columns }, (_, column) => {
       const cell = make("td", "cell", line)
       cell.place = [row, column]
@@ -83,12 +73,6 @@ function written(shown) {
     })
   })
   shown.target = table
-}
-
-function naming(element, name, scope) {
-  element.scope = scope
-  element.title = name
-  make("bdi", "", element).textContent = name
 }
 
 /* Many cells: a picture, one pixel a cell. */
@@ -99,14 +83,12 @@ function painted(shown) {
   const names = (list, count, kind) => {
     if (!list.length || count > MOST_NAMES) return
     const edge = make("div", kind, plot)
-    for (const name of list) naming(make("span", "", edge), name, "")
+    for (const name of list) makeName("span", "", edge, name)
   }
   names(part.columnNames, part.columns, "across")
   names(part.rowNames, part.rows, "down")
   const box = make("div", "box", plot)
   shown.canvas = make("canvas", "", box)
-  shown.canvas.width = part.columns
-  shown.canvas.height = part.rows
   box.style.width = `${width}px`
   box.style.height = `${height}px`
   shown.band = make("div", "band", box)
@@ -157,8 +139,7 @@ function pick(view, cell) {
   view.at = null
   view.content.chosen = cell
   light(view, cell)
-  clearTimeout(view.pending)
-  view.pending = setTimeout(() => view.choose(cell), 40)
+  settle(view, 40, () => view.choose(cell))
 }
 
 /* Lights, in every matrix, what the pointed-at cell of the result is made from. */
@@ -203,14 +184,11 @@ function format(number, { masked }) {
 }
 
 function theme({ frame }, kind) {
-  const name = kind === "share" ? "--st-chart-sequential-colors" : "--st-chart-diverging-colors"
-  return ramp(getComputedStyle(frame).getPropertyValue(name).split(","))
+  return ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
 }
 
 function colour({ part, cells, grid, canvas, target, figure }, shades) {
-  const low = part.kind === "share" ? 0 : -part.most
-  const step = (shades.length - 1) / (part.most - low)
-  const shade = (number) => shades[Math.round((Math.min(part.most, Math.max(low, number)) - low) * step)]
+  const ends = [part.kind === "share" ? 0 : -part.most, part.most]
   figure.classList.toggle("hidden", part.hidden)
   target.setAttribute("aria-label", `${part.name}, ${part.rows} rows, ${part.columns} columns`)
   if (grid) {
@@ -219,17 +197,12 @@ function colour({ part, cells, grid, canvas, target, figure }, shades) {
         const number = cells[row * part.columns + column]
         element.textContent = part.hidden ? "?" : Number.isNaN(number) && part.masked ? "" : format(number, part)
         element.classList.toggle("masked", !part.hidden && Number.isNaN(number))
-        const pixel = shade(Number.isNaN(number) ? low : number)
-        const [red, green, blue] = [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]
-        element.style.background = part.hidden || Number.isNaN(number) ? "" : `rgb(${red} ${green} ${blue})`
-        element.style.color = part.hidden || Number.isNaN(number) ? "" : 0.3 * red + 0.59 * green + 0.11 * blue > 140 ? "#17212b" : "#fff"
+        const blank = part.hidden || Number.isNaN(number)
+        const pixel = blank ? null : shadeOf(number, ...ends, shades)
+        element.style.background = blank ? "" : rgb(pixel)
+        element.style.color = blank ? "" : inkOn(pixel)
       }
     return
   }
-  const context = canvas.getContext("2d")
-  const picture = context.createImageData(part.columns, part.rows)
-  const pixels = new Uint32Array(picture.data.buffer)
-  for (let cell = 0; cell < cells.length && !part.hidden; cell++)
-    if (!Number.isNaN(cells[cell])) pixels[cell] = shade(cells[cell])
-  context.putImageData(picture, 0, 0)
+  paintNumbers(canvas, part.columns, part.hidden ? cells.map(() => NaN) : cells, ends, shades)
 }

@@ -1,8 +1,5 @@
-const views = new WeakMap()
-
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.send = (cells) => setTriggerValue("cells", cells)
   view.cells = data.cells
   view.most = data.most
@@ -10,7 +7,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function build(parent) {
-  const make = (tag, name, root) => root.appendChild(Object.assign(document.createElement(tag), { className: name }))
   const frame = make("div", "frame", parent)
   const caption = make("div", "caption", frame)
   const name = make("b", "", caption)
@@ -60,9 +56,9 @@ function write(view, { name, cells, wrong, row, column, resizable, labels }) {
     view.shape = shape
     view.table.replaceChildren()
     view.inputs = cells.map((line, row) => {
-      const tr = view.table.appendChild(document.createElement("tr"))
+      const tr = make("tr", "", view.table)
       return line.map((_, column) => {
-        const input = tr.appendChild(document.createElement("td")).appendChild(document.createElement("input"))
+        const input = make("input", "", make("td", "", tr))
         input.inputMode = "decimal"
         input.place = [row, column]
         return input

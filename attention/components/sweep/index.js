@@ -4,11 +4,9 @@ const LEAST_LABEL = 13
 const LEAST_LINED = 8
 const BARS = 120
 const MOST_LINES = 16
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   const { numbers, rest, ...content } = decode(data)
   const cells = content.size * content.size
   view.content = content
@@ -21,13 +19,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.query = content.query
   if (!view.moving) view.value = content.at
   draw(view)
-}
-
-function make(tag, name, parent) {
-  const element = document.createElement(tag)
-  element.className = name
-  parent?.appendChild(element)
-  return element
 }
 
 function build(parent) {
@@ -56,21 +47,14 @@ function build(parent) {
     view.moving = false
     view.release()
   })
-  plot.addEventListener("keydown", (event) => {
-    const last = view.content.size - 1
-    const next = { ArrowUp: view.query - 1, ArrowDown: view.query + 1, Home: 0, End: last }[event.key]
-    if (next === undefined) return
-    event.preventDefault()
-    pick(view, Math.min(last, Math.max(0, next)))
-  })
+  chooseByKeys(plot, () => [view.query, view.content.size], (row) => pick(view, row))
   plot.addEventListener("click", (event) => {
     const { top, height } = view.canvas.getBoundingClientRect()
     const row = Math.floor(((event.clientY - top) / height) * view.content.size)
     if (row >= 0 && row < view.content.size) pick(view, row)
   })
   new ResizeObserver(() => view.content && view.width !== frame.clientWidth && draw(view)).observe(frame)
-  const themed = parent.host?.closest("[style*='--st-']") ?? document.body
-  new MutationObserver(() => view.content && requestAnimationFrame(() => draw(view))).observe(themed, { attributes: true, attributeFilter: ["style"] })
+  whenThemed(parent, () => view.content && draw(view))
   return view
 }
 
@@ -118,7 +102,7 @@ function draw(view) {
   view.multiples.setAttribute("aria-label", `The weights at ${shown.length} values; press one to go there`)
   view.plot.setAttribute("aria-label", `Weights, ${size} queries down, ${size} keys across. Arrow keys choose a query.`)
   const style = getComputedStyle(view.frame)
-  view.shades = ramp(style.getPropertyValue("--st-chart-sequential-colors").split(","))
+  view.shades = ramp(palette(view.frame, "sequential"))
   view.primary = style.getPropertyValue("--st-primary-color")
   view.text = style.color
   small(view)
@@ -134,15 +118,17 @@ function lay(view) {
   view.cell = view.side / size
   view.plot.replaceChildren()
   const labelled = view.cell >= LEAST_LABEL
-  if (labelled) label(make("div", "across", view.plot), names)
+  if (labelled) {
+    const across = make("div", "across", view.plot)
+    for (const name of names) makeName("span", "", across, name)
+  }
   make("div", "title", view.plot).textContent = "entropy, bits"
   const down = make("div", "down", view.plot)
-  if (labelled) label(down, names)
+  if (labelled) for (const name of names) makeName("span", "", down, name)
   down.style.width = labelled ? `${room}px` : "0"
   const box = make("div", "box", view.plot)
   box.style.width = box.style.height = `${view.side}px`
   view.canvas = make("canvas", "", box)
-  view.canvas.width = view.canvas.height = size
   view.canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
   const lines = make("div", "lines", box)
   lines.hidden = view.cell < LEAST_LINED
@@ -152,14 +138,6 @@ function lay(view) {
   bits.style.width = `${BARS}px`
   bits.style.height = `${view.side}px`
   view.bits = make("canvas", "", bits)
-}
-
-function label(edge, names) {
-  for (const name of names) {
-    const text = make("span", "", edge)
-    text.title = name
-    make("bdi", "", text).textContent = name
-  }
 }
 
 /* The weights at a few values, as Python worked them out. */
@@ -214,22 +192,10 @@ function move(view, value) {
   })
 }
 
-function sharp(canvas, width, height) {
-  const dots = window.devicePixelRatio || 1
-  canvas.width = Math.round(width * dots)
-  canvas.height = Math.round(height * dots)
-  const context = canvas.getContext("2d")
-  context.scale(dots, dots)
-  return context
-}
-
 function paint(view) {
   const { weights, cell, shades, content: { size } } = view
-  const picture = new ImageData(size, size)
-  const pixels = new Uint32Array(picture.data.buffer)
-  for (let at = 0; at < pixels.length; at++) if (!Number.isNaN(weights[at])) pixels[at] = shades[Math.round(weights[at] * 511)]
-  view.canvas.getContext("2d").putImageData(picture, 0, 0)
-  view.canvas.dataset.version = Number(view.canvas.dataset.version ?? 0) + 1
+  paintNumbers(view.canvas, size, weights, [0, 1], shades)
+  countDrawing(view.canvas)
   Object.assign(view.chosen.style, { top: `${view.query * cell}px`, height: `${cell}px` })
 }
 
@@ -283,6 +249,5 @@ function list(view) {
 function pick(view, row) {
   view.query = row
   move(view, view.value)
-  clearTimeout(view.pending)
-  view.pending = setTimeout(() => view.choose(row), 40)
+  settle(view, 40, () => view.choose(row))
 }

@@ -3,11 +3,9 @@ const MOST_ROOMY = 14
 const GAP = 4
 const PADDING = 3
 const PART = 16
-const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = views.get(parentElement) ?? build(parentElement)
-  views.set(parentElement, view)
+  const view = viewIn(parentElement, build)
   view.select = (query) => setTriggerValue("query", query)
   const { numbers, tokens, known, memory, query } = decode(data)
   view.rows = numbers
@@ -23,36 +21,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function build(parent) {
-  const element = (tag, name, root) => root.appendChild(Object.assign(document.createElement(tag), { className: name }))
-  const frame = element("div", "frame", parent)
-  const heads = element("div", "heads", frame)
-  element("span", "", heads).textContent = "query"
-  element("span", "", heads).textContent = "key and weight"
-  const scroll = element("div", "scroll", frame)
-  const queries = element("div", "queries", scroll)
+  const frame = make("div", "frame", parent)
+  const heads = make("div", "heads", frame)
+  make("span", "", heads).textContent = "query"
+  make("span", "", heads).textContent = "key and weight"
+  const scroll = make("div", "scroll", frame)
+  const queries = make("div", "queries", scroll)
   const lines = scroll.appendChild(document.createElementNS(SVG, "svg"))
-  const keys = element("div", "keys", scroll)
-  const summary = element("p", "summary", frame)
+  const keys = make("div", "keys", scroll)
+  const summary = make("p", "summary", frame)
   summary.setAttribute("role", "status")
-  queries.tabIndex = 0
-  queries.setAttribute("role", "listbox")
-  queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
   keys.setAttribute("role", "list")
   keys.setAttribute("aria-label", "Keys, each with the weight it gets")
   lines.setAttribute("aria-hidden", "true")
 
   const view = { scroll, queries, lines, keys, summary, names: null, shown: undefined }
-  const position = (event) => view.options.indexOf(event.target.closest(".token"))
-  queries.addEventListener("pointerover", (event) => position(event) >= 0 && show(view, position(event)))
-  queries.addEventListener("pointerleave", () => show(view, view.query))
-  queries.addEventListener("click", (event) => position(event) >= 0 && choose(view, position(event)))
-  queries.addEventListener("keydown", (event) => {
-    const last = view.options.length - 1
-    const next = { ArrowUp: view.query - 1, ArrowDown: view.query + 1, Home: 0, End: last, Enter: view.query }[event.key]
-    if (next === undefined) return
-    event.preventDefault()
-    choose(view, Math.min(last, Math.max(0, next)))
-  })
+  listenToQueries(view, show, reveal)
   scroll.addEventListener("scroll", () => scroll.querySelector(".held") && view.shown !== undefined && requestAnimationFrame(() => show(view, view.shown)))
   new ResizeObserver(() => view.shown === undefined || show(view, view.shown)).observe(scroll)
   return view
@@ -68,19 +52,10 @@ function write(view, queries, memory) {
   view.height = long ? 24 : 30
   view.scroll.classList.toggle("long", long)
   view.scroll.style.setProperty("--height", `${view.height}px`)
-  const chip = (role, known) => (token, index) => {
-    const item = document.createElement("div")
-    item.className = known[index] ? "token" : "token unknown"
-    item.setAttribute("role", role)
-    item.id = `${role}-${index}`
-    item.title = known[index] ? token : `${token}: no vector, zeros`
-    const text = item.appendChild(document.createElement("bdi"))
-    text.textContent = token
-    return item
-  }
+  const chip = (role, known) => (token, index) => makeChip(role, known[index], token, index)
   view.options = view.tokens.map(chip("option", queries.known))
   view.items = view.keyTokens.map(chip("listitem", keys.known))
-  for (const item of view.items) item.appendChild(document.createElement("small")).append("")
+  for (const item of view.items) make("small", "", item).append("")
   view.shown = undefined
   view.queries.replaceChildren(...parts(view, view.options))
   view.keys.replaceChildren(...parts(view, view.items))
@@ -90,21 +65,12 @@ function write(view, queries, memory) {
 /* A few tokens each: the browser leaves parts alone that are scrolled out of sight. */
 function parts({ height }, tokens) {
   return Array.from({ length: Math.ceil(tokens.length / PART) }, (_, index) => {
-    const part = document.createElement("div")
+    const part = make("div", "")
     part.setAttribute("role", "presentation")
     part.append(...tokens.slice(index * PART, (index + 1) * PART))
     part.style.containIntrinsicBlockSize = `${part.children.length * (height + GAP) - GAP}px`
     return part
   })
-}
-
-function choose(view, query) {
-  const changed = query !== view.query
-  view.query = query
-  show(view, query)
-  reveal(view)
-  clearTimeout(view.pending)
-  if (changed) view.pending = setTimeout(() => view.select(query), 60)
 }
 
 function show(view, query) {
@@ -129,11 +95,7 @@ function show(view, query) {
     line.setAttribute("stroke-width", masked ? 0 : 0.75 + 7 * weight)
     line.setAttribute("stroke-opacity", masked ? 0 : 0.08 + (0.8 * weight) / most)
   }
-  for (const [index, item] of view.options.entries()) {
-    item.setAttribute("aria-selected", index === view.query)
-    item.classList.toggle("previewed", index === query && query !== view.query)
-  }
-  view.queries.setAttribute("aria-activedescendant", `option-${view.query}`)
+  markQueries(view, query)
   view.summary.textContent = summarise(view, row, query)
 }
 
