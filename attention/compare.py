@@ -151,10 +151,11 @@ class Comparison:
     @functools.cached_property
     def entropies(self) -> tuple[Tensor, Tensor]:
         """Entropy in bits of each row of A and of B, nan where there is none. 2 × (slots,)"""
-        return tuple(  # type: ignore[return-value]
-            entropy_bits(weights.double()).where(there & weights.any(-1), torch.nan)
-            for weights, there in ((self.a, self.in_a), (self.b, self.in_b))
-        )
+
+        def bits(weights: Tensor, there: Tensor) -> Tensor:
+            return entropy_bits(weights.double()).where(there & weights.any(-1), torch.nan)
+
+        return bits(self.a, self.in_a), bits(self.b, self.in_b)
 
     def row_words(self, row: int) -> str:
         """What became of one row, in a sentence or two."""

@@ -167,13 +167,11 @@ class Sentence:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """What the settings come to, for every page to show.
+class View(Sentence):
+    """What the settings come to, for every page to show: the sentence, and what is made of it.
 
     layer: the whole variant; variant: its chosen head, the layer itself where it has but one;
     bias: (heads, queries, keys), added to the scaled scores; trace: of the chosen head, 2-D;
-    known: for each token whether it has a vector; left_out: how many tokens did not fit;
-    vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
     words: the vectors whose space the output lives in, None when it lives in another;
     notes: plain words for the reader on what could not be taken as asked;
     memory: the sentence that keys and values come from, None where it is the queries' own.
@@ -183,12 +181,6 @@ class View:
     layer: Variant
     head: int
     variant: Variant
-    tokens: tuple[str, ...]
-    known: tuple[bool, ...]
-    left_out: int
-    vectors: Tensor
-    encoding: Tensor | None
-    x: Tensor
     scale: float | None
     rotate: bool
     bias: Tensor | None
