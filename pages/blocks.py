@@ -5,7 +5,7 @@ import streamlit as st
 from attention import blocks, state, tables
 from attention.blocks import BLOCKS, BlockSettings, Made, Refused, Worked
 from attention.blocks.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
-from attention.components import copy_link, matrices, number_grid
+from attention.components import copy_link, examples, matrices, number_grid
 from attention.params import complaint, settings_of
 
 SCHEMA = settings_of(BlockSettings)
@@ -24,7 +24,7 @@ def building_blocks() -> None:
             horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
         ):
             st.text("" if isinstance(made, Refused) else made.shapes, width="content")
-            examples(block)
+            numbers_to_try(block)
         if isinstance(made, Refused):
             refused(made)
         else:
@@ -98,12 +98,11 @@ def grids(name: str, label: str, text: str) -> None:
                 )
 
 
-def examples(block: blocks.Block) -> None:
+def numbers_to_try(block: blocks.Block) -> None:
     """Numbers worth a look, a click away."""
-    with st.container(horizontal=True, gap="small", key="examples", width="content"):
-        st.html("<span>try</span>", width="content")
-        for words, values in {"the first example": {}, **block.examples}.items():
-            st.button(words, key=words, type="tertiary", on_click=take, args=(values, block))
+    tries = {"the first example": {}, **block.examples}
+    values = list(tries.values())
+    examples("try", list(tries), lambda index: take(values[index], block), key="examples")
 
 
 def edit(name: str, text: str) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention import analysis, cross, figures, state, tables
-from attention.components import copy_link, heatmap, matrices, token_view, weighted_sum
+from attention.components import copy_link, examples, heatmap, matrices, token_view, weighted_sum
 from attention.cross import Batch
 from attention.view import View
 
@@ -56,12 +56,12 @@ def two_boxes() -> None:
         st.button("Swap", on_click=swap, help="Let the other sentence ask.")
         state.widget("memory", *SETTINGS["memory"], live="200ms")
     asking, memory = state.two_sequences()
-    with st.container(horizontal=True, gap="small", key="examples"):
-        counts = f"asking: {state.count_of(asking)} · answering: {state.count_of(memory)} · try"
-        st.html(f"<span>{counts}</span>", width="content")
-        for index, pair in enumerate(PAIRS):
-            name = " / ".join(pair)
-            st.button(name, key=f"pair_{index}", type="tertiary", on_click=take, args=pair)
+    examples(
+        f"asking: {state.count_of(asking)} · answering: {state.count_of(memory)} · try",
+        [" / ".join(pair) for pair in PAIRS],
+        lambda index: take(*PAIRS[index]),
+        key="examples",
+    )
 
 
 def take(asking: str, memory: str) -> None:
@@ -78,17 +78,13 @@ def swap() -> None:
 def lengths_to_try(name: str) -> None:
     """Valid lengths to start from, the batch's own first."""
     made = state.cross_batch()
-    tries = cross.lengths_to_try(made) if made else ()
-    with st.container(horizontal=True, gap="small", key="examples"):
-        st.html("<span>valid lengths to try</span>", width="content")
-        for index, text in enumerate((SETTINGS[name][0], *tries)):
-            st.button(
-                text or "counted from the sentences",
-                key=f"{name}_{index}",
-                type="tertiary",
-                on_click=state.choose,
-                args=(name, text),
-            )
+    tries = (SETTINGS[name][0], *(cross.lengths_to_try(made) if made else ()))
+    examples(
+        "valid lengths to try",
+        [text or "counted from the sentences" for text in tries],
+        lambda index: state.choose(name, tries[index]),
+        key="examples",
+    )
 
 
 @st.fragment
@@ -138,8 +134,7 @@ def matrix(query: int) -> None:
     if view is None:
         return
     stage = state.stage_control()
-    with st.container(key="weights_heatmap"):
-        heatmap(view.trace, stage, view.tokens, query, key="cross_heatmap", keys=view.keys)
+    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap", keys=view.keys)
     st.caption(figures.stage_words(stage, len(view.keys)))
     st.caption(cross.mask_words(view.settings.mask, view.settings.positions))
 

@@ -44,8 +44,7 @@ def matrix(query: int) -> None:
     if view is None:
         return
     stage = state.stage_control()
-    with st.container(key="weights_heatmap"):
-        heatmap(view.trace, stage, view.tokens, query, key="heatmap")
+    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap")
     st.caption(figures.stage_words(stage, len(view.tokens)))
 
 

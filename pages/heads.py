@@ -44,9 +44,7 @@ def all_heads() -> None:
 
 def head_control() -> None:
     """The chosen head, by a number box that lives in the address."""
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown("**All heads** · click one")
-        state.widget("head", *state.SHARED["head"], label_visibility="collapsed", width=130)
+    state.widget("head", *state.SHARED["head"], label="**Head** · click one")
 
 
 @st.fragment
@@ -57,8 +55,7 @@ def detail() -> None:
         return
     stage = state.stage_control()
     query = min(state.value_of("query", state.SELECTION), len(view.tokens) - 1)
-    with st.container(key="weights_heatmap"):
-        heatmap(view.trace, stage, view.tokens, query, key="heatmap")
+    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap")
     st.caption(f"Head {view.head}. {figures.stage_words(stage, len(view.tokens))}")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
+from streamlit.runtime.pages_manager import PagesManager
 
 from attention.vectors import PackagedGlove
 from tests import chromium
@@ -35,6 +37,27 @@ def browser() -> Iterator[Any]:
         pytest.skip("needs Chromium")
     with api.sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=chromium.find(), args=chromium.ARGUMENTS)
+
+
+@pytest.fixture
+def warm_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest forgets before every run that the frame has run; a server does not."""
+    begin = PagesManager.__init__
+
+    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
+        begin(manager, *arguments, **more)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", warm)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """As on the server: the last bit of a product depends on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 from itertools import cycle
@@ -19,6 +18,7 @@ from attention.blocks.settings import CHANGES
 from attention.params import settings_of
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
+from tests.running import messages, said, take
 
 SCHEMA = settings_of(BlockSettings)
 Array = Any
@@ -38,21 +38,13 @@ def again(app: AppTest) -> None:
     assert not app.exception
 
 
-def said(app: AppTest) -> str:
-    """All the page's raw HTML, where a visitor's words may stand escaped."""
-    return "\n".join(item.proto.body for item in app.get("html"))
-
-
 def pictures(app: AppTest) -> list[list[tuple[str, Array]]]:
     """The names and numbers, as float64, of all matrices the browser is sent, row by row."""
     rows = []
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        length = int.from_bytes(data[:4], "little")
-        header = json.loads(data[4 : 4 + length]) if data else {}
+    for header, data in messages(app):
         if "parts" not in header:
             continue
-        floats = numpy.frombuffer(data[4 + length :], numpy.float32).astype(numpy.float64)
+        floats = numpy.frombuffer(data, numpy.float32).astype(numpy.float64)
         row, start = [], 0
         for part in header["parts"]:
             end = start + part["rows"] * part["columns"]
@@ -219,8 +211,7 @@ def test_what_cannot_be_used_is_met_with_a_word_in_place(link: dict[str, str], w
 
 def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:
     app = opened()
-    app.button(key="sizes that do not meet").click()
-    again(app)
+    take(app, "sizes that do not meet")
     assert "must be the same" in said(app)
     assert "Expected size for first two dimensions of batch2 tensor" in said(app)
     assert "no partner" in said(app)
@@ -233,12 +224,10 @@ def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> 
 def test_every_example_can_be_taken_and_left_again(block: str) -> None:
     app = opened(block=block)
     for words, values in BLOCKS[block].examples.items():
-        app.button(key=words).click()
-        again(app)
+        take(app, words)
         for name, value in values.items():
             assert app.session_state[name] == value
-    app.button(key="the first example").click()
-    again(app)
+    take(app, "the first example")
     for name in BLOCKS[block].inputs:
         if name in CHANGES:
             assert app.session_state[name] == SCHEMA[name][0]
@@ -265,8 +254,7 @@ def test_hostile_text_is_neither_interpreted_nor_fatal(text: str, block: str) ->
         assert not [shown for shown in (*markdown, *labels) if text[:20] in shown]
     if "<" in text:
         assert not re.search(r"<(script|img|b|a)\b", said(app))
-    app.button(key="the first example").click()
-    again(app)
+    take(app, "the first example")
     assert len(app.code) == 1
     assert pictures(app)
 
@@ -315,6 +303,7 @@ def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_misprint_is_named(
     box.fill("<b>x")
     box.press("Enter")
     page.get_by_text("A[0]: row 1, column 2 holds '<b>x', which is no number").wait_for()
+    page.locator(".st-key-grid_bmm_a_0 [aria-invalid=true]").wait_for()
     assert box.get_attribute("aria-invalid") == "true"
     box.fill("")
     box.press("Enter")
@@ -352,5 +341,5 @@ def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:
     page = open_page("/blocks?" + urlencode({"bmm_a": text}))
     page.get_by_text("which is no number").first.wait_for()
     assert page.locator("[data-testid=stMain] img").count() == 0
-    page.locator(".st-key-examples").get_by_text("the first example").click()
+    page.get_by_role("button", name="the first example").click()
     page.locator(".working tfoot").get_by_text("16.0000").wait_for()

@@ -286,6 +286,7 @@ def test_copy_link_copies_the_address(open_page: Open) -> None:
 def test_downloads_hold_the_numbers_on_the_page(open_page: Open, tmp_path: Path) -> None:
     page = open_page("/?variant=qkv&mask=causal&query=2&vectors=random&d_model=7")
     files = {}
+    page.get_by_role("button", name="Download").click()
     for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", "PyTorch script"):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
@@ -303,6 +304,7 @@ def test_the_standalone_file_draws_without_a_network(
     open_page: Open, browser: Any, tmp_path: Path
 ) -> None:
     page = open_page()
+    page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Figures, one HTML file").click()
     download.value.save_as(tmp_path / "figures.html")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 from urllib.parse import urlencode
@@ -21,6 +20,7 @@ from attention.variants import VARIANTS
 from attention.view import Settings, View, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
+from tests.running import choice, messages, offer, said
 
 
 def opened(**link: str) -> AppTest:
@@ -33,12 +33,9 @@ def opened(**link: str) -> AppTest:
 
 def sent(app: AppTest, field: str) -> tuple[dict[str, Any], Any]:
     """What the component with that field in its header receives: the header and its numbers."""
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        size = int.from_bytes(data[:4], "little")
-        header = json.loads(data[4 : 4 + size]) if data else {}
+    for header, data in messages(app):
         if field in header:
-            floats = data[4 + size : 4 + size + 4 * header["floats"]]
+            floats = data[: 4 * header["floats"]]
             return header, torch.frombuffer(bytearray(floats), dtype=torch.float32)
     raise AssertionError(f"the page has no component with {field}")
 
@@ -53,14 +50,6 @@ def sides(app: AppTest) -> tuple[Any, Any]:
 def same(shown: Any, expected: Any) -> None:
     """The same numbers but for the last digit, in which one product may differ from the next."""
     torch.testing.assert_close(shown, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(item.proto.body for item in app.get("html"))
-
-
-def choice(app: AppTest, name: str) -> Any:
-    return next(item for item in app.get("button_group") if item.key == name)
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -232,7 +221,7 @@ def test_of_600_tokens_512_are_compared(kind: str) -> None:
     app = opened(s="cat " * 600, s2="cat " * 600, compare=kind)
     assert not app.exception
     assert sent(app, "size")[0]["size"] == 512
-    assert "600 tokens, the last 88 left out" in said(app)
+    assert "600 tokens, the last 88 left out" in offer(app)["words"]
 
 
 @pytest.mark.parametrize("sentence", HOSTILE)

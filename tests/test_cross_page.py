@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from attention.cross import PAD
@@ -16,20 +15,12 @@ from attention.text import tokenize
 from attention.variants import VARIANTS
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
+from tests.running import headers, offer, said, take
 
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
 
 
-@pytest.fixture(autouse=True)
-def _warm_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest forgets before every run that the frame has run; a server does not."""
-    begin = PagesManager.__init__
-
-    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
-        begin(manager, *arguments, **more)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", warm)
+pytestmark = pytest.mark.usefixtures("warm_server")
 
 
 def opened(**link: str) -> AppTest:
@@ -42,31 +33,12 @@ def opened(**link: str) -> AppTest:
     return app
 
 
-def received(app: AppTest) -> list[dict[str, Any]]:
-    """What the scripts of our components receive, headers only."""
-    found = []
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        if data:
-            found.append(json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]))
-    return found
-
-
 def token_view(app: AppTest) -> dict[str, Any]:
-    return next(header for header in received(app) if "known" in header)
+    return next(header for header in headers(app) if "known" in header)
 
 
 def matrices(app: AppTest) -> list[dict[str, Any]]:
-    return [header for header in received(app) if "joins" in header]
-
-
-def said(app: AppTest) -> str:
-    """All the page's raw HTML, where a visitor's words may stand escaped."""
-    return "\n".join(item.proto.body for item in app.get("html"))
-
-
-def choice(app: AppTest, name: str) -> Any:
-    return next(item for item in app.get("button_group") if item.key == name)
+    return [header for header in headers(app) if "joins" in header]
 
 
 def drawn(app: AppTest) -> set[str]:
@@ -84,7 +56,7 @@ def test_the_page_opens_on_bonjour_le_monde_asking_hello_world() -> None:
     assert app.text_input(key="memory").value == "hello world"
     assert token_view(app)["tokens"] == ["bonjour", "le", "monde"]
     assert token_view(app)["memory"] == {"tokens": ["hello", "world"], "known": [True, True]}
-    assert "asking: 3 tokens · answering: 2 tokens" in said(app)
+    assert "asking: 3 tokens · answering: 2 tokens" in offer(app)["words"]
     assert "s" not in drawn(app)
 
 
@@ -96,7 +68,7 @@ def test_the_sentences_are_swapped_and_examples_taken() -> None:
     app = opened(asking="a b", memory="c")
     next(button for button in app.button if button.label == "Swap").click().run()
     assert [app.text_input(key=key).value for key in ("asking", "memory")] == ["c", "a b"]
-    app.button(key="pair_1").click().run()
+    take(app, "who sat by the river / she sat by the river bank")
     assert token_view(app)["tokens"] == tokenize("who sat by the river")
     assert token_view(app)["memory"]["tokens"] == tokenize("she sat by the river bank")
 
@@ -148,9 +120,9 @@ def test_of_600_tokens_on_either_side_512_are_shown(
     asking: str, memory: str, shape: tuple[int, int]
 ) -> None:
     app = opened(asking=asking, memory=memory, query="1")
-    heat = next(header for header in received(app) if "stage" in header)
+    heat = next(header for header in headers(app) if "stage" in header)
     assert (heat["rows"], heat["columns"]) == shape
-    assert "600 tokens, the last 88 left out" in said(app)
+    assert "600 tokens, the last 88 left out" in offer(app)["words"]
 
 
 def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
@@ -210,10 +182,10 @@ def test_the_toy_is_shown_with_its_padding() -> None:
 
 
 def test_each_valid_length_to_try_is_taken() -> None:
-    for name, link in (("toy_lens", {}), ("batch_lens", {"batch_example": "sentences"})):
+    for link in ({}, {"batch_example": "sentences"}):
         app = opened(cross="batch", **link)
         for index in range(3):
-            app.button(key=f"{name}_{index}").click().run()
+            take(app, offer(app)["texts"][index])
             assert not app.exception
             assert "Valid lengths:" not in said(app)
     assert app.text_input(key="batch_lens").value == "1 2 2; 3 4 5; 4 4 4"

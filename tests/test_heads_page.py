@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +15,7 @@ from attention.text import tokenize
 from attention.view import Settings, View, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
+from tests.running import messages, offer, said
 
 LONG = " ".join(
     f"{one}{two}" for one in "abcdefghijklmnop" for two in "abcdefghijklmnopqrstuvwxyzäöüßéè"
@@ -30,20 +30,9 @@ def opened(**link: str) -> AppTest:
     return app.run()
 
 
-def received(app: AppTest) -> list[tuple[dict[str, Any], bytes]]:
-    """What the scripts of our components receive: headers, and the bytes behind each."""
-    parts = []
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        if data:
-            end = 4 + int.from_bytes(data[:4], "little")
-            parts.append((json.loads(data[4:end]), data[end:]))
-    return parts
-
-
 def part(app: AppTest, *names: str) -> tuple[dict[str, Any], bytes]:
     """The component whose header has all of these names."""
-    return next(item for item in received(app) if set(names) <= item[0].keys())
+    return next(item for item in messages(app) if set(names) <= item[0].keys())
 
 
 def grid(app: AppTest) -> dict[str, Any]:
@@ -52,10 +41,6 @@ def grid(app: AppTest) -> dict[str, Any]:
 
 def lines(app: AppTest) -> dict[str, Any]:
     return part(app, "active", "whole")[0]
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(item.proto.body for item in app.get("html"))
 
 
 def viewed(**settings: Any) -> View:
@@ -158,7 +143,7 @@ def test_of_600_tokens_512_are_shown_and_the_chosen_row_alone_is_sent() -> None:
     app = opened(s="cat " * 600, query="500", **(RANDOM | {"d_model": "48", "heads": "12"}))
     assert not app.exception
     assert (grid(app)["tokens"], grid(app)["block"], lines(app)["whole"]) == (512, 6, False)
-    assert "600 tokens, the last 88 left out" in said(app)
+    assert "600 tokens, the last 88 left out" in offer(app)["words"]
     assert "480 more" in said(app)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from attention.tables import number
 from attention.text import tokenize
 from tests.browsing import Open, search, settle
 from tests.hostile import HOSTILE
+from tests.running import messages, said
 
 PAGE = "pages/identities.py"
 EVERY = [(claim, "values") for claim in CLAIMS if claim != "mistakes"]
@@ -45,13 +45,10 @@ class Shown:
 
 def rows(app: AppTest) -> list[Shown]:
     found = []
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        size = int.from_bytes(data[:4], "little")
-        header = json.loads(data[4 : 4 + size]) if data else {}
+    for header, data in messages(app):
         if "parts" not in header:
             continue
-        floats = torch.frombuffer(bytearray(data[4 + size :]), dtype=torch.float32).double()
+        floats = torch.frombuffer(bytearray(data), dtype=torch.float32).double()
         parts = header["parts"]
         cells = floats.split([part["rows"] * part["columns"] for part in parts])
         shaped = zip(cells, parts, strict=True)
@@ -76,10 +73,6 @@ def tables_of(app: AppTest) -> list[dict[str, list[str]]]:
         for item in app.get("html")
         if item.proto.body.startswith("<div class='numbers'>")
     ]
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(item.proto.body for item in app.get("html"))
 
 
 def apart(row: Shown) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from attention.params import setting, settings_of
 from attention.text import tokenize
 from attention.variants import VARIANTS, Variant, register
 from tests.hostile import HOSTILE
+from tests.running import choice, headers, offer, said, take
 
 
 def opened(**link: str) -> AppTest:
@@ -27,28 +27,13 @@ def opened(**link: str) -> AppTest:
     return app.run()
 
 
-def choice(app: AppTest, name: str) -> Any:
-    return next(item for item in app.get("button_group") if item.key == name)
-
-
 def drawn(app: AppTest, name: str) -> bool:
     kinds = ("button_group", "number_input", "slider", "text_input")
     return any(item.key == name for kind in kinds for item in app.get(kind))
 
 
 def token_view(app: AppTest) -> dict[str, Any]:
-    """What the token view's script receives."""
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) if data else {}
-        if "known" in header:
-            return dict(header)
-    raise AssertionError("the page has no token view")
-
-
-def said(app: AppTest) -> str:
-    """All the page's raw HTML, where a visitor's words may stand escaped."""
-    return "\n".join(item.proto.body for item in app.get("html"))
+    return next(header for header in headers(app) if "known" in header)
 
 
 def test_the_page_opens_on_the_published_defaults() -> None:
@@ -114,7 +99,7 @@ def test_an_empty_sentence_is_met_with_a_word() -> None:
 
 def test_an_example_replaces_the_sentence() -> None:
     app = opened()
-    app.button(key="example_1").click().run()
+    take(app, offer(app)["texts"][1])
     assert app.text_input(key="s").value == "she sat by the river bank"
     assert token_view(app)["tokens"][-1] == "bank"
 
@@ -129,7 +114,7 @@ def test_of_600_tokens_512_are_shown_and_the_page_says_so() -> None:
     app = opened(s="cat " * 600)
     assert not app.exception
     assert len(token_view(app)["tokens"]) == 512
-    assert "600 tokens, the last 88 left out" in said(app)
+    assert "600 tokens, the last 88 left out" in offer(app)["words"]
 
 
 def test_a_word_without_a_vector_is_marked() -> None:
@@ -205,6 +190,6 @@ def test_a_new_variant_is_found_unaided(throw_away: type[Variant]) -> None:
     assert choice(app, "variant").value == "faded"
     assert app.slider(key="fading").value == 1.5
     assert any("Faded attention" in item.value for item in app.markdown)
-    assert any("A test" in item.value for item in app.caption)
+    assert any("A test" in item.value for item in app.markdown)
     fields = [field.name for field in dataclasses.fields(throw_away.Config)]
     assert fields == ["d_model", "fading"]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import numpy
 import pytest
 import torch
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
@@ -26,28 +24,10 @@ from attention.variants import VARIANTS
 from attention.view import Settings, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
+from tests.running import messages, offer
 from tests.serving import serving
 
-
-@pytest.fixture(autouse=True)
-def _warm_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest forgets before every run that the frame has run; a server does not."""
-    begin = PagesManager.__init__
-
-    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
-        begin(manager, *arguments, **more)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", warm)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """As on the server: the last bit of a product depends on the number of threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("warm_server", "one_thread")
 
 
 def opened(**link: str) -> AppTest:
@@ -60,15 +40,11 @@ def opened(**link: str) -> AppTest:
 
 def shown(app: AppTest) -> tuple[dict[str, Any], list[Tensor]]:
     """What the matrices' script receives: its header, and the numbers of each matrix."""
-    for component in app.get("bidi_component"):
-        data = component.proto.bytes
-        if data:
-            end = 4 + int.from_bytes(data[:4], "little")
-            header = json.loads(data[4:end])
-            floats = torch.from_numpy(numpy.frombuffer(data[end:], dtype=numpy.float32).copy())
-            assert len(floats) == header["floats"]
-            sizes = [part["rows"] * part["columns"] for part in header["parts"]]
-            return header, list(floats.split(sizes))
+    for header, data in messages(app):
+        floats = torch.from_numpy(numpy.frombuffer(data, dtype=numpy.float32).copy())
+        assert len(floats) == header["floats"]
+        sizes = [part["rows"] * part["columns"] for part in header["parts"]]
+        return header, list(floats.split(sizes))
     raise AssertionError("the page has no matrices")
 
 
@@ -177,7 +153,7 @@ def test_of_600_tokens_512_go_through_the_steps(which: str) -> None:
     header, numbers = shown(app)
     assert header["parts"][-1]["rows"] == 512
     assert len(numbers[-1]) == 512 * header["parts"][-1]["columns"]
-    assert "600 tokens, the last 88 left out" in said(app)
+    assert "600 tokens, the last 88 left out" in offer(app)["words"]
     assert ("480 more" in said(app)) == (which in ("weights", "output"))
 
 

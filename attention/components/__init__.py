@@ -60,6 +60,7 @@ _mask_grid = _component("mask_grid")
 _copy_link = _component("copy_link")
 _matrices = _component("matrices")
 _number_grid = _component("number_grid")
+_examples = _component("examples")
 
 
 def token_view(
@@ -287,6 +288,19 @@ def number_grid(
 def _one_cell(typed: str) -> str:
     """What was typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
     return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
+
+
+def examples(
+    words: str, texts: Sequence[str], on_choose: Callable[[int], None], *, key: str
+) -> None:
+    """After some words, things to try; on_choose gets the position of the one clicked."""
+
+    def chosen() -> None:
+        position = st.session_state[key].example
+        if isinstance(position, int) and 0 <= position < len(texts):
+            on_choose(position)
+
+    _examples(key=key, data={"words": words, "texts": list(texts)}, on_example_change=chosen)
 
 
 def copy_link(*, key: str) -> None:

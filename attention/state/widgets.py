@@ -7,14 +7,13 @@ here knows a variant by name: the menu and its fields follow from the registry.
 from __future__ import annotations
 
 import functools
-import html
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
 from attention import compare, heads, masks
-from attention.components import copy_link, mask_grid
+from attention.components import copy_link, examples, mask_grid
 from attention.params import Setting, Value, divisors
 from attention.state.settings import (
     COMPARE,
@@ -96,18 +95,8 @@ def sentence_box() -> None:
             "s", default, about, live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed"
         )
         copy_link(key="copy_link")
-    with st.container(horizontal=True, gap="small", key="examples"):
-        st.html(
-            f"<span>{html.escape(count_of(tokenize(value_of('s'))))} · try</span>", width="content"
-        )
-        for index, example in enumerate(EXAMPLES):
-            st.button(
-                example,
-                key=f"example_{index}",
-                type="tertiary",
-                on_click=choose,
-                args=("s", example),
-            )
+    words = f"{count_of(tokenize(value_of('s')))} · try"
+    examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
 
 
 def settings_of_page(page: str) -> None:
@@ -148,9 +137,11 @@ def variant_controls(name: str | None = None) -> None:
     """What the chosen variant, or the one of that name, is, and the settings only it has."""
     name = name or value_of("variant")
     variant = VARIANTS[name]
-    st.markdown(f"**{variant.title}**")
-    st.latex(rf"\begin{{gathered}}{variant.formula}\end{{gathered}}")
-    st.caption(f"{variant.source}. Published with scale {variant.published_scale}.")
+    st.markdown(
+        f"**{variant.title}**\n\n"
+        rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
+        f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}.]]"
+    )
     for field, (default, about) in own_settings(name).items():
         widget(field, default, about)
 
@@ -211,9 +202,7 @@ def query_control(view: View) -> int:
     """The chosen query's position, by a number box that lives in the address."""
     last = len(view.tokens) - 1
     default, about = SELECTION["query"]
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown("**Tokens** · hover or click a query")
-        widget("query", default, about, label_visibility="collapsed", width=130)
+    widget("query", default, about, label="**Query token** · hover or click one")
     asked = int(value_of("query", SELECTION))
     if asked > last:
         say(f"There is no token {asked} in this sentence; showing the last, {last}.")

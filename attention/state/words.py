@@ -34,20 +34,14 @@ def say_unknown(words: Iterable[str]) -> None:
 
 def say_what_is_missing(view: View) -> None:
     """Words without a vector, and whatever else could not be taken as asked."""
-    unknown = [token for token, known in zip(view.tokens, view.known, strict=True) if not known]
-    say_unknown([*unknown, *(view.memory.unknown if view.memory else ())])
+    say_unknown([*view.unknown, *(view.memory.unknown if view.memory else ())])
     for words in view.notes:
         say(words)
 
 
 def say_what_is_missing_from(views: Sequence[View]) -> None:
     """Words without a vector in any of A and B, and what could not be taken as asked."""
-    say_unknown(
-        token
-        for view in views
-        for token, known in zip(view.tokens, view.known, strict=True)
-        if not known
-    )
+    say_unknown(token for view in views for token in view.unknown)
     for side, view in zip("AB", views, strict=True):
         for words in view.notes:
             say(f"{side}: {words}")
@@ -75,19 +69,18 @@ def equation(view: View, query: int) -> None:
 
 def nearest_words(view: View, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
-    st.markdown("**Nearest words** by cosine, among the 100,000 most frequent")
     if view.words is None:
-        st.caption("The output lives in a space of its own, where no words are.")
-        return
-    before, after = _nearest(view, query)
-    lines = [("before", before), ("after", after)]
-    st.html(
-        "<dl class='nearest'>"
-        + "".join(
+        found = "<p>The output lives in a space of its own, where no words are.</p>"
+    else:
+        lines = zip(("before", "after"), _nearest(view, query), strict=True)
+        found = "".join(
             f"<dt>{name}</dt><dd>{' '.join(map(_near, words)) or 'none, the vector is 0'}</dd>"
             for name, words in lines
         )
-        + "</dl>"
+        found = f"<dl>{found}</dl>"
+    st.html(
+        "<div class='nearest'><p><b>Nearest words</b> by cosine, among the 100,000 most frequent"
+        f"</p>{found}</div>"
     )
 
 
@@ -133,7 +126,7 @@ def downloads(view: View, query: int) -> None:
         ("Figures, one HTML file", "figures.html", pictures),
         ("PyTorch script", "attention_here.py", lambda: pytorch_snippet(view)),
     )
-    with st.container(horizontal=True):
+    with st.popover("Download", type="tertiary"):
         for label, name, make in files:
             st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
 
