@@ -1,5 +1,4 @@
 const ROW = 27
-const MOST_APART = 100
 const COLUMNS = ["score", "scaled", "‖v‖", "‖w·v‖", "share of y"]
 
 export default function ({ data, parentElement }) {
@@ -80,7 +79,9 @@ function hint({ data }) {
 
 function format(column, number) {
   if (number === null) return ""
-  return column === "share of y" ? `${(100 * number).toFixed(1)} %` : number.toFixed(column.includes("v") ? 3 : 4)
+  if (column !== "share of y") return number.toFixed(column.includes("v") ? 3 : 4)
+  const share = (100 * number).toFixed(1)
+  return `${share === "-0.0" ? "0.0" : share} %`
 }
 
 /* A pixel a number; the style sheet puts gaps between them where there is room. */
@@ -88,7 +89,6 @@ function paint(view) {
   const { keys, numbers: terms, width, most } = view.data
   const rows = keys.length
   view.frame.style.setProperty("--rows", rows)
-  view.frame.style.setProperty("--gap", width > MOST_APART ? "0px" : "1px")
   view.frame.style.setProperty("--dimensions", width)
   const shades = ramp(palette(view.frame, "diverging"))
   paintNumbers(view.terms, width, terms.subarray(0, rows * width), [-most, most], shades)
