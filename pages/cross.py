@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from attention import analysis, cross, figures, state, tables
-from attention.components import copy_link, examples, heatmap, matrices, token_view, weighted_sum
+from attention import cross, state, tables
+from attention.components import copy_link, examples, matrices, token_view
 from attention.cross import Batch
-from attention.view import View
 
 state.inside_frame("pages/cross.py")
 
@@ -114,7 +113,7 @@ def sentences() -> None:
         )
         if words := cross.empty_words(view.trace, query):
             state.say(words)
-    sum_up(view, query)
+    state.weighted_sum_of(view, query)
     state.downloads(view, query)
 
 
@@ -130,21 +129,9 @@ def say_what_is_empty() -> None:
 @st.fragment
 def matrix(query: int) -> None:
     """One stage of the computation as a heatmap, queries down, keys of the memory across."""
-    view = state.cross_view()
-    if view is None:
-        return
-    stage = state.stage_control()
-    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap", keys=view.keys)
-    st.caption(figures.stage_words(stage, len(view.keys)))
-    st.caption(cross.mask_words(view.settings.mask, view.settings.positions))
-
-
-def sum_up(view: View, query: int) -> None:
-    """The chosen query's new vector, a sum of the memory's values."""
-    state.equation(view, query)
-    terms = analysis.strongest(view.trace, view.keys, query, figures.MOST_ROWS)
-    weighted_sum(terms, view.trace.output[query], key="cross_terms")
-    state.nearest_words(view, query)
+    if view := state.cross_view():
+        state.stage_of(view, query)
+        st.caption(cross.mask_words(view.settings.mask, view.settings.positions))
 
 
 @st.fragment

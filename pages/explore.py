@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attention import analysis, figures, state
-from attention.components import heatmap, token_view, weighted_sum
-from attention.view import View
+from attention import state
+from attention.components import token_view
 
 state.inside_frame("pages/explore.py")
 
@@ -33,27 +32,15 @@ def explore() -> None:
             state.choose_query,
             key="tokens",
         )
-    sum_up(view, query)
+    state.weighted_sum_of(view, query)
     state.downloads(view, query)
 
 
 @st.fragment
 def matrix(query: int) -> None:
     """One stage of the computation as a heatmap."""
-    view = state.current_view()
-    if view is None:
-        return
-    stage = state.stage_control()
-    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap")
-    st.caption(figures.stage_words(stage, len(view.tokens)))
-
-
-def sum_up(view: View, query: int) -> None:
-    """The chosen token's new vector, term by term."""
-    state.equation(view, query)
-    terms = analysis.strongest(view.trace, view.tokens, query, figures.MOST_ROWS)
-    weighted_sum(terms, view.trace.output[query], key="terms")
-    state.nearest_words(view, query)
+    if view := state.current_view():
+        state.stage_of(view, query)
 
 
 explore()

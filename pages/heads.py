@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attention import figures, heads, state, tables
-from attention.components import head_grid, head_view, heatmap, matrices
+from attention import heads, state, tables
+from attention.components import head_grid, head_view, matrices
 from attention.heads import Heads
 from attention.matrix import Matrix
 from attention.view import View
@@ -53,10 +53,8 @@ def detail() -> None:
     view = state.layer_view()
     if view is None:
         return
-    stage = state.stage_control()
     query = min(state.value_of("query", state.SELECTION), len(view.tokens) - 1)
-    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap")
-    st.caption(f"Head {view.head}. {figures.stage_words(stage, len(view.tokens))}")
+    state.stage_of(view, query, f"Head {view.head}. ")
 
 
 def token_lines(view: View, layer: Heads, query: int) -> None:

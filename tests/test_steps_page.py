@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
 from attention import steps
-from attention.components import _one_cell
+from attention.components.inputs import _one_cell
 from attention.hand import HandSettings
 from attention.params import settings_of
 from attention.steps import STEPS, StepSettings

@@ -10,7 +10,7 @@ function viewIn(parent, build) {
   return views.get(parent)
 }
 
-/* Takes apart what `_message` in Python puts together: its header, and the numbers behind it. */
+/* Takes apart what `message` in Python puts together: its header, and the numbers behind it. */
 function decode(data) {
   const size = new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true)
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + size)))

@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from attention import compare, heads, masks
-from attention.components import copy_link, examples, mask_grid
+from attention import compare, figures, heads, masks
+from attention.components import copy_link, examples, heatmap, mask_grid
 from attention.params import Setting, Value, divisors
 from attention.state.settings import (
     COMPARE,
@@ -209,11 +209,13 @@ def query_control(view: View) -> int:
     return min(asked, last)
 
 
-def stage_control() -> str:
-    """Which stage to look at."""
-    default, about = SELECTION["stage"]
-    widget("stage", default, about, label_visibility="collapsed")
-    return str(value_of("stage", SELECTION))
+def stage_of(view: View, query: int, before: str = "") -> None:
+    """One stage of the computation as a heatmap; before: what its caption begins with."""
+    widget("stage", *SELECTION["stage"], label_visibility="collapsed")
+    stage = value_of("stage", SELECTION)
+    keys = view.keys if view.memory else None
+    heatmap(view.trace, stage, view.tokens, query, key="weights_heatmap", keys=keys)
+    st.caption(before + figures.stage_words(stage, len(view.keys)))
 
 
 def choose_query(position: int) -> None:

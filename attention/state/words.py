@@ -12,6 +12,7 @@ import streamlit as st
 import torch
 
 from attention import analysis, figures
+from attention.components import weighted_sum
 from attention.functional import STAGES
 from attention.snippet import pytorch_snippet
 from attention.state.views import neighbours
@@ -56,7 +57,15 @@ def count_of(tokens: Sequence[str]) -> str:
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 
-def equation(view: View, query: int) -> None:
+def weighted_sum_of(view: View, query: int) -> None:
+    """The chosen query's new vector: written out, term by term, and the words it is nearest to."""
+    _equation(view, query)
+    terms = analysis.strongest(view.trace, view.keys, query, figures.MOST_ROWS)
+    weighted_sum(terms, view.trace.output[query], key="terms")
+    _nearest_words(view, query)
+
+
+def _equation(view: View, query: int) -> None:
     """The weighted sum written out, with the checks that it is one."""
     total = float(view.trace.weights[query].double().sum())
     residual = analysis.residual(view.trace, query)
@@ -67,7 +76,7 @@ def equation(view: View, query: int) -> None:
     )
 
 
-def nearest_words(view: View, query: int) -> None:
+def _nearest_words(view: View, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if view.words is None:
         found = "<p>The output lives in a space of its own, where no words are.</p>"

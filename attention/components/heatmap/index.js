@@ -1,4 +1,4 @@
-const PLOTLY = "component/attention.components.plotly_js/plotly.min.js"
+const PLOTLY = "component/attention.components.base.plotly_js/plotly.min.js"
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
 let plotly = null

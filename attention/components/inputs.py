@@ -1,0 +1,104 @@
+"""What a visitor clicks or types into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+from torch import Tensor
+
+from attention.components.base import component
+from attention.matrix import MOST_CELLS, Misprint, cells, read_matrix
+
+_mask_grid = component("mask_grid")
+_number_grid = component("number_grid")
+_examples = component("examples")
+_copy_link = component("copy_link")
+
+
+def mask_grid(
+    tokens: Sequence[str],
+    mask: Tensor,
+    on_paint: Callable[[list[tuple[int, int]], bool], None],
+    *,
+    key: str,
+    keys: Sequence[str] | None = None,
+) -> None:
+    """A grid of the cells a query may attend to, to click, drag over or reach by arrow keys.
+
+    mask: (queries, keys) bool; keys: the tokens across, None = those of the queries. on_paint
+    gets the (query, key) cells and whether they may attend.
+    """
+
+    def painted() -> None:
+        match st.session_state[key].paint:
+            case {"cells": [*cells], "allowed": bool(allowed)}:
+                pairs = [(query, key) for query, key in cells]
+                on_paint(pairs, allowed)
+
+    _mask_grid(
+        key=key,
+        data={
+            "tokens": list(tokens),
+            "keys": list(tokens if keys is None else keys),
+            "mask": mask.int().tolist(),
+        },
+        on_paint_change=painted,
+    )
+
+
+def number_grid(
+    name: str,
+    text: str,
+    on_edit: Callable[[str], None],
+    *,
+    key: str,
+    wrong: str = "",
+    resizable: bool = True,
+) -> None:
+    """The matrix that `text` writes as a table of number boxes; on_edit gets the new text.
+
+    A cell that is no number is marked, and a line below says what is needed; `wrong`: what else
+    is wrong with the whole matrix, in the caller's words.
+    """
+    lines = [cells(line) for line in text.strip().strip(";").split(";")]
+    place: dict[str, int | None] = {"row": None, "column": None}
+    try:
+        read_matrix(text)
+    except Misprint as error:
+        wrong, place = str(error), {"row": error.row, "column": error.column}
+
+    def edited() -> None:
+        match st.session_state[key].cells:
+            case [*grid] if grid and all(isinstance(row, list) for row in grid):
+                rows = [[_one_cell(str(cell)) for cell in row] for row in grid]
+                on_edit("; ".join(" ".join(row) for row in rows))
+
+    data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
+    _number_grid(
+        key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited, width="content"
+    )
+
+
+def _one_cell(typed: str) -> str:
+    """What was typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
+    return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
+
+
+def examples(
+    words: str, texts: Sequence[str], on_choose: Callable[[int], None], *, key: str
+) -> None:
+    """After some words, things to try; on_choose gets the position of the one clicked."""
+
+    def chosen() -> None:
+        position = st.session_state[key].example
+        if isinstance(position, int) and 0 <= position < len(texts):
+            on_choose(position)
+
+    _examples(key=key, data={"words": words, "texts": list(texts)}, on_example_change=chosen)
+
+
+def copy_link(*, key: str) -> None:
+    """A button that copies the address of exactly this view."""
+    _copy_link(key=key, data={}, width="content")
