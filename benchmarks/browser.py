@@ -43,7 +43,8 @@ TEXT = (
 HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
 PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
 CPU_WORDS = 16
-CPU_MS = 30.0
+# Of the change that takes the usual page 141 ms on the machine the target was set on.
+CPU_MS, USUAL_CPU_MS = 30.0, 141.0
 
 START_SECONDS = 60
 PAINT_MS = 120_000
@@ -351,21 +352,25 @@ def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Eff
 
 
 def cpu_rows(tabs: list[Tab], clicks: int) -> list[Row]:
-    """CPU time every server spends on one change of the mask; only the app has a target.
+    """CPU time every server spends on one change of the mask, from the click until the page rests.
 
-    All the process does between the first click and the rest after the last one is counted.
+    The tabs take turns here too. Milliseconds depend on the machine, so the share of what the usual
+    page takes has the same target.
     """
-    rows: list[Row] = []
+    spent = dict.fromkeys((tab.site.name for tab in tabs), 0.0)
     for tab in tabs:
         tab.open(CPU_WORDS)
         tab.click()
-        before = tab.server.cpu_seconds()
-        for _ in range(clicks):
+    for _ in range(clicks):
+        for tab in tabs:
+            before = tab.server.cpu_seconds()
             tab.click()
-        milliseconds = 1000 * (tab.server.cpu_seconds() - before) / clicks
-        what = f"server CPU per change, {CPU_WORDS} words, {tab.site.name}"
-        limit = CPU_MS if tab.site is APP else None
-        rows.append(at_most(what, milliseconds, limit, "ms"))
+            spent[tab.site.name] += 1000 * (tab.server.cpu_seconds() - before) / clicks
+    what = f"server CPU per change, {CPU_WORDS} words"
+    limits = {APP.name: CPU_MS}
+    rows = [at_most(f"{what}, {name}", ms, limits.get(name), "ms") for name, ms in spent.items()]
+    share = spent[APP.name] / spent[USUAL.name]
+    rows.append(at_most(f"{what}, app / usual", share, CPU_MS / USUAL_CPU_MS, "x"))
     return rows
 
 
