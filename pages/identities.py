@@ -1,9 +1,9 @@
 """Identities: claims about attention, both sides computed and compared."""
 
-from collections.abc import Iterator
 from itertools import count
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention import state, tables
 from attention.components import matrices
@@ -23,13 +23,16 @@ def identities() -> None:
     """One claim: what it says and why, its two sides, which are sent first, how far apart."""
     asked = {name: state.value_of(name, SCHEMA) for name in SCHEMA if applies(name)}
     settings = ClaimSettings(**asked)
+    case, notes = case_for(settings)
+    finding = find(settings.claim, case) if case else None
     above, below = st.container(), st.container()
     with below:
-        case = case_for(settings)
-        if case is None:
+        for words in notes:
+            state.say(words)
+        if finding is None:
             st.info("Type a sentence above, or take random numbers.")
         else:
-            show(find(settings.claim, case))
+            show(finding)
     with above:
         st.title("Identities")
         st.caption("Claims about attention to check: both sides are computed, then compared.")
@@ -55,30 +58,36 @@ def controls() -> None:
                 state.widget(name, default, about, width=width)
 
 
-def case_for(settings: ClaimSettings) -> Case | None:
-    """What the claim is checked on; None while the sentence has no words."""
+def case_for(settings: ClaimSettings) -> tuple[Case | None, list[str]]:
+    """What the claim is checked on, None while there are no words; and what was left out."""
     if settings.source == "random":
-        return random_case(settings)
+        return random_case(settings), []
     everything = tokenize(state.value_of("s"))
     tokens = everything[:MOST_TOKENS]
     if not tokens:
-        return None
+        return None, []
+    notes = []
     if len(everything) > MOST_TOKENS:
-        state.say(f"The first {MOST_TOKENS} of {len(everything)} tokens are used on this page.")
+        notes.append(f"The first {MOST_TOKENS} of {len(everything)} tokens are used on this page.")
     embedded = look_up(state.load_vectors("glove"), tokens)
     if missing := embedded.known.count(False):
-        state.say(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
-    return case_of(settings, embedded.x, tokens)
+        notes.append(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
+    return case_of(settings, embedded.x, tokens), notes
 
 
 def show(finding: Finding) -> None:
-    """The claim, the checks, and what they compare, which is sent first."""
+    """The claim, the checks, and what they compare: its matrices are sent first."""
     said, shown = st.container(), st.container()
     keys = (f"matrices_{index}" for index in count())
     with shown:
-        for item in finding.shown:
-            show_item(item, keys)
+        places = [(item, st.container()) for item in finding.shown]
+        for item, place in places:
+            if isinstance(item, Row):
+                matrices_of(item, place, next(keys))
         state.let_through()
+        for item, place in places:
+            if not isinstance(item, Row):
+                words_of(item, place)
         with st.expander("The matrices all of this is made from"):
             matrices(joined(finding.given, ""), key=next(keys))
     with said:
@@ -90,21 +99,25 @@ def show(finding: Finding) -> None:
             state.say("Here a difference does not show: try more tokens, or other words.")
 
 
-def show_item(item: Row | Table | Codes, keys: Iterator[str]) -> None:
-    """One of the things a finding compares; keys: for its matrices."""
-    match item:
-        case Row():
-            st.caption(item.caption)
-            matrices(item.parts, key=next(keys))
-        case Table():
-            st.caption(item.caption)
-            st.html(tables.table(item.names, item.columns))
-        case Codes():
-            for column, (title, code) in zip(
-                st.columns(len(item.pieces)), item.pieces.items(), strict=True
-            ):
-                column.markdown(f"**{title}**")
-                column.code(code)
+def matrices_of(row: Row, place: DeltaGenerator, key: str) -> None:
+    """A row of matrices that are compared."""
+    with place:
+        st.caption(row.caption)
+        matrices(row.parts, key=key)
+
+
+def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
+    """Numbers, or pieces of code, side by side."""
+    with place:
+        match item:
+            case Table():
+                st.caption(item.caption)
+                st.html(tables.table(item.names, item.columns))
+            case Codes():
+                columns = st.columns(len(item.pieces))
+                for column, (title, code) in zip(columns, item.pieces.items(), strict=True):
+                    column.markdown(f"**{title}**")
+                    column.code(code)
 
 
 def verdicts(finding: Finding) -> dict[str, list[float | str | None]]:
