@@ -169,6 +169,25 @@ def test_both_figures_save_themselves_as_svg(open_page: Open) -> None:
         assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
 
 
+def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
+    browser: Any, server: str
+) -> None:
+    page = browser.new_page()
+    faults: list[str] = []
+    held: list[Any] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.route("**/plotly.min.js", lambda route: held.append(route))
+    page.goto(server)
+    page.locator(".attention-heatmap").hover()
+    page.locator(CELLS).wait_for(state="attached")
+    page.locator(".attention-heatmap").hover(position={"x": 90, "y": 60})
+    assert page.locator(".xtick").count() == 0
+    held[0].continue_()
+    page.locator(".attention-heatmap .xtick").get_by_text("street").wait_for()
+    assert faults == []
+    page.close()
+
+
 @pytest.mark.parametrize("words", [16, 64])
 def test_the_cells_painted_are_those_that_plotly_draws_to_zoom_into(
     words: int, open_page: Open

@@ -46,7 +46,7 @@ function build(parent) {
   return view
 }
 
-async function draw(view) {
+function draw(view) {
   const { columns, rows, stage, data: [heat], layout } = view.content
   const theme = colours(view.chart)
   view.background = theme.background
@@ -65,25 +65,28 @@ async function draw(view) {
   paint(view)
   if (view.frame === frame && !zoomed(view) && !heat.texttemplate) return
   view.frame = frame
-  await load()
-  await catchUp(view)
+  catchUp(view)
 }
 
 /* Has plotly.js draw what `besides` and `paint` do not: labels, the outline, and cells to zoom into. */
-async function catchUp(view) {
-  if (!view.behind) return
+function catchUp(view) {
+  if (view.behind) view.caughtUp = load().then((Plotly) => react(view, Plotly))
   view.behind = false
+  return view.caughtUp
+}
+
+async function react(view, Plotly) {
   const first = !view.chart.layout
   const [heat, layout] = view.figure
   const { xaxis2, shapes: [outline], ...rest } = layout
-  const camera = { name: "save", title: "Save as SVG", icon: window.Plotly.Icons.camera, click: () => save(view) }
+  const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click: () => save(view) }
   const config = {
     displaylogo: false,
     showSendToCloud: false,
     modeBarButtonsToRemove: ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
     modeBarButtonsToAdd: [camera],
   }
-  await window.Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, config)
+  await Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, config)
   follow(view)
   if (first) listen(view)
 }
