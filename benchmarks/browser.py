@@ -43,8 +43,8 @@ TEXT = (
 HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
 PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
 CPU_WORDS = 16
-# Of the change that takes the usual page 141 ms on the machine the target was set on.
-CPU_MS, USUAL_CPU_MS = 30.0, 141.0
+# On the machine the target was set on, the usual page takes 141 ms.
+CPU_MS, CPU_OVER_USUAL = 30.0, 0.21
 
 START_SECONDS = 60
 PAINT_MS = 120_000
@@ -370,7 +370,7 @@ def cpu_rows(tabs: list[Tab], clicks: int) -> list[Row]:
     limits = {APP.name: CPU_MS}
     rows = [at_most(f"{what}, {name}", ms, limits.get(name), "ms") for name, ms in spent.items()]
     share = spent[APP.name] / spent[USUAL.name]
-    rows.append(at_most(f"{what}, app / usual", share, CPU_MS / USUAL_CPU_MS, "x"))
+    rows.append(at_most(f"{what}, app / usual", share, CPU_OVER_USUAL, "x"))
     return rows
 
 
