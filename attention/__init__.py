@@ -1,1 +1,21 @@
-"""Attention one can see: every step of every variant, computed with PyTorch and kept."""
+"""Attention one can see: every step of every variant, computed with PyTorch and kept.
+
+In a notebook the modules of the library are at hand by their own names, from whatever room:
+`from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+MODULES = {
+    "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),
+    "inputs": ("text", "vectors"),
+    "display": ("captions", "figures", "matrix", "script", "tables"),
+}
+ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{ROOMS[name]}.{name}")

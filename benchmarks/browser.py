@@ -96,7 +96,7 @@ STEPS = Site(
     lambda n: {"s": sentence(n), "step": "weights"},
     path="steps",
 )
-BLOCKS = Site(
+OPERATIONS = Site(
     "blocks",
     ROOT / "streamlit_app.py",
     MATRICES,
@@ -135,7 +135,7 @@ HEADS = Site(
 # (page, numbers of rows, the most a change may take over the floor at that number)
 OTHER_PAGES = (
     (STEPS, SIZES, 2.5),
-    (BLOCKS, (16,), 2.5),
+    (OPERATIONS, (16,), 2.5),
     (IDENTITIES, (16,), 2.5),
     (HEADS, (512,), 3.0),
     (COMPARE, SIZES, 4.0),

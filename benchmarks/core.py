@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.autograd import grad
 from torch.profiler import ProfilerActivity, profile
 
-from attention.functional import additive_scores, attend
+from attention.core.functional import additive_scores, attend
 from benchmarks.report import TARGETS, Row, at_most, table
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +41,7 @@ LOAD_MB = 200.0
 LOAD = """
 import resource, time
 from pathlib import Path
-from attention.vectors import PackagedGlove
+from attention.inputs.vectors import PackagedGlove
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
@@ -113,7 +113,7 @@ def steady() -> None:
 def times(calls: Sequence[Callable[[], object]], number: int, turns: int) -> list[float]:
     """Median seconds of one call of each, timed `number` calls together.
 
-    The calls take turns, so that noise hits all alike; the first turns are not counted.
+    The calls take rotations, so that noise hits all alike; the first turns are not counted.
     """
     samples: list[list[float]] = [[] for _ in calls]
     for _ in range(WARM_TURNS + turns):

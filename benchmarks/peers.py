@@ -17,7 +17,7 @@ from benchmarks.browser import APP, EXCEPTION, IDLE, PAINT_MS, VIEWPORT, chromiu
 from benchmarks.report import TARGETS, at_most, table
 
 HEADS, TOKENS, D_MODEL = 12, 512, 48
-MOST_MB = 4.0
+MAX_MB = 4.0
 
 
 def page_megabytes() -> float:
@@ -44,7 +44,7 @@ def bertviz() -> tuple[float, float]:
     """Megabytes and seconds of bertviz's head view of the same layer."""
     from bertviz import head_view
 
-    from attention.view import Settings, compute
+    from attention.pipeline import Settings, compute
 
     settings = Settings(
         s=sentence(TOKENS),
@@ -65,7 +65,7 @@ def run(_quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
     """Measure both; yields one table."""
     progress(f"{HEADS} heads over {TOKENS} tokens")
     ours = page_megabytes()
-    rows = [at_most("the page Heads, all it receives", ours, MOST_MB, "MB")]
+    rows = [at_most("the page Heads, all it receives", ours, MAX_MB, "MB")]
     try:
         theirs, seconds = bertviz()
     except ImportError as error:

@@ -4,76 +4,74 @@ import html
 
 import streamlit as st
 
-from attention import compare, state, tables
-from attention.compare import Comparison
+from attention.app import frame, notes, results, session, widgets
 from attention.components import comparison
 from attention.components import sweep as sweep_view
+from attention.display import tables
+from attention.lessons import compare
+from attention.lessons.compare import Comparison
 
-state.inside_frame("pages/compare.py")
-
-SETTINGS = state.COMPARE
+frame.inside(__file__)
 
 
 def choices() -> None:
     """What is compared, and a way to swap; not in the fragment, since the sidebar follows them."""
-    kind = state.value_of("compare", SETTINGS)
+    kind = session.value_of("compare")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.title("Compare", width="content")
-        default, about = SETTINGS["compare"]
-        state.widget("compare", default, about, width="content", label_visibility="collapsed")
+        widgets.widget("compare", width="content", label_visibility="collapsed")
         if kind == "settings":
-            st.button("Swap A and B", on_click=state.swap_sides)
+            st.button("Swap A and B", on_click=widgets.swap_sides)
         elif kind == "pair":
             st.button("Swap the sentences", on_click=swap_sentences)
 
 
 def swap_sentences() -> None:
     """Exchange the two sentences, within a callback."""
-    first, second = state.value_of("s"), state.value_of("s2", SETTINGS)
-    state.choose("s", second)
-    state.choose("s2", first)
+    first, second = session.value_of("s"), session.value_of("s2")
+    session.choose("s", second)
+    session.choose("s2", first)
 
 
 @st.fragment
 def body() -> None:
     """What is compared, as it stands."""
-    {"settings": settings, "sweep": sweep, "pair": pair}[state.value_of("compare", SETTINGS)]()
+    {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
 
 
 def settings() -> None:
     """Two settings, A and B, on the same sentence."""
-    expected = state.other_settings()
-    views = state.compared_views()
+    expected = session.other_settings()
+    both = results.compared_results()
     said, figure, other = st.container(), st.container(), st.container(border=True)
-    if views is None:
-        say_that_it_is_empty()
+    if both is None:
+        explain_what_is_empty()
     else:
-        a, b = views
+        a, b = both
         compared = compare.of_settings(a.tokens, a.trace, b.trace)
         with figure:
             query = pictures(compared, ["A", "B", "B − A"])
         with said:
-            say_what_differs(state.differences())
-        state.let_through()
+            show_differences(results.differences())
     with other:
         st.markdown("**Setting B** · A is at the side")
-        state.other_controls()
-    if state.other_settings() != expected:
+        widgets.other_controls()
+    if session.other_settings() != expected:
         st.rerun()
-    if views is not None:
-        state.say_what_is_missing_from(views)
+    if both is not None:
+        notes.note_problems_of_both(both)
         rows(compared, query)
 
 
-def say_that_it_is_empty() -> None:
+def explain_what_is_empty() -> None:
     """A word where there is no sentence yet."""
     st.info("Type a sentence above, or take one of the examples.")
 
 
-def say_what_differs(changed: list[str]) -> None:
+def show_differences(changed: list[str]) -> None:
     """A compact line on what differs between A and B."""
     if not changed:
-        state.say("A and B are the same setting, so nothing differs. Change B below, or A.")
+        notes.note("A and B are the same setting, so nothing differs. Change B below, or A.")
         return
     lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in changed)
     st.html(f"<p class='differs'>A → B {lines}</p>")
@@ -82,11 +80,11 @@ def say_what_differs(changed: list[str]) -> None:
 def pictures(compared: Comparison, titles: list[str]) -> int:
     """Both matrices of weights and their difference; gives the chosen row."""
     last = len(compared.names) - 1
-    asked = int(state.value_of("query", state.SELECTION))
-    query = min(asked, last)
-    comparison(compared, titles, query, state.choose_query, key="comparison")
-    if asked > last:
-        state.say(f"There is no token {asked} here; showing the last, {last}.")
+    wanted = int(session.value_of("query"))
+    query = min(wanted, last)
+    comparison(compared, titles, query, widgets.choose_query, key="comparison")
+    if wanted > last:
+        notes.note(f"There is no token {wanted} here; showing the last, {last}.")
     return query
 
 
@@ -96,8 +94,7 @@ def rows(compared: Comparison, query: int) -> None:
     with left:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown("**Who gained, who lost** · the chosen query")
-            default, about = state.SELECTION["query"]
-            state.widget("query", default, about, label_visibility="collapsed", width=130)
+            widgets.widget("query", label_visibility="collapsed", width=130)
         st.text(compared.row_words(query))
         names, columns, total = compared.row_table(query)
         st.html(tables.table(names, columns, total=total))
@@ -114,46 +111,49 @@ def rows(compared: Comparison, query: int) -> None:
 
 def sweep() -> None:
     """One setting over its range, worked out in the browser as the slider moves."""
-    view = state.current_view()
-    if view is None:
-        say_that_it_is_empty()
+    result = results.current_result()
+    if result is None:
+        explain_what_is_empty()
         return
-    kind = state.value_of("sweep", SETTINGS)
-    asked = float(state.value_of("sweep_at", SETTINGS))
-    query = min(state.value_of("query", state.SELECTION), len(view.tokens) - 1)
-    swept = state.sweep_of(view.settings, kind, asked)
+    kinds = compare.sweeps_of(result.trace)
+    kind = session.value_of("sweep")
+    if kind not in kinds:
+        notes.note(f"This variant mixes its scores across heads: no {kind} can be swept here.")
+        kind = kinds[0]
+    wanted = float(session.value_of("sweep_at"))
+    query = min(session.value_of("query"), len(result.tokens) - 1)
+    swept = results.sweep_of(result, kind, wanted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        state.widget("sweep", *SETTINGS["sweep"], width="content")
-        state.widget("sweep_at", *SETTINGS["sweep_at"], boxed=True, width=170, format="%0.3f")
-        state.widget("query", *state.SELECTION["query"], width=150)
+        widgets.widget("sweep", offered=kinds, width="content")
+        widgets.widget("sweep_at", boxed=True, width=170, format="%0.3f")
+        widgets.widget("query", width=150)
     sweep_view(
         swept,
-        compare.named(view.tokens),
+        compare.named(result.tokens),
         query,
-        lambda value: state.choose("sweep_at", value),
-        state.choose_query,
+        lambda value: session.choose("sweep_at", value),
+        widgets.choose_query,
         key="sweep_view",
     )
-    st.caption(compare.sweep_words(swept, asked))
-    state.say_what_is_missing(view)
+    st.caption(compare.sweep_words(swept, wanted))
+    notes.note_problems(result)
 
 
 def pair() -> None:
     """One setting on two sentences, token by token."""
-    state.widget("s2", *SETTINGS["s2"], live="200ms")
+    widgets.widget("s2", live="200ms")
     said, figure = st.container(), st.container()
-    views = state.paired_views()
-    if views is None:
+    both = results.paired_results()
+    if both is None:
         st.info("Both sentences need a word: one stands on top, the other just above.")
         return
-    first, second = views
+    first, second = both
     compared = compare.of_sentences(first.tokens, first.trace, second.tokens, second.trace)
     with figure:
         query = pictures(compared, ["A · first", "B · second", "B − A"])
     with said:
-        state.say(compare.alignment_words(compared))
-    state.let_through()
-    state.say_what_is_missing_from(views)
+        notes.note(compare.alignment_words(compared))
+    notes.note_problems_of_both(both)
     rows(compared, query)
 
 

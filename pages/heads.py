@@ -1,14 +1,16 @@
-"""Heads: what each head of multi-head attention looks at, and what it adds."""
+"""Heads: what each head of a layer looks at, and what it adds."""
 
 import streamlit as st
 
-from attention import heads, state, tables
+from attention.app import frame, notes, results, session, widgets
 from attention.components import head_grid, head_view, matrices
-from attention.heads import Heads
-from attention.matrix import Matrix
-from attention.view import View
+from attention.display import tables
+from attention.display.matrix import Matrix
+from attention.lessons import heads
+from attention.lessons.heads import Overview
+from attention.pipeline import Result
 
-state.inside_frame("pages/heads.py")
+frame.inside(__file__)
 
 st.title("Heads")
 
@@ -16,97 +18,95 @@ st.title("Heads")
 @st.fragment
 def all_heads() -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
-    view = state.layer_view()
-    if view is None:
+    result = results.layer_result()
+    if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
-    layer = state.heads_of(view.settings)
+    overview = results.overview_of(result.settings)
     left, right = st.columns([5, 6.5], gap="large")
     with left:
-        head_control()
-        dots, block = heads.thumbnails(layer.weights)
-        choose = state.choose_head
-        head_grid(dots, block, len(view.tokens), view.head, choose, key="head_grid")
-    state.let_through()
+        widgets.widget("head", label="**Head** · click one")
+        head_grid(
+            overview.dots,
+            overview.block,
+            len(result.tokens),
+            result.head,
+            widgets.choose_head,
+            key="head_grid",
+        )
     with right:
         detail()
-    state.say_what_is_missing(view)
-    lines, found = st.columns([5, 6.5], gap="large")
+    notes.note_problems(result)
+    lines, measured = st.columns([5, 6.5], gap="large")
     with lines:
-        query = state.query_control(view)
-        token_lines(view, layer, query)
-    with found:
-        measures(layer)
-    named = heads.named(view.tokens)
-    added(layer, query, named)
-    neurons(view, query, named)
-
-
-def head_control() -> None:
-    """The chosen head, by a number box that lives in the address."""
-    state.widget("head", *state.SHARED["head"], label="**Head** · click one")
+        query = widgets.query_control(result)
+        token_lines(result, query)
+        notes.note_masks(result, query)
+    with measured:
+        measures(overview, len(result.tokens))
+    named = heads.named(result.tokens)
+    additions(result, query, named)
+    neurons(result, query, named)
 
 
 @st.fragment
 def detail() -> None:
     """One stage of the chosen head as a heatmap."""
-    view = state.layer_view()
-    if view is None:
-        return
-    query = min(state.value_of("query", state.SELECTION), len(view.tokens) - 1)
-    state.stage_of(view, query, f"Head {view.head}. ")
+    if result := results.layer_result():
+        query = min(session.value_of("query"), len(result.tokens) - 1)
+        widgets.stage_of(result, query, f"Head {result.head}. ")
 
 
-def token_lines(view: View, layer: Heads, query: int) -> None:
-    """The tokens joined by lines in a colour a head."""
-    wanted = state.value_of("active", state.HEADS)
-    active, wrong = heads.read_active(wanted, view.layer.heads)
-    edges = heads.edges(layer.weights, query, active, state.value_of("cover", state.HEADS))
+def token_lines(result: Result, query: int) -> None:
+    """The tokens joined by lines, each head in its own colour."""
+    count = result.layer.heads
+    active, problem = heads.read_active(session.value_of("active"), count)
+    edges = heads.edges(result.layer_trace.weights, query, active, session.value_of("cover"))
     head_view(
-        view.tokens,
-        view.known,
+        result.tokens,
+        result.known,
         edges.weights,
         active,
         query,
-        state.choose_query,
-        lambda chosen: state.choose("active", heads.write_active(chosen, view.layer.heads)),
+        widgets.choose_query,
+        lambda chosen: session.choose("active", heads.write_active(chosen, count)),
         key="head_view",
     )
-    if wrong:
-        state.say(wrong)
+    if problem:
+        notes.note(problem)
     st.caption(edges.words)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        state.widget("cover", *state.HEADS["cover"], width=180)
-        state.widget("active", *state.HEADS["active"], width=180, placeholder="all")
+        widgets.widget("cover", width=180)
+        widgets.widget("active", width=180, placeholder="all")
 
 
-def measures(layer: Heads) -> None:
+def measures(overview: Overview, n_queries: int) -> None:
     """What each head attends to on average, sorted."""
     st.markdown("**What each head attends to**, on average over the queries")
-    state.widget("sort", *state.HEADS["sort"])
-    names, columns, even = heads.measure_table(layer, state.value_of("sort", state.HEADS))
+    widgets.widget("sort")
+    names, columns, even = heads.measure_table(overview, session.value_of("sort"))
     st.html(tables.table(names, columns, total=even))
-    st.text(heads.previous_token_head(layer))
+    st.text(heads.previous_token_head(overview, n_queries))
     st.caption(
         "Entropy in bits, distance in tokens; then the share of a query's weight on the previous, "
-        "the same, the next and the first token. A head that looks at every key it may see alike "
-        "has an even spread."
+        "the same, the next and the first token. A head that gives the same weight to every key it "
+        "may see has an even spread."
     )
 
 
-def added(layer: Heads, query: int, named: list[str]) -> None:
+def additions(result: Result, query: int, named: list[str]) -> None:
     """What each head adds to the chosen token's output."""
     st.subheader("What each head adds")
-    made = heads.additions(layer, query)
-    names, columns, total = made.table()
+    added = heads.additions(result.layer, result.layer_trace, query)
+    names, columns, total = added.table()
     st.text(f"The new vector y of “{named[query]}” is the sum of what all heads add to it.")
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(
             [
-                Matrix("each head, through its rows of W_o", made.parts, names, lights="column"),
+                Matrix("each head, through its rows of W_o", added.parts, names, lights="column"),
                 "Σ =",
-                Matrix("y", made.output[None], ["y"]),
+                Matrix("y", added.output[None], ["y"]),
             ],
             key="added",
         )
@@ -115,27 +115,28 @@ def added(layer: Heads, query: int, named: list[str]) -> None:
     st.caption(
         "Along y: how far a head's part reaches in the direction of y; these add up to the length "
         "of y, so a share below 0 pulls against it. The parts sum to y but for rounding: "
-        f"‖Σ − y‖ = {made.residual:.1e}."
+        f"‖Σ − y‖ = {added.residual:.1e}."
     )
 
 
-def neurons(view: View, query: int, named: list[str]) -> None:
+def neurons(result: Result, query: int, named: list[str]) -> None:
     """From q and k to the weights, dimension by dimension."""
-    st.subheader(f"Neurons of head {view.head}")
-    found = heads.neurons(view.trace, query, named)
+    st.subheader(f"Neurons of head {result.head}")
+    shown = heads.neurons(result.layer, result.trace, query, named)
     st.text(f"Dimension by dimension, the query of “{named[query]}” meets every key.")
-    matrices(
-        [
-            Matrix("q", found.q, ["q"], lights="column"),
-            "×",
-            Matrix("k", found.k, found.names, lights="cell"),
-            "=",
-            Matrix("q×k", found.products, found.names),
-        ],
-        key="neurons",
-    )
-    st.html(tables.table(found.rows, found.columns, total=found.total))
-    st.caption(found.words)
+    if shown.term_name:
+        matrices(
+            [
+                Matrix("q", shown.q, ["q"], lights="column"),
+                "×",
+                Matrix("k", shown.k, shown.names, lights="cell"),
+                "=",
+                Matrix(shown.term_name, shown.terms, shown.names),
+            ],
+            key="neurons",
+        )
+    st.html(tables.table(shown.rows, shown.columns, total=shown.total))
+    st.caption(shown.words)
 
 
 all_heads()

@@ -5,98 +5,91 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention import state, tables
+from attention.app import frame, notes, session, widgets
+from attention.app.links import every_setting
+from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, joined
+from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, check_claim, random_case
 from attention.components import matrices
-from attention.findings import Case, Codes, Finding, Row, Table, joined
-from attention.identities import MOST_TOKENS, ClaimSettings, case_of, find, random_case
-from attention.params import settings_of
-from attention.text import tokenize
-from attention.vectors import look_up
+from attention.core.settings import settings_of
+from attention.display import tables
+from attention.inputs.text import tokenize
+from attention.inputs.vectors import look_up
 
-SCHEMA = settings_of(ClaimSettings)
-
-state.inside_frame("pages/identities.py")
+frame.inside(__file__)
 
 
 @st.fragment
 def identities() -> None:
     """One claim: what it says and why, its two sides, which are sent first, how far apart."""
-    asked = {name: state.value_of(name, SCHEMA) for name in SCHEMA if applies(name)}
-    settings = ClaimSettings(**asked)
-    case, notes = case_for(settings)
-    finding = find(settings.claim, case) if case else None
+    settings = session.values_of(ClaimSettings)
+    case, problems = case_for(settings)
+    checked = check_claim(settings.claim, case) if case else None
     above, below = st.container(), st.container()
     with below:
-        for words in notes:
-            state.say(words)
-        if finding is None:
+        for words in problems:
+            notes.note(words)
+        if checked is None:
             st.info("Type a sentence above, or take random numbers.")
         else:
-            show(finding)
+            show(checked)
     with above:
         st.title("Identities")
         st.caption("Claims about attention to check: both sides are computed, then compared.")
         controls()
 
 
-def applies(name: str) -> bool:
-    """Whether a setting means anything, given the others."""
-    when = SCHEMA[name][1].when
-    return when is None or (state.value_of(when[0], SCHEMA) == when[1] and applies(when[0]))
-
-
 def controls() -> None:
     """The claim on top, and in a row below it what it is checked on."""
-    first, *others = SCHEMA
-    state.widget(first, *SCHEMA[first], label_visibility="collapsed")
+    first, *others = settings_of(ClaimSettings)
+    widgets.widget(first, label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="bottom", key="claim_controls"):
         for name in others:
-            if applies(name):
-                default, about = SCHEMA[name]
-                number = isinstance(default, int)
-                width = 130 if number else "content" if about.choices() else 190
-                state.widget(name, default, about, width=width)
+            if session.applies(name):
+                about = every_setting()[name]
+                number = isinstance(about.default, int)
+                widgets.widget(name, width=130 if number else "content" if about.choices else 190)
 
 
 def case_for(settings: ClaimSettings) -> tuple[Case | None, list[str]]:
     """What the claim is checked on, None while there are no words; and what was left out."""
     if settings.source == "random":
         return random_case(settings), []
-    everything = tokenize(state.value_of("s"))
-    tokens = everything[:MOST_TOKENS]
+    everything = tokenize(session.value_of("s"))
+    tokens = everything[:MAX_TOKENS]
     if not tokens:
         return None, []
-    notes = []
-    if len(everything) > MOST_TOKENS:
-        notes.append(f"The first {MOST_TOKENS} of {len(everything)} tokens are used on this page.")
-    embedded = look_up(state.load_vectors("glove"), tokens)
+    problems = []
+    if len(everything) > MAX_TOKENS:
+        problems.append(
+            f"The first {MAX_TOKENS} of {len(everything)} tokens are used on this page."
+        )
+    embedded = look_up(session.load_vectors("glove"), tokens)
     if missing := embedded.known.count(False):
-        notes.append(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
-    return case_of(settings, embedded.x, tokens), notes
+        problems.append(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
+    return case_of(settings, embedded.x, tokens), problems
 
 
-def show(finding: Finding) -> None:
+def show(checked: ClaimResult) -> None:
     """The claim, the checks, and what they compare: its matrices are sent first."""
     said, shown = st.container(), st.container()
     keys = (f"matrices_{index}" for index in count())
     with shown:
-        places = [(item, st.container()) for item in finding.shown]
+        places = [(item, st.container()) for item in checked.shown]
         for item, place in places:
             if isinstance(item, Row):
                 matrices_of(item, place, next(keys))
-        state.let_through()
         for item, place in places:
             if not isinstance(item, Row):
                 words_of(item, place)
         with st.expander("The matrices all of this is made from"):
-            matrices(joined(finding.given, ""), key=next(keys))
+            matrices(joined(checked.given, ""), key=next(keys))
     with said:
-        st.latex(finding.formula)
-        st.markdown(finding.why)
-        if finding.checks:
-            st.html(tables.table([check.label for check in finding.checks], verdicts(finding)))
-        if not all(check.holds for check in finding.checks):
-            state.say("Here a difference does not show: try more tokens, or other words.")
+        st.latex(checked.formula)
+        st.markdown(checked.why)
+        if checked.checks:
+            st.html(tables.table([check.label for check in checked.checks], verdicts(checked)))
+        if not all(check.holds for check in checked.checks):
+            notes.note("Here a difference does not show: try more tokens, or other words.")
 
 
 def matrices_of(row: Row, place: DeltaGenerator, key: str) -> None:
@@ -120,12 +113,12 @@ def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
                     column.code(code)
 
 
-def verdicts(finding: Finding) -> dict[str, list[float | str | None]]:
+def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:
     """How far the two sides of each check are apart, and what that makes them."""
     return {
-        "greatest difference": [check.residual for check in finding.checks],
-        "rounding allows": [check.allowed for check in finding.checks],
-        "so they are": ["the same" if check.same else "different" for check in finding.checks],
+        "greatest difference": [check.residual for check in checked.checks],
+        "rounding allows": [check.allowed for check in checked.checks],
+        "so they are": ["the same" if check.same else "different" for check in checked.checks],
     }
 
 

@@ -2,30 +2,32 @@
 
 import streamlit as st
 
-from attention import hand, state, steps, tables
+from attention.app import frame, notes, results, session, widgets
 from attention.components import matrices, number_grid
-from attention.hand import HandSettings
-from attention.params import settings_of
-from attention.steps import Computation, Step, StepSettings
+from attention.core.settings import settings_of
+from attention.display import tables
+from attention.lessons import own_matrices, steps
+from attention.lessons.own_matrices import OwnMatrixSettings
+from attention.lessons.steps import Computation, Step, StepSettings
 
-state.inside_frame("pages/steps.py")
+frame.inside(__file__)
 
-SETTINGS = state.STEP_BY_STEP
-HAND = settings_of(HandSettings)
+OWN = settings_of(OwnMatrixSettings)
 
 
 @st.fragment
 def step_by_step() -> None:
-    """The chosen step of what the sentence, or the matrices by hand, come to."""
-    settings = StepSettings(**{name: state.value_of(name, SETTINGS) for name in SETTINGS})
-    done = by_hand(settings) if settings.input == "hand" else from_sentence(settings)
-    name = choose_step()
+    """The chosen step of the sentence, or of one's own matrices."""
+    settings = session.values_of(StepSettings)
+    own = settings.input == "matrices"
+    done = from_own_matrices(settings) if own else from_sentence(settings)
     if done is None:
         return
+    name = choose_step(done.steps)
     step = steps.step(name, done)
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     with words:
-        st.subheader(f"{steps.STEPS.index(name) + 1}. {step.title}")
+        st.subheader(f"{done.steps.index(name) + 1}. {step.title}")
         st.text(step.why)
     with formula:
         st.latex(step.formula)
@@ -39,7 +41,6 @@ def step_by_step() -> None:
         on_choose=lambda row, column: choose_cell(row, column, step.identity),
         hidden=hidden and not guessed,
     )
-    state.let_through()
     st.caption(step.shapes)
     controls(name)
     if hidden:
@@ -48,109 +49,111 @@ def step_by_step() -> None:
         st.html(f"<div class='working'>{tables.working(step.working(row, column))}</div>")
 
 
-def choose_step() -> str:
-    """All steps to choose from, and one further or back, by button or key."""
-    position = steps.STEPS.index(state.value_of("step", SETTINGS))
+def choose_step(there: tuple[str, ...]) -> str:
+    """The steps there are to choose from, and one further or back, by button or key."""
+    name = session.value_of("step")
+    if name not in there:
+        notes.note(f"This computation has no step {name}; showing the first.")
+        name = there[0]
+    position = there.index(name)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
-        move("Back", -1, "B", position)
-        state.widget("step", *SETTINGS["step"], label_visibility="collapsed")
-        move("Next", 1, "N", position)
-    return str(state.value_of("step", SETTINGS))
+        move("Back", "B", there, position - 1)
+        widgets.widget("step", offered=there, label_visibility="collapsed")
+        move("Next", "N", there, position + 1)
+    return name
 
 
-def move(label: str, by: int, shortcut: str, position: int) -> None:
-    """A button to the step before or after, if there is one."""
-    to = position + by
-    exists = 0 <= to < len(steps.STEPS)
+def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
+    """A button to another step, if it is there."""
+    exists = 0 <= to < len(there)
     st.button(
         label,
         shortcut=shortcut,
         disabled=not exists,
-        on_click=state.choose,
-        args=("step", steps.STEPS[to] if exists else ""),
+        on_click=session.choose,
+        args=("step", there[to] if exists else ""),
     )
 
 
 def from_sentence(settings: StepSettings) -> Computation | None:
     """The steps of what the shared settings come to; without a word, what to do about it."""
-    view = state.current_view()
-    if view is None:
+    result = results.current_result()
+    if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return None
-    state.say_what_is_missing(view)
-    return steps.compute(
-        view.variant,
-        view.tokens,
-        view.vectors,
-        view.trace.mask,
+    notes.note_problems(result)
+    return steps.computation(
+        result.layer,
+        result.layer_trace,
+        result.tokens,
+        result.vectors,
         settings,
-        positions=view.encoding,
-        scale=view.scale,
-        rotate=view.rotate,
-        bias=view.trace.bias,
+        head=result.head,
+        positions=result.encoding,
+        masks=result.masks,
     )
 
 
-def by_hand(settings: StepSettings) -> Computation | None:
+def from_own_matrices(settings: StepSettings) -> Computation | None:
     """The matrices to edit, and the steps they come to; None while they do not fit."""
-    texts = {name: state.value_of(name, HAND) for name in HAND}
-    read = hand.read_hand(HandSettings(**texts))
-    wrong = read if isinstance(read, dict) else {}
-    with st.container(horizontal=True, gap="medium", key="by_hand"):
-        for name, (_, about) in HAND.items():
+    own_settings = session.values_of(OwnMatrixSettings)
+    read = own_matrices.read_own_matrices(own_settings)
+    problems = read if isinstance(read, dict) else {}
+    with st.container(horizontal=True, gap="medium", key="own_matrices"):
+        for name, about in OWN.items():
             number_grid(
                 about.label,
-                texts[name],
-                lambda text, name=name: edit(name, text, texts["hand_mask"]),
+                getattr(own_settings, name),
+                lambda text, name=name: edit(name, text, own_settings.own_mask),
                 key=f"grid_{name}",
-                wrong=wrong.get(name, ""),
-                resizable=name != "hand_mask",
+                wrong=problems.get(name, ""),
+                resizable=name != "own_mask",
             )
     with st.expander("The same as text, and a way back"):
-        for name, (default, about) in HAND.items():
-            state.widget(name, default, about)
+        for name in OWN:
+            widgets.widget(name)
         st.button("Start over with the example", on_click=start_over)
     if isinstance(read, dict):
-        state.say("The steps follow as soon as every matrix fits.")
+        notes.note("The steps follow as soon as every matrix fits.")
         return None
-    scale = state.current_settings().scale_factor
-    return steps.compute(read.variant, read.names, read.x, read.mask, settings, scale=scale)
+    trace = own_matrices.attend_over(read, session.current_settings().scale_factor)
+    return steps.computation(read.layer, trace, read.names, read.x, settings)
 
 
 def edit(name: str, text: str, mask: str) -> None:
     """Take over an edited matrix, within a callback; the mask follows the rows of X."""
-    state.choose(name, text)
-    if name == "hand_x":
-        state.choose("hand_mask", hand.resized_mask(mask, text))
+    session.choose(name, text)
+    if name == "own_x":
+        session.choose("own_mask", own_matrices.resized_mask(mask, text))
 
 
 def start_over() -> None:
     """Put the example back, within a callback."""
-    for name, (default, _) in HAND.items():
-        state.choose(name, default)
+    for name, about in OWN.items():
+        session.choose(name, about.default)
 
 
 def within(step: Step, settings: StepSettings) -> tuple[int, int]:
     """The chosen cell, or the nearest there is: the matrices differ in size."""
     rows, columns = step.result.numbers.shape
     if settings.row >= rows or settings.column >= columns:
-        state.say(f"There are {rows} rows and {columns} columns here; showing the nearest cell.")
+        notes.note(f"There are {rows} rows and {columns} columns here; showing the nearest cell.")
     return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 
 def choose_cell(row: int, column: int, identity: int) -> None:
     """Choose a cell, within a callback; while the result is hidden this is the guess."""
-    state.choose("row", row)
-    state.choose("column", column)
+    session.choose("row", row)
+    session.choose("column", column)
     st.session_state["guess"] = identity
 
 
 def controls(name: str) -> None:
     """The chosen cell by number, guessing, and how much is dropped where that matters."""
-    drops = ("dropout", "drop_seed") if name in ("dropout", "output") else ()
+    drops = ("dropout", "dropout_seed") if name in ("dropout", "output", "joined") else ()
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         for setting in ("row", "column", "predict", *drops):
-            state.widget(setting, *SETTINGS[setting], width=190)
+            widgets.widget(setting, width=190)
 
 
 def judge(step: Step, row: int, column: int, guessed: bool) -> None:
@@ -158,7 +161,7 @@ def judge(step: Step, row: int, column: int, guessed: bool) -> None:
     if not guessed:
         st.info("Which cell will hold the greatest number? Click it, or go there and press Enter.")
         return
-    state.say(steps.verdict(step, row, column))
+    notes.note(steps.verdict(step, row, column))
     st.button("Hide and guess again", on_click=st.session_state.pop, args=("guess", None))
 
 

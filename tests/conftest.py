@@ -9,7 +9,7 @@ import pytest
 import torch
 from streamlit.runtime.pages_manager import PagesManager
 
-from attention.vectors import PackagedGlove
+from attention.inputs.vectors import PackagedGlove
 from tests import chromium
 from tests.browsing import Open, Page, settle
 from tests.serving import serving

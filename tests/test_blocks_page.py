@@ -13,14 +13,14 @@ import numpy
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.blocks import BLOCKS, BlockSettings
-from attention.blocks.settings import CHANGES
-from attention.params import settings_of
+from attention.core.settings import settings_of
+from attention.lessons.operations import OPERATIONS, OperationSettings
+from attention.lessons.operations.settings import CHANGES
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import messages, said, take
 
-SCHEMA = settings_of(BlockSettings)
+SCHEMA = settings_of(OperationSettings)
 Array = Any
 
 
@@ -96,7 +96,7 @@ def test_the_page_opens_on_a_product_one_can_follow() -> None:
     assert any("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)" in item.value for item in app.text)
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", OPERATIONS)
 def test_every_block_shows_its_formula_its_call_and_torchs_own_answer(block: str) -> None:
     app = opened(block=block)
     assert not app.exception
@@ -105,7 +105,7 @@ def test_every_block_shows_its_formula_its_call_and_torchs_own_answer(block: str
     assert len(app.code) == 1
     shown = {item.key for item in app.text_input}
     assert shown == {
-        name for name in BLOCKS[block].inputs if name in CHANGES and name != "valid_lens_2d"
+        name for name in OPERATIONS[block].inputs if name in CHANGES and name != "valid_lens_2d"
     }
     assert difference(app) <= 1e-6
     assert len(pictures(app)) >= 2
@@ -220,15 +220,15 @@ def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> 
     assert table(app)[1][-1] == "16.0000"
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", OPERATIONS)
 def test_every_example_can_be_taken_and_left_again(block: str) -> None:
     app = opened(block=block)
-    for words, values in BLOCKS[block].examples.items():
+    for words, values in OPERATIONS[block].examples.items():
         take(app, words)
         for name, value in values.items():
             assert app.session_state[name] == value
     take(app, "the first example")
-    for name in BLOCKS[block].inputs:
+    for name in OPERATIONS[block].inputs:
         if name in CHANGES:
             assert app.session_state[name] == SCHEMA[name][0]
 
@@ -243,7 +243,7 @@ def test_a_stack_grows_and_shrinks_by_buttons_that_offer_only_what_can_be() -> N
     assert not app.button(key="− matrix softmax_x").disabled
 
 
-@pytest.mark.parametrize(("text", "block"), [*zip(HOSTILE, cycle(BLOCKS), strict=False)])
+@pytest.mark.parametrize(("text", "block"), [*zip(HOSTILE, cycle(OPERATIONS), strict=False)])
 def test_hostile_text_is_neither_interpreted_nor_fatal(text: str, block: str) -> None:
     app = opened(block=block, **dict.fromkeys(CHANGES, text))
     assert not app.exception

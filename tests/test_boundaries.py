@@ -81,14 +81,14 @@ def test_only_pages_state_and_components_know_streamlit(source: str) -> None:
 @pytest.mark.parametrize("module", LIBRARY)
 def test_no_module_of_the_library_leans_on_state_or_components(module: str) -> None:
     names = set(imports(parsed(f"attention/{module}.py")))
-    assert not {n for n in names if n.startswith(("attention.state", "attention.components"))}
+    assert not {n for n in names if n.startswith(("attention.app", "attention.components"))}
 
 
 def test_each_part_of_state_leans_on_those_before_it_alone() -> None:
     parts = ("settings", "views", "words", "widgets", "frame")
     for position, part in enumerate(parts):
         names = imports(parsed(f"attention/state/{part}.py"))
-        leaned_on = {name.split(".")[2] for name in names if name.startswith("attention.state.")}
+        leaned_on = {name.split(".")[2] for name in names if name.startswith("attention.app.")}
         assert leaned_on <= set(parts[:position]), part
 
 

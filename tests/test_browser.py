@@ -15,10 +15,10 @@ import pytest
 import torch
 from PIL import Image
 
-from attention.params import Setting, Value, settings_of
-from attention.text import tokenize
-from attention.variants import VARIANTS
-from attention.view import Selection, Settings
+from attention.core.settings import Setting, Value, settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.pipeline import Selection, Settings
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.serving import serving

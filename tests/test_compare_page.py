@@ -12,12 +12,12 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torchtext.vocab import Vectors
 
-from attention import compare
-from attention.functional import masked_softmax
-from attention.params import Declared, settings_of
-from attention.text import tokenize
-from attention.variants import VARIANTS
-from attention.view import Settings, View, compute
+from attention.core.functional import masked_softmax
+from attention.core.settings import Declared, settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.lessons import compare
+from attention.pipeline import Result, Settings, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import choice, messages, offer, said
@@ -57,7 +57,7 @@ def press(app: AppTest, label: str) -> AppTest:
     return next(button for button in app.button if button.label == label).click().run()
 
 
-def view_of(glove: Vectors, **settings: Any) -> View:
+def result_of(glove: Vectors, **settings: Any) -> Result:
     return compute(Settings(**settings), lambda name: glove)
 
 
@@ -68,8 +68,8 @@ def test_the_page_opens_on_a_difference_worth_seeing(glove: Vectors) -> None:
     app = opened()
     assert not app.exception
     a, b = sides(app)
-    same(a, view_of(glove).trace.weights)
-    same(b, view_of(glove, scale="none").trace.weights)
+    same(a, result_of(glove).trace.weights)
+    same(b, result_of(glove, scale="none").trace.weights)
     assert "scale: 1/√d_k → none" in said(app)
 
 
@@ -86,10 +86,10 @@ def test_a_link_holds_both_sides(glove: Vectors) -> None:
     )
     assert not app.exception
     a, b = sides(app)
-    ours = view_of(glove, s="the cat walks", mask="causal").trace
+    ours = result_of(glove, s="the cat walks", mask="causal").trace
     same(a.nan_to_num(0.0), ours.weights)
     assert torch.equal(a.isnan(), ~ours.mask)
-    theirs = view_of(
+    theirs = result_of(
         glove,
         s="the cat walks",
         variant="qkv",
@@ -112,7 +112,7 @@ def test_every_variant_may_stand_on_the_other_side(name: str, glove: Vectors) ->
         field.removeprefix("b_"): app.session_state[field]
         for field in compare.other_side(compare_fields(name))
     }
-    expected = view_of(glove, variant=name, scale="none", config=tuple(config.items()))
+    expected = result_of(glove, variant=name, scale="none", config=tuple(config.items()))
     same(sides(app)[1], expected.trace.weights)
 
 
@@ -250,8 +250,8 @@ def test_a_pair_shows_the_words_that_differ_and_compares_the_rest(glove: Vectors
     assert header["names"] == ["the (0)", "cat", "walks / sleeps", "on", "the (4)", "street"]
     assert header["changed"] == [False, False, True, False, False, False]
     a, b = sides(app)
-    same(a, view_of(glove).trace.weights)
-    same(b, view_of(glove, s="the cat sleeps on the street").trace.weights)
+    same(a, result_of(glove).trace.weights)
+    same(b, result_of(glove, s="the cat sleeps on the street").trace.weights)
 
 
 def test_words_of_one_sentence_alone_are_hatched() -> None:
@@ -284,7 +284,7 @@ def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str, glove: Ve
     app = opened(compare="sweep", sweep=kind, mask="causal", positions="alibi", sweep_at="2")
     assert not app.exception
     header, numbers = sent(app, "values")
-    trace = view_of(glove, mask="causal", positions="alibi").trace
+    trace = result_of(glove, mask="causal", positions="alibi").trace
     base = trace.scores if kind == "scale" else trace.scaled
     base = base.masked_fill(~trace.mask, torch.nan)
     biased = [trace.bias.flatten()] if kind == "scale" else []
@@ -387,7 +387,7 @@ def test_the_slider_shows_the_numbers_torch_works_out(
 ) -> None:
     page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": kind} | link))
     wanted = {name: int(v) if v.isdigit() else v for name, v in link.items() if name != "query"}
-    trace = view_of(glove, **wanted).trace
+    trace = result_of(glove, **wanted).trace
     swept = compare.sweep(trace, kind, 1.0, trace.mask)
     slider = page.locator(".slider input")
     for press in ("End", "PageDown", "ArrowLeft", "ArrowLeft"):

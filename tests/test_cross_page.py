@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.cross import PAD
-from attention.text import tokenize
-from attention.variants import VARIANTS
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.lessons.cross import PAD
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import headers, offer, said, take

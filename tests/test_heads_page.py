@@ -10,9 +10,9 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention import heads
-from attention.text import tokenize
-from attention.view import Settings, View, compute
+from attention.inputs.text import tokenize
+from attention.lessons import heads
+from attention.pipeline import Result, Settings, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import messages, offer, said
@@ -43,7 +43,7 @@ def lines(app: AppTest) -> dict[str, Any]:
     return part(app, "active", "whole")[0]
 
 
-def viewed(**settings: Any) -> View:
+def viewed(**settings: Any) -> Result:
     return compute(
         Settings(**{"variant": "multihead", "vectors": "random", "d_model": 12} | settings),
         lambda name: pytest.fail(f"asked for {name}"),

@@ -12,11 +12,11 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
-from attention.identities import CLAIMS, MOST_TOKENS, ClaimSettings
-from attention.mistakes import MISTAKES
-from attention.params import settings_of
-from attention.tables import number
-from attention.text import tokenize
+from attention.claims.identities import CLAIMS, MAX_TOKENS, ClaimSettings
+from attention.claims.mistakes import MISTAKES
+from attention.core.settings import settings_of
+from attention.display.tables import number
+from attention.inputs.text import tokenize
 from tests.browsing import Open, search, settle
 from tests.hostile import HOSTILE
 from tests.running import messages, said
@@ -197,8 +197,8 @@ def test_an_empty_sentence_is_met_with_a_word_where_it_is_needed() -> None:
 def test_of_a_long_sentence_the_first_tokens_are_taken_and_the_page_says_so() -> None:
     app = opened(s="cat " * 600, source="sentence", claim="influence", claim_d_k="32")
     assert not app.exception
-    assert rows(app)[0].numbers[0].shape == (MOST_TOKENS, MOST_TOKENS)
-    assert f"The first {MOST_TOKENS} of 600 tokens" in said(app)
+    assert rows(app)[0].numbers[0].shape == (MAX_TOKENS, MAX_TOKENS)
+    assert f"The first {MAX_TOKENS} of 600 tokens" in said(app)
 
 
 def test_a_word_without_a_vector_counts_as_zeros() -> None:
@@ -211,7 +211,7 @@ def test_a_word_without_a_vector_counts_as_zeros() -> None:
 def test_hostile_sentences_are_neither_interpreted_nor_fatal(sentence: str) -> None:
     app = opened(s=sentence, source="sentence", claim="permute")
     assert not app.exception
-    tokens = tokenize(sentence)[:MOST_TOKENS]
+    tokens = tokenize(sentence)[:MAX_TOKENS]
     if not tokens:
         return
     assert sorted(rows(app)[-1].row_names[0]) == sorted(tokens)

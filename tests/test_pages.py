@@ -12,10 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
-from attention import functional, params
-from attention.params import setting, settings_of
-from attention.text import tokenize
-from attention.variants import VARIANTS, Variant, register
+from attention.core import functional
+from attention.core import settings as params
+from attention.core.settings import setting, settings_of
+from attention.core.variants import VARIANTS, Variant, register
+from attention.inputs.text import tokenize
 from tests.hostile import HOSTILE
 from tests.running import choice, headers, offer, said, take
 

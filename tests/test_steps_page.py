@@ -14,14 +14,14 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
-from attention import steps
 from attention.components.inputs import _one_cell
-from attention.hand import HandSettings
-from attention.params import settings_of
-from attention.steps import STEPS, StepSettings
-from attention.text import tokenize
-from attention.variants import VARIANTS
-from attention.view import Settings, compute
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.lessons import steps
+from attention.lessons.own_matrices import OwnMatrixSettings
+from attention.lessons.steps import STEPS, StepSettings
+from attention.pipeline import Settings, compute
 from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import messages, offer
@@ -337,7 +337,7 @@ def test_what_does_not_fit_is_said_below_its_matrix_and_the_rest_lives(
     assert [other for other, grid in grids(app).items() if grid["wrong"]] == [label]
     assert "The steps follow as soon as every matrix fits." in said(app)
     assert [item.key for item in app.get("button_group") if item.key == "step"]
-    app.text_input(key=name).set_value(getattr(HandSettings(), name)).run()
+    app.text_input(key=name).set_value(getattr(OwnMatrixSettings(), name)).run()
     assert not app.exception
     assert title(app) == "5. Scores"
 

@@ -9,7 +9,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention.components.base import component
-from attention.matrix import MOST_CELLS, Misprint, cells, read_matrix
+from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
 _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
@@ -66,7 +66,7 @@ def number_grid(
     place: dict[str, int | None] = {"row": None, "column": None}
     try:
         read_matrix(text)
-    except Misprint as error:
+    except MatrixError as error:
         wrong, place = str(error), {"row": error.row, "column": error.column}
 
     def edited() -> None:
@@ -76,9 +76,7 @@ def number_grid(
                 on_edit("; ".join(" ".join(row) for row in rows))
 
     data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
-    _number_grid(
-        key=key, data={**data, "most": MOST_CELLS}, on_cells_change=edited, width="content"
-    )
+    _number_grid(key=key, data={**data, "most": MAX_CELLS}, on_cells_change=edited, width="content")
 
 
 def _one_cell(typed: str) -> str:

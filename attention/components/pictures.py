@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy
 import streamlit as st
 import torch
 from torch import Tensor
 
-from attention import analysis, figures
-from attention.analysis import Terms
-from attention.compare import Comparison, Sweep
 from attention.components.base import component, message
-from attention.functional import Trace
-from attention.heads import PLAIN_DOTS
-from attention.matrix import Matrix
+from attention.core import analysis
+from attention.core.analysis import Terms
+from attention.core.functional import Trace
+from attention.display import figures
+from attention.display.captions import MASK_NAMES, mask_bits
+from attention.display.matrix import Matrix
+from attention.lessons.compare import Comparison, Sweep
+from attention.lessons.heads import PLAIN_DOTS
 
 _heatmap = component("heatmap", isolate_styles=False)
 _weighted_sum = component("weighted_sum")
@@ -33,12 +35,14 @@ def heatmap(
     *,
     key: str,
     keys: Sequence[str] | None = None,
+    masks: Mapping[str, Tensor] | None = None,
 ) -> None:
     """`figures.heatmap`, drawn by plotly.js without the detour of a Plotly chart of Streamlit's.
 
     That one is built anew on every change, twice, from numbers as text; here plotly.js changes
-    what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight.
-    keys: the tokens across, None = those of the queries.
+    what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight,
+    and which mask hides the cell.
+    keys: the tokens across, None = those of the queries; masks: those in force, by name.
     """
     z, data, layout = figures.heatmap_parts(trace, stage, tokens, query, keys)
     rows, columns = z.shape
@@ -54,16 +58,23 @@ def heatmap(
         "stage": stage,
         "entropy": bits,
         "room": figures.ENTROPY_DOMAIN,
+        "masks": [MASK_NAMES[name] for name in masks or {}],
     }
-    masked = numpy.isnan(z).tobytes()
-    numbers = [trace.scores, trace.weights]
+    sent = {"scores": trace.scores, "weights": trace.weights}
     if trace.bias is not None:
-        numbers.append(trace.scaled)
-    _heatmap(key=key, data=message(header, *numbers, rest=masked))
+        sent["scaled"] = trace.scaled
+    if trace.mixed_scores is not None:
+        sent["masked"] = trace.logits
+    if trace.mixed_weights is not None:
+        sent["mixed"] = trace.mixed_weights
+    header["sent"] = list(sent)
+    hidden = mask_bits(masks or {}, z.shape) if numpy.isnan(z).any() else torch.zeros(z.shape)
+    rest = hidden.to(torch.uint8).numpy().tobytes()
+    _heatmap(key=key, data=message(header, *sent.values(), rest=rest))
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
-    """One weighted sum as a table: a row a key with its weight as a bar, its term as a strip.
+    """One weighted sum as a table: one row per key, its weight as a bar, its term as a strip.
 
     terms: rows that sum to output (d_v,). Colours saturate where 3 % of the numbers lie beyond.
     """
@@ -140,7 +151,6 @@ def matrices(
         "joins": [part for part in parts if isinstance(part, str)],
         "chosen": chosen,
         "hidden": hidden,
-        "deliberate": hidden,
         "pickable": on_choose is not None,
     }
     if written is not None:

@@ -8,8 +8,7 @@ export default function ({ data, parentElement }) {
   const { numbers, rest, ...content } = decode(data)
   const cells = content.rows * content.columns
   view.content = content
-  view.numbers = { scores: numbers.subarray(0, cells), weights: numbers.subarray(cells, 2 * cells) }
-  if (numbers.length > 2 * cells) view.numbers.scaled = numbers.subarray(2 * cells)
+  view.numbers = Object.fromEntries(content.sent.map((stage, index) => [stage, numbers.subarray(index * cells, (index + 1) * cells)]))
   view.masked = rest
   draw(view)
 }
@@ -113,7 +112,7 @@ function paint({ cells, content, shown, shades, background }) {
   countDrawing(cells)
 }
 
-/* Gaps beside cells are closed below, lest the hatching of masked ones show through. */
+/* Gaps beside cells are closed below, so that the hatching of masked ones does not show through. */
 function apart(cells, columns, rows, gap, background) {
   const small = Object.assign(make("canvas", ""), { width: columns, height: rows })
   const ground = small.getContext("2d")
@@ -208,11 +207,16 @@ function listen(view) {
 }
 
 function words(view, [row, column]) {
-  const { tokens, keys, columns } = view.content
+  const { tokens, keys, columns, masks } = view.content
   const cell = row * columns + column
   const number = (stage, name) => `${name}  ${numbersOf(view, stage)[cell].toFixed(4)}`
-  const lines = [`query  ${tokens[row]} (${row})`, `key  ${(keys ?? tokens)[column]} (${column})`, number("scores", "score"), number("scaled", "scaled"), number("weights", "weight")]
-  return lines.join("\n") + (view.masked[cell] ? ", masked" : "")
+  const lines = [`query  ${tokens[row]} (${row})`, `key  ${(keys ?? tokens)[column]} (${column})`, number("scores", "score"), number("scaled", "scaled")]
+  if (view.numbers.masked) lines.push(number("masked", "mixed"))
+  lines.push(number("weights", "weight"))
+  if (view.numbers.mixed) lines.push(number("mixed", "mixed weight"))
+  const hiding = masks.filter((_, index) => view.masked[cell] & (1 << index))
+  if (hiding.length) lines.push(`hidden by ${hiding.join(" and ")}`)
+  return lines.join("\n")
 }
 
 /* Scaled scores come along only where something was added to them; else they are worked out, in 32-bit floats as in Python. */

@@ -127,7 +127,7 @@ function listen(view, shown, pickable) {
     event.preventDefault()
     const [row, column] = view.at ?? view.content.chosen ?? [0, 0]
     const cell = [Math.min(shown.part.rows - 1, Math.max(0, row + step[0])), Math.min(shown.part.columns - 1, Math.max(0, column + step[1]))]
-    if (!view.content.deliberate) return pick(view, cell)
+    if (!view.content.hidden) return pick(view, cell)
     view.at = cell
     light(view, cell)
     if (step[0] === 0 && step[1] === 0) pick(view, cell)

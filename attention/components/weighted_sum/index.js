@@ -45,12 +45,13 @@ function write(view) {
     view.strip.rowSpan = keys.length
     view.rows[0].weight.after(view.strip)
   }
-  const greatest = Math.max(...weights, 1e-9)
+  const greatest = Math.max(...weights.map(Math.abs), 1e-9)
   for (const [index, row] of view.rows.entries()) {
     row.key.textContent = keys[index]
     row.position.textContent = positions[index] ?? ""
-    row.bar.style.width = `${(5.5 * weights[index]) / greatest}rem`
-    row.number.textContent = weights[index].toFixed(4)
+    row.bar.style.width = `${(5.5 * Math.abs(weights[index])) / greatest}rem`
+    row.bar.classList.toggle("negative", weights[index] < 0)
+    row.number.textContent = weights[index].toFixed(4).replace("-", "−")
     for (const column of COLUMNS) row.cells[column].textContent = format(column, columns[column][index])
   }
   const sum = (numbers) => numbers.reduce((sum, number) => sum + number, 0)
@@ -84,7 +85,7 @@ function format(column, number) {
   return `${share === "-0.0" ? "0.0" : share} %`
 }
 
-/* A pixel a number; the style sheet puts gaps between them where there is room. */
+/* One pixel per number; the style sheet puts gaps between them where there is room. */
 function paint(view) {
   const { keys, numbers: terms, width, most } = view.data
   const rows = keys.length
@@ -119,12 +120,12 @@ function svg(view) {
       const x = (left + bar + dimension * step).toFixed(2)
       return `<rect x="${x}" y="${top + 2}" width="${(step - 1).toFixed(2)}" height="${ROW - 4}" fill="${rgb(shadeOf(term, -most, most, shades))}"/>`
     })
-  const greatest = Math.max(...weights, 1e-9)
+  const greatest = Math.max(...weights.map(Math.abs), 1e-9)
   const parts = keys.flatMap((key, row) => {
     const middle = row * ROW + ROW / 2 + 4
-    const length = (70 * weights[row]) / greatest
-    const weight = `<rect x="${left}" y="${row * ROW + 7}" width="${length}" height="${ROW - 14}" fill="#1f6fb2"/>`
-    return [text(left - 8, middle, key, "end"), weight, text(left + length + 4, middle, weights[row].toFixed(3), "start"), ...boxes(row, row * ROW)]
+    const length = (70 * Math.abs(weights[row])) / greatest
+    const weight = `<rect x="${left}" y="${row * ROW + 7}" width="${length}" height="${ROW - 14}" fill="${weights[row] < 0 ? "#d97706" : "#1f6fb2"}"/>`
+    return [text(left - 8, middle, key, "end"), weight, text(left + length + 4, middle, weights[row].toFixed(3).replace("-", "−"), "start"), ...boxes(row, row * ROW)]
   })
   parts.push(...boxes(keys.length, (keys.length + 0.5) * ROW), text(left - 8, (keys.length + 1) * ROW + 4, "Σ = y", "end"))
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + bar + step * dimensions}" height="${(keys.length + 2) * ROW}" font-family="Helvetica, Arial, sans-serif" font-size="13">${parts.join("")}</svg>`

@@ -1,0 +1,93 @@
+"""What a link may say: every setting of every page and variant by its name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+from attention.app.pages import PAGES, SHARED, Page, variant_settings
+from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
+from attention.core.variants import VARIANTS
+from attention.lessons.compare import OTHER
+from attention.pipeline import Selection
+
+MAX_PROBLEMS = 12
+
+
+def every_setting() -> Declared:
+    """All names a link may carry: those all pages share, of every variant, and of every page."""
+    return _every_setting(tuple(VARIANTS), tuple(PAGES))
+
+
+@functools.lru_cache(maxsize=4)
+def _every_setting(variants: tuple[str, ...], pages: tuple[Page, ...]) -> Declared:
+    declared = variant_settings() | SHARED | settings_of(Selection)
+    for page in pages:
+        declared |= page.declared
+    return declared
+
+
+def read_link(
+    link: Mapping[str, Sequence[str]], width_of: Callable[[str], int]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """What of a link can be taken, and in words, one line each, what cannot.
+
+    link: the texts of each name; a name given twice counts by its last text, but for a choice of
+    several. width_of: the d_model of the vectors of a name other than "random".
+    Text that is too long is taken: its widget cuts it. The rest of the link stands.
+    """
+    declared = every_setting()
+    taken: dict[str, list[str]] = {}
+    problems = []
+    for name, texts in link.items():
+        about = declared.get(name)
+        if about is None:
+            problems.append(f"“{name[:40]}” is not a setting; it was left out.")
+            continue
+        legal, problem = _legal(about, texts)
+        if legal:
+            taken[name] = legal
+        if problem:
+            problems.append(problem)
+    problems += _not_dividing(declared, taken, width_of)
+    beyond = len(problems) - MAX_PROBLEMS
+    more = [f"{beyond} more settings of this link could not be taken."] if beyond > 0 else []
+    return taken, problems[:MAX_PROBLEMS] + more
+
+
+def _legal(about: Setting, texts: Sequence[str]) -> tuple[list[str], str]:
+    """The texts of one setting that can be taken, and what is wrong with the others."""
+    several = isinstance(about.default, tuple)
+    given = list(texts) if several else list(texts[-1:])
+    problem = about.problem(about.parse_all(given))
+    if problem is None:
+        return given, ""
+    if about.is_text:
+        return given, f"{problem[:200]}; showing its first {about.maximum} instead."
+    legal = [text for text in given if several and text in about.choices]
+    shown = ", ".join(legal) or (about.default if not several else "none")
+    return legal, f"{problem[:200]}; showing {shown} instead."
+
+
+def _not_dividing(
+    declared: Declared, taken: Mapping[str, list[str]], width_of: Callable[[str], int]
+) -> list[str]:
+    """Numbers of a link that do not divide what they must, and what is shown instead."""
+    wanted = [name for name in taken if declared[name].divides]
+    if not wanted:
+        return []
+    values: dict[str, Value] = {
+        name: declared[name].parse_all(texts) for name, texts in taken.items()
+    }
+    for side in ("", OTHER):
+        vectors = str(values.get(f"{side}vectors", declared[f"{side}vectors"].default))
+        if vectors != "random":
+            values[f"{side}d_model"] = width_of(vectors)
+    fitting = with_divisors(declared, values)
+    return [
+        f"{name} must divide {divided} = {fitting[divided]}, got {values[name]}; "
+        f"showing {fitting[name]} instead."
+        for name in wanted
+        if fitting[name] != values[name]
+        for divided in [declared[name].divides]
+    ]

@@ -1,0 +1,172 @@
+"""What a page writes around its figures, and the files it offers."""
+
+from __future__ import annotations
+
+import functools
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas
+import streamlit as st
+import torch
+
+from attention.app.results import neighbours
+from attention.components import weighted_sum
+from attention.core import analysis
+from attention.display import captions, figures
+from attention.display.script import pytorch_script
+from attention.inputs.text import MAX_TOKENS
+from attention.pipeline import Result
+
+
+def note(text: str) -> None:
+    """A quiet line that may hold what a visitor typed: never read as markdown or HTML."""
+    st.html(f"<p class='note'>{html.escape(text)}</p>")
+
+
+def note_unknown_words(words: Iterable[str]) -> None:
+    """Which words have no vector, if any."""
+    if unknown := list(dict.fromkeys(words)):
+        named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        note(f"No vector for {named}{more}: they count as zeros.")
+
+
+def note_problems(result: Result) -> None:
+    """Words without a vector, and whatever else could not be taken as it was set."""
+    note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
+    for words in result.notes:
+        note(words)
+
+
+def note_problems_of_both(results: Sequence[Result]) -> None:
+    """Words without a vector in any of A and B, and what could not be taken as it was set."""
+    note_unknown_words(token for result in results for token in result.unknown)
+    for side, result in zip("AB", results, strict=True):
+        for words in result.notes:
+            note(f"{side}: {words}")
+        if result.left_out:
+            note(f"{side}: the last {result.left_out} tokens did not fit and are left out.")
+
+
+def note_head(result: Result) -> None:
+    """Which head is shown where there are several, and whose output is meant."""
+    heads = result.layer.heads
+    if heads == 1:
+        return
+    mixed = result.trace.mixed_weights is not None
+    st.caption(
+        f"One head of {heads}: y is the output of head {result.head} by itself, before W_o joins "
+        "all heads; the page Heads shows the output of the layer."
+        + (" The sum takes its weights after they were mixed across heads." if mixed else "")
+    )
+
+
+def note_masks(result: Result, query: int) -> None:
+    """What each mask hides from the chosen query, if any mask is chosen."""
+    if words := captions.row_words(result.masks, query, result.tokens):
+        note(words)
+
+
+def count_of(tokens: Sequence[str]) -> str:
+    """How many tokens there are, and how many of them are shown."""
+    words = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
+    left_out = len(tokens) - MAX_TOKENS
+    return f"{words}, the last {left_out} left out" if left_out > 0 else words
+
+
+def weighted_sum_of(result: Result, query: int) -> None:
+    """The chosen query's new vector: written out, term by term, and the words it is nearest to."""
+    _equation(result, query)
+    terms = analysis.strongest(result.trace, result.key_tokens, query, figures.MAX_ROWS)
+    weighted_sum(terms, result.trace.output[query], key="terms")
+    _nearest_words(result, query)
+
+
+def _equation(result: Result, query: int) -> None:
+    """The weighted sum written out, with the checks that it is one."""
+    trace = result.trace
+    total = float(trace.applied[query].double().sum())
+    residual = analysis.residual(trace, query)
+    head = result.head if result.layer.heads > 1 else None
+    written = figures.equation(trace, result.tokens, query, keys=result.key_tokens, head=head)
+    st.html(
+        f"<div class='equation'><p>{written}</p>"
+        f"<p class='check'>Σw = {total:.6f} &emsp; ‖Σ w·v − y‖ = {residual:.1e}</p></div>"
+    )
+
+
+def _nearest_words(result: Result, query: int) -> None:
+    """The words nearest to the chosen token before and after, where the output is a word vector."""
+    if result.words is None:
+        nearest = "<p>The output lives in a space of its own, where no words are.</p>"
+    else:
+        lines = zip(("before", "after"), _nearest(result, query), strict=True)
+        nearest = "".join(
+            f"<dt>{name}</dt><dd>{' '.join(map(_near, words)) or 'none, the vector is 0'}</dd>"
+            for name, words in lines
+        )
+        nearest = f"<dl>{nearest}</dl>"
+    st.html(
+        "<div class='nearest'><p><b>Nearest words</b> by cosine, among the 100,000 most frequent"
+        f"</p>{nearest}</div>"
+    )
+
+
+def _nearest(result: Result, query: int) -> list[list[tuple[str, float]]]:
+    pair = torch.stack([result.x[query], result.trace.output[query]])
+    return _nearest_to(result.settings.vectors, pair.numpy().tobytes())
+
+
+@functools.lru_cache(maxsize=256)
+def _nearest_to(vectors: str, pair: bytes) -> list[list[tuple[str, float]]]:
+    numbers = torch.frombuffer(bytearray(pair), dtype=torch.float32)
+    return neighbours(vectors)(numbers.unflatten(0, (2, -1)))
+
+
+def _near(word: tuple[str, float]) -> str:
+    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{word[1]:.2f}</small></span>"
+
+
+def downloads(result: Result, query: int) -> None:
+    """Everything on the page as files, made when asked for."""
+    trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
+    names = [f"{position} {token}" for position, token in enumerate(tokens)]
+    keys = [f"{position} {token}" for position, token in enumerate(key_tokens)]
+
+    def weights() -> str:
+        return pandas.DataFrame(trace.weights, index=names, columns=keys).to_csv()
+
+    def table() -> str:
+        return pandas.DataFrame(analysis.table(trace, query, keys)).to_csv(index=False)
+
+    def pictures() -> str:
+        stages = [
+            (
+                figures.STAGE_WORDS[stage],
+                figures.heatmap(trace, stage, tokens, query, key_tokens),
+            )
+            for stage in trace.stages
+        ]
+        terms = figures.weighted_sum(trace, key_tokens, query)
+        over = f" over {' '.join(key_tokens)}" if result.memory else ""
+        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
+        return figures.standalone_html(
+            title, [*stages, (f"The weighted sum of token {query}.", terms)]
+        )
+
+    files = (
+        ("Weights, CSV", "weights.csv", weights),
+        ("Table, CSV", "table.csv", table),
+        ("Figures, one HTML file", "figures.html", pictures),
+        ("PyTorch script", "attention_here.py", lambda: pytorch_script(result)),
+    )
+    with st.popover("Download", type="tertiary"):
+        for label, name, make in files:
+            st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
+
+
+def style() -> None:
+    """The few rules that Streamlit's theme cannot say."""
+    st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")

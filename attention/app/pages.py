@@ -1,0 +1,142 @@
+"""The pages, each declared once: menu, links, tests and the README's table follow from this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attention.claims.identities import ClaimSettings
+from attention.core.settings import Declared, settings_of
+from attention.core.variants import VARIANTS
+from attention.lessons.compare import CompareSettings, other_side
+from attention.lessons.cross import CrossSettings
+from attention.lessons.heads import HeadSettings
+from attention.lessons.operations import OperationSettings
+from attention.lessons.own_matrices import OwnMatrixSettings
+from attention.lessons.steps import StepSettings
+from attention.pipeline import Settings
+
+Values = Callable[[str], Any]
+SHARED = settings_of(Settings)
+BESIDE = tuple(name for name in SHARED if name != "s")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: the file pages/<name>.py, shown at /<name>.
+
+    shows: what it shows, in a line; settings: the classes that declare its own;
+    further_settings: more of them, where they follow from others; sentence: whether the sentence
+    box stands on top; beside: the names of the settings at its side; both may depend on the
+    values of settings.
+    """
+
+    name: str
+    title: str
+    shows: str
+    settings: tuple[type, ...] = ()
+    further_settings: Callable[[], Declared] = dict
+    sentence: Callable[[Values], bool] = lambda values: True
+    beside: Callable[[Values], Sequence[str]] = lambda values: ()
+    file: str = ""
+
+    @property
+    def path(self) -> str:
+        """Its file, from the top of the project."""
+        return self.file or f"pages/{self.name}.py"
+
+    @property
+    def declared(self) -> Declared:
+        """The settings that it has besides those all pages share."""
+        own = {
+            name: about for schema in self.settings for name, about in settings_of(schema).items()
+        }
+        return own | self.further_settings()
+
+
+def variant_settings() -> Declared:
+    """The settings that some variant has, by name."""
+    declared: Declared = {}
+    for variant in VARIANTS.values():
+        declared |= settings_of(variant.Config)
+    return declared
+
+
+def _beside_steps(values: Values) -> Sequence[str]:
+    own = values("input") == "matrices"
+    return ("input", "scale", "factor") if own else ("input", *BESIDE)
+
+
+def _beside_cross(values: Values) -> Sequence[str]:
+    toy = values("cross") == "batch" and values("batch_example") == "toy"
+    return ("scale", "factor") if toy else BESIDE
+
+
+PAGES = [
+    Page(
+        "explore",
+        "Explore",
+        "who attends to whom, and each token's new vector as a weighted sum, term by term",
+        beside=lambda values: BESIDE,
+    ),
+    Page(
+        "steps",
+        "Step by step",
+        "vectors, queries, keys, values, scores, scale, mask, softmax, dropout, output, one at a "
+        "time, each cell with its working; from the sentence, or on small matrices of your own; "
+        "with *predict, then reveal*",
+        settings=(StepSettings, OwnMatrixSettings),
+        sentence=lambda values: bool(values("input") == "sentence"),
+        beside=_beside_steps,
+    ),
+    Page(
+        "heads",
+        "Heads",
+        "every head of a layer at a glance, what each attends to, what it adds to the output, and "
+        "its neurons",
+        settings=(HeadSettings,),
+        beside=lambda values: (
+            "heads_variant",
+            *(name for name in BESIDE if name not in ("variant", "head")),
+        ),
+    ),
+    Page(
+        "cross",
+        "Two sequences",
+        "queries from one sentence, keys and values from another; batches with padding and valid "
+        "lengths",
+        settings=(CrossSettings,),
+        sentence=lambda values: False,
+        beside=_beside_cross,
+    ),
+    Page(
+        "compare",
+        "Compare",
+        "two settings on one sentence and what changes between them; one setting swept over its "
+        "range; two sentences that differ in a word",
+        settings=(CompareSettings,),
+        further_settings=lambda: other_side(variant_settings() | SHARED),
+        beside=lambda values: BESIDE,
+    ),
+    Page(
+        "operations",
+        "Operations",
+        "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
+        "softmax, beside torch's own answers",
+        settings=(OperationSettings,),
+        sentence=lambda values: False,
+    ),
+    Page(
+        "identities",
+        "Identities",
+        "claims about attention to check, each with its residual: where a factor may stand, merged "
+        "matrices, order, stacking, influence, and five common mistakes",
+        settings=(ClaimSettings,),
+    ),
+]
+
+
+def default_page() -> Page:
+    """The page at the address without a path."""
+    return PAGES[0]

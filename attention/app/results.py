@@ -1,0 +1,135 @@
+"""What the settings as they stand come to, computed once for everybody."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+
+import streamlit as st
+from cachetools import LRUCache, cached
+
+from attention.app.links import every_setting
+from attention.app.session import (
+    current_settings,
+    in_use,
+    layer_settings,
+    load_vectors,
+    other_settings,
+    two_sequences,
+    value_of,
+    values_of,
+    with_sentence,
+)
+from attention.inputs.text import tokenize
+from attention.inputs.vectors import Neighbours
+from attention.lessons import compare, cross, heads
+from attention.lessons.compare import OTHER, Sweep
+from attention.lessons.cross import Batch, CrossSettings
+from attention.lessons.heads import Overview
+from attention.pipeline import Result, Settings, compute
+
+CACHED_BYTES = 256 << 20  # one run of 50 heads over 512 tokens takes 160 to 210 MB
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def neighbours(name: str) -> Neighbours:
+    """Nearest words among the vectors of that name, ready for everybody."""
+    return Neighbours(load_vectors(name))
+
+
+_runs: LRUCache[tuple[object, ...], Result] = LRUCache(
+    CACHED_BYTES, getsizeof=lambda result: result.nbytes
+)
+
+
+@cached(_runs, lock=threading.Lock())
+def _run(settings: Settings, memory: str | None) -> Result:
+    return compute(settings, load_vectors, memory)
+
+
+def result_of(settings: Settings, memory: str | None = None) -> Result:
+    """What the settings come to; one run serves all heads of a layer, and all sessions.
+
+    memory: the sentence that keys and values come from, None = the settings' own.
+    Streamlit's own caches would copy the result, or spend longer on hashing the settings than
+    computing takes.
+    """
+    return _run(dataclasses.replace(settings, head=0), memory).at_head(settings.head)
+
+
+def current_result() -> Result | None:
+    """What the settings come to; None while the sentence has no words."""
+    settings = current_settings()
+    return result_of(settings) if tokenize(settings.s) else None
+
+
+def layer_result() -> Result | None:
+    """What `layer_settings` come to; None while the sentence has no words."""
+    settings = layer_settings()
+    return result_of(settings) if tokenize(settings.s) else None
+
+
+def overview_of(settings: Settings) -> Overview:
+    """All heads of the layer at a glance, the same whichever of them is looked at."""
+    return _overview_of(dataclasses.replace(settings, head=0))
+
+
+@functools.lru_cache(maxsize=32)
+def _overview_of(settings: Settings) -> Overview:
+    return heads.overview(result_of(settings).layer_trace)
+
+
+def cross_result() -> Result | None:
+    """What one sentence makes of another; None while either has no words."""
+    if not all(two_sequences()):
+        return None
+    return result_of(with_sentence(current_settings(), value_of("target")), value_of("memory"))
+
+
+def cross_batch() -> Batch | None:
+    """The batch that is set; None while there is no query, or no memory."""
+    settings = dataclasses.replace(values_of(CrossSettings), sequence=0, dimension=0)
+    if settings.batch_example == "sentences" and not (
+        tokenize(settings.target) and cross.read_memories(settings.batch)[0]
+    ):
+        return None
+    return _batch_of(current_settings(), settings)
+
+
+@functools.lru_cache(maxsize=16)
+def _batch_of(settings: Settings, cross_settings: CrossSettings) -> Batch:
+    return cross.compute_batch(settings, cross_settings, load_vectors)
+
+
+def compared_results() -> tuple[Result, Result] | None:
+    """What A and B make of the sentence; None while it has no words."""
+    if not tokenize(value_of("s")):
+        return None
+    return result_of(current_settings()), result_of(other_settings())
+
+
+def paired_results() -> tuple[Result, Result] | None:
+    """What A makes of both sentences; None while either has no words."""
+    second = value_of("s2")
+    if not (tokenize(value_of("s")) and tokenize(second)):
+        return None
+    settings = current_settings()
+    return result_of(settings), result_of(with_sentence(settings, second))
+
+
+def differences() -> list[str]:
+    """What differs between A and B, in words, one line each."""
+    return compare.differences(in_use(), in_use(OTHER), every_setting())
+
+
+def sweep_of(result: Result, kind: str, at: float) -> Sweep:
+    """One of the settings swept, starting from a value."""
+    swept = _sweep_of(result.settings, kind)
+    return dataclasses.replace(swept, at=compare.within(kind, at, len(swept.base)))
+
+
+@functools.lru_cache(maxsize=8)
+def _sweep_of(settings: Settings, kind: str) -> Sweep:
+    result = result_of(settings)
+    return compare.sweep(result.trace, kind, 0.0, result.masks)

@@ -1,0 +1,121 @@
+"""The settings of a session as they stand: in their widgets, or in the address before these."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+from torchtext.vocab import Vectors
+
+from attention.app.links import every_setting
+from attention.app.pages import SHARED
+from attention.core.settings import Declared, Value, settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.inputs.vectors import OwnVectors, PackagedGlove, own_vectors_path
+from attention.lessons.compare import OTHER
+from attention.pipeline import Settings
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def load_vectors(name: str) -> Vectors:
+    """The vectors of that name, loaded once for everybody."""
+    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
+
+
+def width_of(vectors: str) -> int:
+    """The d_model of the vectors of that name."""
+    return int(load_vectors(vectors).dim)
+
+
+def value_of(name: str) -> Any:
+    """The value of a setting as its widget has it, or its default where that is not legal.
+
+    Until the widget has been drawn the address speaks for it.
+    """
+    about = every_setting()[name]
+    value = st.session_state.get(name)
+    if value is None and name in st.query_params:
+        value = about.parse_all(st.query_params.get_all(name))
+    elif isinstance(value, list):
+        value = about.parse_all(value)
+    return about.default if value is None or about.problem(value) else value
+
+
+def values_of(schema: Any) -> Any:
+    """The settings that a dataclass declares, as one of it; those that mean nothing by default."""
+    return schema(**{name: value_of(name) for name in settings_of(schema) if applies(name)})
+
+
+def applies(name: str, side: str = "", variant: str | None = None) -> bool:
+    """Whether a setting means anything, given the others of its side (`OTHER` or none).
+
+    variant: the one in use, None = the chosen one.
+    """
+    if name in ("head", "seed"):
+        config = settings_of(VARIANTS[variant or value_of(f"{side}variant")].Config)
+        if name == "head":
+            return "heads" in config
+        return "seed" in config or value_of(f"{side}vectors") == "random"
+    about = every_setting()[side + name]
+    if not about.applies(value_of):
+        return False
+    return about.when is None or applies(about.when[0].removeprefix(side), side, variant)
+
+
+def own_settings(variant: str) -> Declared:
+    """The settings only the variant of that name has."""
+    config = settings_of(VARIANTS[variant].Config)
+    return {name: about for name, about in config.items() if name not in SHARED}
+
+
+def in_use(side: str = "", variant: str | None = None) -> dict[str, Value]:
+    """The settings of one side that mean something, as they stand, under their plain names.
+
+    variant: the one in use, None = the chosen one.
+    """
+    variant = variant or value_of(f"{side}variant")
+    names = [name for name in SHARED if name != "s" and applies(name, side, variant)]
+    values = {name: value_of(side + name) for name in [*names, *own_settings(variant)]}
+    return values | {"variant": variant}
+
+
+def current_settings(side: str = "", variant: str | None = None) -> Settings:
+    """The settings of one side as they stand; those that mean nothing have their default."""
+    values = in_use(side, variant)
+    shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
+    own = tuple((name, value) for name, value in values.items() if name not in SHARED)
+    return Settings(value_of("s"), **shared, config=own)
+
+
+def other_settings() -> Settings:
+    """The settings of B as they stand."""
+    return current_settings(OTHER)
+
+
+def layer_settings() -> Settings:
+    """The settings as they stand, for the variant with several heads that the page Heads has."""
+    return current_settings(variant=value_of("heads_variant"))
+
+
+def sequence_tokens() -> tuple[list[str], list[str]]:
+    """The tokens of queries and keys where both are those of the sentence."""
+    tokens = tokenize(value_of("s"))
+    return tokens, tokens
+
+
+def two_sequences() -> tuple[list[str], list[str]]:
+    """The tokens of queries and keys where they are two sentences."""
+    target, memory = (tokenize(value_of(name)) for name in ("target", "memory"))
+    return target, memory
+
+
+def with_sentence(settings: Settings, sentence: str) -> Settings:
+    """The same settings for another sentence."""
+    return dataclasses.replace(settings, s=sentence)
+
+
+def choose(name: str, value: Value) -> None:
+    """Set a bound setting from code, within a callback; Streamlit writes it into the address."""
+    st.session_state[name] = list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,239 @@
+"""Settings -> widgets that live in the address.
+
+Streamlit itself restores, checks and writes the bound settings (`bind="query-params"`). Nothing
+here knows a variant or a page by name: menus and fields follow from what is declared.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.app.links import every_setting
+from attention.app.notes import count_of, note
+from attention.app.pages import Page
+from attention.app.session import (
+    applies,
+    choose,
+    in_use,
+    own_settings,
+    sequence_tokens,
+    two_sequences,
+    value_of,
+    width_of,
+)
+from attention.components import copy_link, examples, heatmap, mask_grid
+from attention.core import masks
+from attention.core.settings import divisors, with_divisors
+from attention.core.variants import VARIANTS
+from attention.display import figures
+from attention.inputs.text import tokenize
+from attention.lessons.compare import OTHER
+from attention.pipeline import Result
+
+EXAMPLES = (
+    "the cat walks on the street",
+    "she sat by the river bank",
+    "the bank raised its rates",
+    "he said she said",
+)
+MAX_CLICKABLE = 32
+VARIANT_MENUS = ("variant", "heads_variant")
+
+
+def widget(
+    name: str, *, offered: Sequence[str] | None = None, boxed: bool = False, **more: Any
+) -> Any:
+    """The widget of one setting, bound to the address under the setting's name.
+
+    offered: those of its choices that mean something here, None = all; boxed: a box to write the
+    number into, also where it is not whole.
+    """
+    about = every_setting()[name]
+    default = about.default
+    shared: dict[str, Any] = {
+        "label": about.label,
+        "key": name,
+        "help": about.help or None,
+        "bind": "query-params",
+        "persist_state": "session",
+    } | more
+    if choices := offered or about.choices:
+        shared.setdefault("width", "stretch")
+        if isinstance(default, tuple):
+            return st.segmented_control(
+                options=choices, default=list(default), selection_mode="multi", **shared
+            )
+        if st.session_state.get(name, default) not in choices:
+            st.session_state[name] = default if default in choices else choices[0]
+        first = default if default in choices else choices[0]
+        return st.segmented_control(options=choices, default=first, required=True, **shared)
+    if isinstance(default, str):
+        return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
+    if about.divides:
+        return _divisor(name, shared)
+    slides = isinstance(default, float) and not boxed
+    draw: Callable[..., Any] = st.slider if slides else st.number_input
+    bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
+    return draw(value=default, **bounds, **shared)
+
+
+def _divisor(name: str, shared: dict[str, Any]) -> Any:
+    """A slider over the numbers that divide what the setting must divide."""
+    about = every_setting()[name]
+    side = OTHER if name.startswith(OTHER) else ""
+    whole = _fitting(side)[about.divides.removeprefix(side)]
+    offered = divisors(whole, int(about.maximum or 1))
+
+    def below(largest: Any) -> int:
+        return max(number for number in offered if number <= largest)
+
+    if st.session_state.get(name, 1) not in offered:
+        st.session_state[name] = below(st.session_state[name])
+    return st.select_slider(options=offered, value=below(about.default), **shared)
+
+
+def _fitting(side: str) -> dict[str, Any]:
+    """The settings of one side as they are used, each dividing what it must, with d_model."""
+    vectors = value_of(f"{side}vectors")
+    width = value_of(f"{side}d_model") if vectors == "random" else width_of(vectors)
+    declared = {
+        name: about
+        for name, about in every_setting().items()
+        if about.divides and not name.startswith(OTHER)
+    }
+    values = {name: value_of(side + name) for name in declared}
+    return with_divisors(declared, values | {"d_model": width})
+
+
+def sentence_box() -> None:
+    """The sentence, which updates as one types, and examples to start from."""
+    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
+        widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
+        copy_link(key="copy_link")
+    words = f"{count_of(tokenize(value_of('s')))} · try"
+    examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
+
+
+def settings_beside(page: Page) -> None:
+    """The settings at the side of a page, those that mean something as they stand."""
+    for name in page.beside(value_of):
+        if name in VARIANT_MENUS:
+            variant_controls(name)
+        elif applies(name, variant=_variant_of(page)):
+            widget(name)
+            if name == "cells":
+                cell_grid(two_sequences if page.name == "cross" else sequence_tokens)
+
+
+def _variant_of(page: Page) -> str:
+    """The variant that is in use on a page."""
+    menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
+    return str(value_of(menus[0] if menus else "variant"))
+
+
+def variant_controls(menu: str) -> None:
+    """The menu of variants, what the chosen one is, and the settings only it has."""
+    widget(menu)
+    name = value_of(menu)
+    variant = VARIANTS[name]
+    st.markdown(
+        f"**{variant.title}**\n\n"
+        rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
+        f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}.]]"
+    )
+    for field in own_settings(name):
+        widget(field)
+
+
+def cell_grid(sequences: Callable[[], tuple[list[str], list[str]]], name: str = "cells") -> None:
+    """Cells to click, for sentences short enough to hit one.
+
+    sequences: gives the tokens of queries and keys.
+    """
+    tokens, keys = sequences()
+    if max(len(tokens), len(keys)) > MAX_CLICKABLE:
+        st.caption(f"Cells can be clicked in sentences of up to {MAX_CLICKABLE} tokens.")
+        return
+    try:
+        mask = masks.parse_cells(value_of(name), len(tokens), len(keys))
+    except ValueError:
+        return
+    st.caption("Click or drag to hide cells: queries down, keys across.")
+    painted = functools.partial(paint, sequences=sequences, name=name)
+    key = f"{name.removesuffix('cells')}mask_grid"
+    mask_grid(tokens, mask, painted, key=key, keys=keys)
+
+
+def other_controls() -> None:
+    """The settings of B, side by side as far as they fit."""
+    with st.container(horizontal=True, gap="medium", key="other_settings"):
+        for name in in_use(OTHER):
+            chosen = every_setting()[OTHER + name].choices
+            widget(OTHER + name, width="content" if chosen else 190)
+    if applies("cells", OTHER):
+        cell_grid(sequence_tokens, f"{OTHER}cells")
+
+
+def query_control(result: Result) -> int:
+    """The chosen query's position, by a number box that lives in the address."""
+    last = len(result.tokens) - 1
+    widget("query", label="**Query token** · hover or click one")
+    wanted = int(value_of("query"))
+    if wanted > last:
+        note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
+    return min(wanted, last)
+
+
+def stage_of(result: Result, query: int, before: str = "") -> None:
+    """One stage of the computation as a heatmap; before: what its caption begins with."""
+    stages = tuple(result.trace.stages)
+    widget("stage", offered=stages, label_visibility="collapsed")
+    stage = value_of("stage")
+    if stage not in stages:
+        stage = every_setting()["stage"].default
+    keys = result.key_tokens if result.memory else None
+    heatmap(
+        result.trace,
+        stage,
+        result.tokens,
+        query,
+        key="weights_heatmap",
+        keys=keys,
+        masks=result.masks,
+    )
+    st.caption(before + figures.stage_words(stage, len(result.key_tokens)))
+
+
+def choose_query(position: int) -> None:
+    """Select a query token, within a callback."""
+    choose("query", position)
+
+
+def choose_head(head: int) -> None:
+    """Select a head, within a callback."""
+    choose("head", head)
+
+
+def paint(
+    cells: Iterable[tuple[int, int]],
+    allowed: bool,
+    sequences: Callable[[], tuple[list[str], list[str]]] = sequence_tokens,
+    name: str = "cells",
+) -> None:
+    """Show or hide cells of the mask, within a callback."""
+    mask = masks.parse_cells(value_of(name), *map(len, sequences()))
+    for query, key in cells:
+        mask[query, key] = allowed
+    choose(name, masks.format_cells(mask))
+
+
+def swap_sides() -> None:
+    """Exchange A and B, within a callback; what neither uses stays as it is."""
+    for name in dict.fromkeys([*in_use(), *in_use(OTHER)]):
+        ours, theirs = value_of(name), value_of(OTHER + name)
+        choose(name, theirs)
+        choose(OTHER + name, ours)

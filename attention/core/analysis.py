@@ -1,0 +1,99 @@
+"""What a trace says: who contributes how much, how sure a row is, which words are near."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.core.functional import Trace
+
+
+def contributions(trace: Trace, query: int) -> Tensor:
+    """The terms `w_ij v_j` whose sum over the keys is output row `query`. (…, keys, d_v)."""
+    return trace.applied[..., query, :, None] * trace.values
+
+
+def shares(trace: Trace, query: int) -> Tensor:
+    """Each term's signed share of the output: its length along y_i over that of y_i. (…, keys).
+
+    The shares of a row sum to 1; they are all 0 where the output is 0.
+    """
+    output = trace.output[..., query, :]
+    along = (contributions(trace, query) * output.unsqueeze(-2)).sum(-1)
+    return (along / output.square().sum(-1, keepdim=True)).nan_to_num(0.0, 0.0, 0.0)
+
+
+def residual(trace: Trace, query: int) -> float:
+    """`‖Σ_j w_ij v_j - y_i‖`, the sum taken term by term in float64."""
+    total = contributions(trace, query).double().sum(-2)
+    return float((total - trace.output[..., query, :].double()).norm())
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of one weighted sum, one per row; the rows sum to the output.
+
+    keys: tokens; positions: theirs, None for the row that adds up all weaker terms;
+    weights (rows,); terms (rows, d_v); numbers: further columns, None where a row has none.
+    """
+
+    keys: list[str]
+    positions: list[int | None]
+    weights: Tensor
+    terms: Tensor
+    numbers: dict[str, list[float | None]]
+
+
+def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Terms:
+    """The terms of output row `query` of a 2-D trace, in the order of the sentence.
+
+    With more than `most` keys the weaker ones are added up in one more row.
+    """
+    weights = trace.applied[query]
+    order = weights.abs().argsort(descending=True, stable=True)
+    kept, rest = order[:most].sort().values, order[most:]
+    terms, portions = contributions(trace, query), shares(trace, query)
+    rows = [terms[kept]]
+    numbers: dict[str, list[float | None]] = {
+        "score": trace.scores[query, kept].tolist(),
+        "scaled": trace.scaled[query, kept].tolist(),
+        "‖v‖": trace.values[kept].norm(dim=-1).tolist(),
+    }
+    keys = [tokens[key] for key in kept.tolist()]
+    positions: list[int | None] = kept.tolist()
+    sums, parts = [weights[kept]], [portions[kept]]
+    if len(rest):
+        keys.append(f"{len(rest)} others")
+        positions.append(None)
+        rows.append(terms[rest].sum(0, keepdim=True))
+        sums.append(weights[rest].sum(0, keepdim=True))
+        parts.append(portions[rest].sum(0, keepdim=True))
+        for column in numbers.values():
+            column.append(None)
+    together = torch.cat(rows)
+    numbers["‖w·v‖"] = together.norm(dim=-1).tolist()
+    numbers["share of y"] = torch.cat(parts).tolist()
+    return Terms(keys, positions, torch.cat(sums), together, numbers)
+
+
+def entropy_bits(weights: Tensor) -> Tensor:
+    """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries)."""
+    bits = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+    return bits.clamp_min(0.0) + 0.0  # no -0.0 for sure rows
+
+
+def table(trace: Trace, query: int, tokens: Sequence[str]) -> dict[str, list[float] | list[str]]:
+    """One query of a 2-D trace as columns: key, score, scaled, weight, ‖v‖, ‖w·v‖, share."""
+    columns = {
+        "score": trace.scores[query],
+        "scaled": trace.scaled[query],
+        "weight": trace.applied[query],
+        "‖v‖": trace.values.norm(dim=-1),
+        "‖w·v‖": contributions(trace, query).norm(dim=-1),
+        "share of y": shares(trace, query),
+    }
+    return {"key": list(tokens)} | {name: column.tolist() for name, column in columns.items()}

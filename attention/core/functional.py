@@ -1,0 +1,335 @@
+"""Attention as pure functions: score functions, the masked softmax, and `attend`.
+
+Shapes are written `(…, queries, d_k)`: any number of leading dimensions, also none.
+Scores are what a variant computes before the softmax, weights what comes out of it; rows are
+queries and columns are keys. Masks are bool, True = may attend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+from torch.utils.checkpoint import checkpoint
+
+ScoreFunction = Callable[[Tensor, Tensor], Tensor]
+
+STAGES = ("scores", "scaled", "masked", "weights", "mixed")
+
+
+def dot_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """`Q Kᵀ` (Luong et al. 2015, section 3.1, "dot"; Vaswani et al. 2017, eq. 1 before scaling).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k). Returns (…, queries, keys).
+    Raises ValueError when the widths differ.
+    """
+    _check_widths(queries, keys)
+    return _matmul(queries, keys.transpose(-2, -1))
+
+
+def bilinear_scores(queries: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+    """`Q W Kᵀ` (Luong et al. 2015, section 3.1, "general").
+
+    queries: (…, queries, d_q); keys: (…, keys, d_k); W: (d_q, d_k).
+    Returns (…, queries, keys). Raises ValueError when the widths differ.
+    """
+    return dot_scores(queries @ W, keys)
+
+
+def additive_scores(
+    queries: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, *, chunk: int = 1 << 20
+) -> Tensor:
+    """`vᵀ tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2).
+
+    queries: (…, queries, d_q); keys: (…, keys, d_k); W_q: (d_q, hidden); W_k: (d_k, hidden);
+    v: (hidden,). Returns (…, queries, keys).
+    The (queries, keys, hidden) tensor under the tanh is made at most `chunk` numbers at a time
+    (one pair of a query and a key at the least), with gradients too.
+    """
+    left, right = queries @ W_q, keys @ W_k
+    leading = torch.broadcast_tensors(left[..., :0, :0], right[..., :0, :0])[0].shape[:-2]
+    left, right = _batched(left, leading), _batched(right, leading)
+    n_queries, n_keys, hidden = left.shape[-2], right.shape[-2], v.shape[0]
+
+    key_block = min(n_keys, max(1, chunk // hidden)) or 1
+    query_block = min(n_queries, max(1, chunk // (key_block * hidden))) or 1
+    batch_block = max(1, chunk // (query_block * key_block * hidden))
+
+    def block(some_queries: Tensor, some_keys: Tensor) -> Tensor:
+        if torch.is_grad_enabled():
+            scores: Tensor = checkpoint(
+                _tanh_scores, some_queries, some_keys, v, use_reentrant=False
+            )
+            return scores
+        return _tanh_scores(some_queries, some_keys, v)
+
+    batches = [
+        torch.cat(
+            [
+                torch.cat([block(q, k) for k in some_right.split(key_block, dim=-2)], dim=-1)
+                for q in some_left.split(query_block, dim=-2)
+            ],
+            dim=-2,
+        )
+        for some_left, some_right in zip(
+            left.split(batch_block), right.split(batch_block), strict=True
+        )
+    ]
+    return torch.cat(batches).reshape(*leading, n_queries, n_keys)
+
+
+def cosine_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """`q·k / (‖q‖ ‖k‖)` (Graves et al. 2014, eq. 6); 0 where a vector is zero.
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k). Returns (…, queries, keys), within [-1, 1].
+    """
+    return dot_scores(normalize(queries, dim=-1), normalize(keys, dim=-1))
+
+
+def gaussian_scores(queries: Tensor, keys: Tensor, sigma: float = 1.0) -> Tensor:
+    """`-‖q - k‖² / 2σ²`: softmax over it is Nadaraya–Watson pooling (Nadaraya 1964; Watson 1964).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k); sigma in the unit of the vectors.
+    Returns (…, queries, keys). Raises ValueError unless sigma > 0 and the widths agree.
+    """
+    if not sigma > 0:
+        raise ValueError(f"sigma must be greater than 0, got {sigma}")
+    _check_widths(queries, keys)
+    distances = torch.cdist(queries, keys, compute_mode="donot_use_mm_for_euclid_dist")
+    return -distances.square() / (2 * sigma**2)
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys a query may attend to; the others get weight 0 exactly.
+
+    scores: (…, queries, keys); mask: bool, broadcastable to scores, True = may attend.
+    Returns weights of the shape of scores. Each row sums to 1, or to 0 where nothing may be
+    attended to. Raises ValueError when the mask is not bool or does not fit.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    _check_mask(mask, scores)
+    empty = ~mask.any(-1, keepdim=True)
+    weights = scores.masked_fill(~(mask | empty), -math.inf).softmax(-1)
+    return weights.masked_fill(empty, 0.0) if empty.any() else weights
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Every step of one attention computation.
+
+    queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
+    scores as the score function gave them, scaled = scores × scale (+ bias),
+    mask (or None, else expanded), weights = masked softmax of `logits`, each (…, queries, keys);
+    output (…, queries, d_v) = `applied` @ values.
+    None where the computation has no such step:
+    mixed_scores: what became of scaled before the softmax; mixed_weights: what became of weights
+    after it; dropped: the weights after dropout; bias: what was added after the scale, expanded;
+    unrotated: queries and keys before rotary positions. scale: the factor itself.
+    """
+
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    scores: Tensor
+    scaled: Tensor
+    mask: Tensor | None
+    weights: Tensor
+    output: Tensor
+    mixed_scores: Tensor | None = None
+    mixed_weights: Tensor | None = None
+    dropped: Tensor | None = None
+    scale: float = 1.0
+    bias: Tensor | None = None
+    unrotated: tuple[Tensor, Tensor] | None = None
+
+    @property
+    def logits(self) -> Tensor:
+        """What the softmax gets, before the mask. (…, queries, keys)."""
+        return self.scaled if self.mixed_scores is None else self.mixed_scores
+
+    @property
+    def applied(self) -> Tensor:
+        """The weights that the values are multiplied by. (…, queries, keys)."""
+        mixed = self.weights if self.mixed_weights is None else self.mixed_weights
+        return mixed if self.dropped is None else self.dropped
+
+    @property
+    def stages(self) -> dict[str, Tensor]:
+        """The steps from scores to weights that this computation has, by their names in `STAGES`.
+
+        "masked" is what the softmax gets, its hidden cells still to be left out.
+        """
+        found = (self.scores, self.scaled, self.logits, self.weights, self.mixed_weights)
+        pairs = zip(STAGES, found, strict=True)
+        return {name: numbers for name, numbers in pairs if numbers is not None}
+
+    def head(self, index: int) -> Trace:
+        """One head of a trace of (…, heads, queries, keys). Raises IndexError if there is none."""
+        heads = self.weights.shape[-3] if self.weights.dim() > 2 else 0
+        if not 0 <= index < heads:
+            raise IndexError(f"head must lie between 0 and {heads - 1}, got {index}")
+        return self._each(lambda part: part.select(-3, index))
+
+    def sequence(self, index: int) -> Trace:
+        """One sequence of a trace of (batch, …, queries, keys)."""
+        return self._each(lambda part: part[index])
+
+    def detach(self) -> Trace:
+        """The same numbers, apart from the graph of gradients they came with."""
+        return self._each(Tensor.detach)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
+        def changed(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return tuple(map(change, part))
+            return change(part) if isinstance(part, Tensor) else part
+
+        return Trace(**{name: changed(part) for name, part in vars(self).items()})
+
+
+def attend(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    *,
+    scores: ScoreFunction = dot_scores,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+    mask: Tensor | None = None,
+    before_softmax: Callable[[Tensor], Tensor] | None = None,
+    after_softmax: Callable[[Tensor], Tensor] | None = None,
+) -> Trace:
+    """`softmax(scale · scores(Q, K) + bias) V`, all steps kept (Vaswani et al. 2017, eq. 1).
+
+    queries: (…, queries, d_k); keys: (…, keys, d_k); values: (…, keys, d_v);
+    scale: a factor on the scores, None = 1/√d_k; bias: added after it, broadcastable to
+    (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
+    (…, queries, keys), True = may attend; before_softmax: applied to the scaled scores,
+    after_softmax: to the weights, each giving the same shape.
+    Raises ValueError when shapes or mask do not fit.
+    """
+    if keys.shape[-2] != values.shape[-2]:
+        raise ValueError(
+            f"each key needs a value: got {keys.shape[-2]} keys and {values.shape[-2]} values"
+        )
+    factor = 1 / math.sqrt(queries.shape[-1]) if scale is None else scale
+    raw = scores(queries, keys)
+    if raw.dim() < queries.dim() or raw.shape[-2:] != (queries.shape[-2], keys.shape[-2]):
+        raise ValueError(
+            "scores must be (…, queries, keys) = "
+            f"{(*queries.shape[:-1], keys.shape[-2])}, got {tuple(raw.shape)}"
+        )
+    scaled = raw * factor if bias is None else raw * factor + bias
+    logits = scaled if before_softmax is None else before_softmax(scaled)
+    weights = masked_softmax(logits, mask)
+    mixed = weights if after_softmax is None else after_softmax(weights)
+    output = _matmul(mixed, values)
+    mask, bias = (None if part is None else part.expand(weights.shape) for part in (mask, bias))
+    return Trace(
+        queries,
+        keys,
+        values,
+        raw,
+        scaled,
+        mask,
+        weights,
+        output,
+        mixed_scores=None if logits is scaled else logits,
+        mixed_weights=None if mixed is weights else mixed,
+        scale=factor,
+        bias=bias,
+    )
+
+
+def drop(trace: Trace, dropout: float, generator: torch.Generator | None = None) -> Trace:
+    """The trace with a share `dropout` of its weights set to 0, drawn from `generator`.
+
+    The others grow by 1/(1 - dropout) (Srivastava et al. 2014, section 10). Nothing changes at 0.
+    Raises ValueError unless dropout lies in [0, 1).
+    """
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
+    if not dropout:
+        return trace
+    weights = trace.applied
+    kept = torch.rand(weights.shape, generator=generator, device=weights.device) >= dropout
+    dropped = weights * kept / (1 - dropout)
+    return replace(trace, dropped=dropped, output=_matmul(dropped, trace.values))
+
+
+def linear(x: Tensor, W: Tensor | None, b: Tensor | None = None) -> Tensor:
+    """`x W + b`; without a bias `x W`, without a matrix x itself. (…, d_in) -> (…, d_out)."""
+    if W is None:
+        return x
+    return x @ W if b is None else x @ W + b
+
+
+def split_heads(vectors: Tensor, heads: int) -> Tensor:
+    """(…, tokens, d_model) -> (…, heads, tokens, d_model / heads).
+
+    Raises ValueError when heads does not divide d_model.
+    """
+    if vectors.shape[-1] % heads:
+        raise ValueError(f"heads must divide d_model = {vectors.shape[-1]}, got {heads}")
+    split: Tensor = vectors.unflatten(-1, (heads, -1))
+    return split.transpose(-2, -3)
+
+
+def merge_heads(vectors: Tensor) -> Tensor:
+    """(…, heads, tokens, d_head) -> (…, tokens, heads · d_head); undoes `split_heads`."""
+    return vectors.transpose(-2, -3).flatten(-2)
+
+
+def share_heads(vectors: Tensor, heads: int) -> Tensor:
+    """Keys or values of groups, one for each head (Ainslie et al. 2023, section 2.2).
+
+    vectors: (…, groups, tokens, d_head), each group serving `heads / groups` heads that follow
+    each other. Returns (…, heads, tokens, d_head). Raises ValueError when groups do not divide
+    heads.
+    """
+    groups = vectors.shape[-3]
+    if heads % groups:
+        raise ValueError(f"groups must divide heads = {heads}, got {groups}")
+    return vectors if groups == heads else vectors.repeat_interleave(heads // groups, dim=-3)
+
+
+def _matmul(left: Tensor, right: Tensor) -> Tensor:
+    """`left @ right`; 2-D goes through the batched kernel as well, so the last digit agrees."""
+    if left.dim() == right.dim() == 2:
+        return torch.bmm(left.unsqueeze(0), right.unsqueeze(0)).squeeze(0)
+    return left @ right
+
+
+def _batched(tensor: Tensor, leading: torch.Size) -> Tensor:
+    """(…, n, m) as (batch, n, m), the leading dimensions broadcast to `leading`."""
+    return tensor.expand(*leading, *tensor.shape[-2:]).reshape(leading.numel(), *tensor.shape[-2:])
+
+
+def _tanh_scores(left: Tensor, right: Tensor, v: Tensor) -> Tensor:
+    return ((left.unsqueeze(-2) + right.unsqueeze(-3)).tanh() * v).sum(-1)
+
+
+def _check_widths(queries: Tensor, keys: Tensor) -> None:
+    if queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            "queries and keys must have the same width: "
+            f"got {tuple(queries.shape)} and {tuple(keys.shape)}"
+        )
+
+
+def _check_mask(mask: Tensor, scores: Tensor) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be bool (True = may attend), got {mask.dtype}")
+    try:
+        mask.expand(scores.shape)
+    except RuntimeError:
+        raise ValueError(
+            f"mask must broadcast to (…, queries, keys) = {tuple(scores.shape)}, "
+            f"got {tuple(mask.shape)}"
+        ) from None

@@ -1,0 +1,210 @@
+"""Settings as data: one declaration gives a setting its default, label, bounds and help.
+
+Everything that lets a person change a setting (widgets, links, error messages, tests) reads the
+declarations made with :func:`setting`. Standard library only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Value = str | int | float | tuple[str, ...]
+Options = tuple[str, ...] | Callable[[], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its name, its default, and what a value may be.
+
+    Numbers carry ``minimum``, ``maximum`` and ``step``; choices carry ``options``; text carries
+    ``maximum`` as its greatest number of characters. A choice whose default is a tuple may have
+    any number of its options. ``options`` may be a function, for menus that follow a registry.
+    ``when`` names another setting and the value it must have, or hold, for this one to mean
+    anything: ``("mask", "window")``. ``divides`` names the setting, or d_model, that a whole
+    number must divide; only such numbers are offered.
+    """
+
+    name: str
+    default: Value
+    label: str
+    help: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    options: Options = ()
+    when: tuple[str, str] | None = None
+    divides: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The legal values of a choice, as they stand now; empty for numbers and text."""
+        return self.options() if callable(self.options) else self.options
+
+    @property
+    def is_text(self) -> bool:
+        """Whether any text up to the maximum length will do."""
+        return isinstance(self.default, str) and not self.choices
+
+    def applies(self, value_of: Callable[[str], Value]) -> bool:
+        """Whether the setting means anything while the others have the values of `value_of`."""
+        if self.when is None:
+            return True
+        other = value_of(self.when[0])
+        return self.when[1] in other if isinstance(other, tuple) else self.when[1] == other
+
+    def problem(self, value: object) -> str | None:
+        """Why a value is not legal: what was expected and what came. None where it is legal."""
+        name, choices = self.name, self.choices
+        if isinstance(self.default, tuple):
+            some = isinstance(value, tuple) and set(value) <= set(choices)
+            return None if some else f"{name} must be some of {', '.join(choices)}, got {value!r}"
+        if choices:
+            one = value in choices
+            return None if one else f"{name} must be one of {', '.join(choices)}, got {value!r}"
+        if isinstance(self.default, str):
+            if not isinstance(value, str):
+                return f"{name} must be text, got {value!r}"
+            longest = self.maximum or math.inf
+            too_long = f"{name} must have at most {longest} characters, got {len(value)}"
+            return too_long if len(value) > longest else None
+        whole = isinstance(self.default, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+            return f"{name} must be {'a whole number' if whole else 'a number'}, got {value!r}"
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        inside = low <= value <= high
+        return None if inside else f"{name} must lie between {low} and {high}, got {value}"
+
+    def parse(self, text: str) -> Value:
+        """The text of a value as one of the default's type, or the text where it is none.
+
+        Whole numbers may be written with a point or an exponent, as in a link written by hand.
+        A choice of several reads as that one option.
+        """
+        if isinstance(self.default, tuple):
+            return (text,)
+        if isinstance(self.default, str):
+            return text
+        try:
+            number = float(text)
+        except ValueError:
+            return text
+        if isinstance(self.default, float):
+            return number
+        return int(number) if number.is_integer() else text
+
+    def parse_all(self, texts: Sequence[str]) -> Value:
+        """The value that a link gives by one or more texts: the last one counts.
+
+        A choice of several takes all of them, in the order of its options.
+        """
+        if not isinstance(self.default, tuple):
+            return self.parse(texts[-1])
+        unknown = [text for text in texts if text not in self.choices]
+        return (*(choice for choice in self.choices if choice in texts), *unknown)
+
+
+Declared = dict[str, Setting]
+
+
+def setting(
+    default: Value,
+    label: str,
+    *,
+    help: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+    step: float | None = None,
+    options: Options = (),
+    when: tuple[str, str] | None = None,
+    divides: str = "",
+) -> Any:
+    """A dataclass field that people can set; see :class:`Setting` for its parts."""
+    about = Setting("", default, label, help, minimum, maximum, step, options, when, divides)
+    return dataclasses.field(default=default, metadata={"setting": about})
+
+
+def seed_setting() -> Any:
+    """The seed, the same setting wherever something is drawn at random."""
+    return setting(
+        0, "Seed", minimum=0, maximum=9999, step=1, help="Draws other random numbers, repeatably."
+    )
+
+
+def settings_of(schema: Any) -> Declared:
+    """The settings that a dataclass, or an instance of one, declares: by name, in order."""
+    return dict(_settings_of(schema if isinstance(schema, type) else type(schema)))
+
+
+@functools.cache
+def _settings_of(schema: Any) -> Declared:
+    return {
+        field.name: dataclasses.replace(field.metadata["setting"], name=field.name)
+        for field in dataclasses.fields(schema)
+        if "setting" in field.metadata
+    }
+
+
+def prefixed(declared: Declared, prefix: str) -> Declared:
+    """The same settings under names that begin with `prefix`, for a second set of them."""
+    return {
+        prefix + name: dataclasses.replace(
+            about,
+            name=prefix + name,
+            when=about.when and (prefix + about.when[0], about.when[1]),
+            divides=about.divides and prefix + about.divides,
+        )
+        for name, about in declared.items()
+    }
+
+
+def divisors(number: int, largest: int) -> list[int]:
+    """The numbers from 1 to `largest` that divide a number."""
+    return [divisor for divisor in range(1, largest + 1) if number % divisor == 0]
+
+
+def with_divisors(declared: Declared, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values, each that must divide another lowered to the greatest that does.
+
+    values: of all settings that are divided, d_model among them; the others may be left out.
+    """
+    fitting = {name: about.default for name, about in declared.items()} | dict(values)
+    for name, about in declared.items():
+        if about.divides:
+            most, whole = fitting[name], fitting[about.divides]
+            assert isinstance(most, int)
+            assert isinstance(whole, int)
+            fitting[name] = max(divisors(whole, most))
+    return fitting
+
+
+def validate(config: Any) -> None:
+    """Raise ValueError, naming what was expected and what came, unless every setting is legal."""
+    for name, about in settings_of(config).items():
+        value = getattr(config, name)
+        if problem := about.problem(value):
+            raise ValueError(problem)
+        if about.divides and getattr(config, about.divides) % value:
+            whole = getattr(config, about.divides)
+            raise ValueError(f"{name} must divide {about.divides} = {whole}, got {value}")
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one attention variant; subclasses add their own with :func:`setting`.
+
+    ``d_model`` is the width of the vectors the variant is applied to; it follows from the vectors
+    and is therefore not a setting of its own.
+    """
+
+    d_model: int = 50
+
+    def __post_init__(self) -> None:
+        if self.d_model < 1:
+            raise ValueError(f"d_model must be at least 1, got {self.d_model}")
+        validate(self)

@@ -1,0 +1,458 @@
+"""The registry of attention variants: one class each, found by name in `VARIANTS`.
+
+A variant is its `Config` (what can be set), its projections, and its `scores` (queries, keys ->
+scores); `forward` is the same for all, and gives a Trace of all heads. Menus, widgets, links,
+citations and tests follow from the registry. Modules keep parameters and no activations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from attention.core import functional, settings
+from attention.core.functional import Trace, merge_heads, share_heads, split_heads
+from attention.core.positions import rotary
+from attention.core.settings import seed_setting, setting
+
+ParameterMaker = Callable[..., nn.Parameter]
+
+VARIANTS: dict[str, type[Variant]] = {}
+MAX_HEADS = 50
+
+
+class Variant(nn.Module):
+    """Attention of a sequence over itself, or over another. Subclasses say what differs.
+
+    `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
+    source uses; `projections` names the parameter that makes queries, keys, values or the layer's
+    output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
+    that name.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    published_scale: ClassVar[str] = "none"
+    projections: ClassVar[Mapping[str, str]] = {}
+    Config: ClassVar[type[settings.Config]] = settings.Config
+
+    def __init__(self, config: settings.Config) -> None:
+        super().__init__()
+        self.config: Any = config
+        if isinstance(config, ParametersConfig):
+            self.add_parameters(parameter_maker(config))
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        """Set the parameters, each made by `make` from its shape, always in the same order."""
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are: as many as its settings say, 1 where they say nothing."""
+        return int(getattr(self.config, "heads", 1))
+
+    @property
+    def groups(self) -> int:
+        """How many heads of keys and values there are; each serves `heads / groups` heads."""
+        return self.heads
+
+    def projection(self, role: str) -> tuple[Tensor | None, Tensor | None]:
+        """The matrix and the bias for "queries", "keys", "values" or "output"; None: there is none.
+
+        The matrix is (d_model, heads · d_head), for the output (heads · d_v, d_out).
+        """
+        name = self.projections.get(role, "")
+        return getattr(self, name, None), getattr(self, name.replace("W", "b", 1), None)
+
+    def project(self, x: Tensor, role: str) -> Tensor:
+        """x (…, tokens, d_model) -> its queries, keys or values, (…, heads, tokens, width)."""
+        x = functional.linear(x, *self.projection(role))
+        if role == "queries":
+            return split_heads(x, self.heads)
+        return share_heads(split_heads(x, self.groups), self.heads)
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys)."""
+        raise NotImplementedError
+
+    def before_softmax(self, scaled: Tensor) -> Tensor:
+        """What becomes of the scaled scores before the softmax. (…, heads, queries, keys)."""
+        return scaled
+
+    def after_softmax(self, weights: Tensor) -> Tensor:
+        """What becomes of the weights before the weighted sum. (…, heads, queries, keys)."""
+        return weights
+
+    def output(self, trace: Trace) -> Tensor:
+        """The layer's output: all heads side by side, times W_o where there is one.
+
+        trace: of all heads, as `forward` gives it. Returns (…, queries, d_out).
+        """
+        return functional.linear(merge_heads(trace.output), *self.projection("output"))
+
+    def head_outputs(self, trace: Trace) -> Tensor:
+        """What each head adds to the output: its own, through its rows of W_o.
+
+        trace: of all heads. Returns (…, heads, queries, d_out); the sum over the heads, and the
+        bias of W_o where there is one, is `output`.
+        """
+        W, _ = self.projection("output")
+        if W is None:
+            d_v = trace.output.shape[-1]
+            W = torch.eye(self.heads * d_v, dtype=trace.output.dtype)
+        parts: Tensor = trace.output @ W.unflatten(0, (self.heads, -1))
+        return parts
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        """How the score of one query (d_q,) and one key (d_k,) comes about: named columns.
+
+        All are of one length; the last one adds up to the score. Empty where it has no terms.
+        """
+        return {}
+
+    def mixed_score_terms(self, scaled: Tensor, head: int) -> dict[str, Tensor]:
+        """How `before_softmax` makes one cell of a head from the cells of all heads, (heads,).
+
+        Named columns as in `score_terms`.
+        """
+        return {}
+
+    def mixed_weight_terms(self, weights: Tensor, head: int) -> dict[str, Tensor]:
+        """How `after_softmax` makes one cell of a head from the cells of all heads, (heads,).
+
+        Named columns as in `score_terms`.
+        """
+        return {}
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        scale: float | None = None,
+        rotate: bool = False,
+        bias: Tensor | None = None,
+    ) -> Trace:
+        """All steps of attention over x (…, tokens, d_model), see :func:`functional.attend`.
+
+        The Trace has an axis of heads: scores are (…, heads, queries, keys), also with one head.
+        mask: (…, queries, keys), the same for all heads; bias: (heads, queries, keys);
+        memory: (…, keys, d_model), the sequence that keys and values come from, None = x itself;
+        rotate: rotary positions, see :func:`positions.rotary`, each sequence counted by itself.
+        Raises ValueError when the width of x or memory is not the configured d_model.
+        """
+        for name, sequence in (("x", x), ("memory", memory)):
+            if sequence is not None and sequence.shape[-1] != self.config.d_model:
+                raise ValueError(
+                    f"{name} must have d_model = {self.config.d_model} dimensions, "
+                    f"got {sequence.shape[-1]}"
+                )
+        memory = x if memory is None else memory
+        queries, keys = self.project(x, "queries"), self.project(memory, "keys")
+        unrotated = (queries, keys) if rotate else None
+        if rotate:
+            queries, keys = rotary(queries), rotary(keys)
+        trace = functional.attend(
+            queries,
+            keys,
+            self.project(memory, "values"),
+            scores=self.scores,
+            scale=scale,
+            bias=bias,
+            mask=None if mask is None else mask.unsqueeze(-3),
+            before_softmax=self.before_softmax,
+            after_softmax=self.after_softmax,
+        )
+        return replace(trace, unrotated=unrotated) if rotate else trace
+
+
+def register(variant: type[Variant]) -> type[Variant]:
+    """Class decorator: put a variant into `VARIANTS` under its name; each name once."""
+    if variant.name in VARIANTS:
+        raise ValueError(f"variant {variant.name!r} is registered already")
+    VARIANTS[variant.name] = variant
+    return variant
+
+
+@dataclass(frozen=True)
+class ParametersConfig(settings.Config):
+    """The settings of variants that have parameters."""
+
+    parameters: str = setting(
+        "seeded",
+        "Parameters",
+        options=("seeded", "identity"),
+        help="Seeded: drawn at random, the same for the same seed. Identity: they change nothing.",
+    )
+    seed: int = seed_setting()
+
+
+def parameter_maker(config: ParametersConfig) -> ParameterMaker:
+    """A function that makes one parameter of a given shape after the other.
+
+    Seeded ones are uniform in ±√(6 / (rows + columns)) (Glorot & Bengio 2010, eq. 16), from a
+    generator of their own and by steps that are exact on every machine. Identity ones are 1 on
+    the diagonal (all ones for a vector).
+    """
+    generator = torch.Generator().manual_seed(config.seed)
+
+    def make(*shape: int) -> nn.Parameter:
+        if config.parameters == "identity":
+            return nn.Parameter(torch.eye(*shape) if len(shape) == 2 else torch.ones(shape))
+        bound = math.sqrt(6 / (sum(shape) if len(shape) == 2 else shape[0] + 1))
+        return nn.Parameter((torch.rand(shape, generator=generator) * 2 - 1) * bound)
+
+    return make
+
+
+class DotScores(Variant):
+    """What variants have in common whose scores are dot products of queries and keys."""
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return functional.dot_scores(queries, keys)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        return {"q": query, "k": key, "q·k": query * key}
+
+
+@register
+class DotProduct(DotScores):
+    """Self-attention without parameters: y = softmax(X Xᵀ) X."""
+
+    name = "dot"
+    title = "Dot-product self-attention"
+    formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
+    source = "Luong et al. 2015, “dot”; with 1/√d_k, Vaswani et al. 2017, eq. 1 with Q = K = V = X"
+
+
+@register
+class QueryKeyValue(DotScores):
+    """Scaled dot-product attention over learned projections."""
+
+    @dataclass(frozen=True)
+    class Config(ParametersConfig):
+        d_k: int = setting(
+            50, "d_k", minimum=1, maximum=128, step=1, help="Width of queries and keys."
+        )
+        d_v: int = setting(50, "d_v", minimum=1, maximum=128, step=1, help="Width of values.")
+
+    name = "qkv"
+    title = "Query, key and value"
+    formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
+    source = "Vaswani et al. 2017, eq. 1"
+    published_scale = "1/√d_k"
+    projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        config = self.config
+        self.W_q = make(config.d_model, config.d_k)
+        self.W_k = make(config.d_model, config.d_k)
+        self.W_v = make(config.d_model, config.d_v)
+
+
+@dataclass(frozen=True)
+class HeadsConfig(ParametersConfig):
+    """The settings of variants with several heads."""
+
+    heads: int = setting(
+        5,
+        "Heads",
+        minimum=1,
+        maximum=MAX_HEADS,
+        step=1,
+        divides="d_model",
+        help="How many heads share the dimensions; only numbers that divide them.",
+    )
+
+
+@register
+class MultiHead(DotScores):
+    """Several heads side by side, each on its own slice of d_model; W_o mixes what they find."""
+
+    Config = HeadsConfig
+    name = "multihead"
+    title = "Multi-head attention"
+    formula = (
+        r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
+        r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
+    )
+    source = "Vaswani et al. 2017, section 3.2.2"
+    projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        d_model = self.config.d_model
+        shared = d_model // self.heads * self.groups
+        self.W_q = make(d_model, d_model)
+        self.W_k = make(d_model, shared)
+        self.W_v = make(d_model, shared)
+        self.W_o = make(d_model, d_model)
+
+
+@register
+class GroupedQuery(MultiHead):
+    """Heads in groups: those of a group ask in their own ways, but share keys and values."""
+
+    @dataclass(frozen=True)
+    class Config(HeadsConfig):
+        groups: int = setting(
+            1,
+            "Groups",
+            minimum=1,
+            maximum=MAX_HEADS,
+            step=1,
+            divides="heads",
+            help="How many heads of keys and values there are. 1: all heads share them, which is "
+            "multi-query attention. As many as heads: multi-head attention.",
+        )
+
+    name = "grouped"
+    title = "Grouped-query attention"
+    formula = (
+        r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^{g(h)})"
+        r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^{g(h)}\, W_o^h"
+    )
+    source = "Ainslie et al. 2023, section 2.2; with one group multi-query, Shazeer 2019"
+
+    @property
+    def groups(self) -> int:
+        return int(self.config.groups)
+
+
+@register
+class TalkingHeads(MultiHead):
+    """Heads that talk: scores are mixed across heads before the softmax, weights after it."""
+
+    name = "talking"
+    title = "Talking-heads attention"
+    formula = (
+        r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
+        r" \\ u^h = \sum_g \operatorname{softmax}\bigl(\textstyle\sum_f s^f P_l^{fg}\bigr) P_w^{gh}"
+        r" \\ y_i = \sum_h \sum_j u^h_{ij}\, x_j W_v^h\, W_o^h"
+    )
+    source = "Shazeer et al. 2020, section 4"
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        super().add_parameters(make)
+        self.P_l = make(self.heads, self.heads)
+        self.P_w = make(self.heads, self.heads)
+
+    def before_softmax(self, scaled: Tensor) -> Tensor:
+        return torch.einsum("...fij,fg->...gij", scaled, self.P_l)
+
+    def after_softmax(self, weights: Tensor) -> Tensor:
+        return torch.einsum("...gij,gh->...hij", weights, self.P_w)
+
+    def mixed_score_terms(self, scaled: Tensor, head: int) -> dict[str, Tensor]:
+        column = self.P_l[:, head]
+        return {"scaled": scaled, f"P_l, column {head}": column, "product": scaled * column}
+
+    def mixed_weight_terms(self, weights: Tensor, head: int) -> dict[str, Tensor]:
+        column = self.P_w[:, head]
+        return {"weight": weights, f"P_w, column {head}": column, "product": weights * column}
+
+
+@register
+class Additive(Variant):
+    """A small network with one hidden layer scores each pair."""
+
+    @dataclass(frozen=True)
+    class Config(ParametersConfig):
+        d_hidden: int = setting(
+            16, "Hidden units", minimum=1, maximum=128, step=1, help="Width of the tanh layer."
+        )
+
+    name = "additive"
+    title = "Additive attention"
+    formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
+    source = "Bahdanau et al. 2015, appendix A.1.2"
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        config = self.config
+        self.W_q = make(config.d_model, config.d_hidden)
+        self.W_k = make(config.d_model, config.d_hidden)
+        self.v = make(config.d_hidden)
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return functional.additive_scores(queries, keys, self.W_q, self.W_k, self.v)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        left, right = query @ self.W_q, key @ self.W_k
+        hidden = (left + right).tanh()
+        columns = {"q W_q": left, "k W_k": right, "tanh(q W_q + k W_k)": hidden}
+        return columns | {"v": self.v, "v · tanh": self.v * hidden}
+
+
+@register
+class Bilinear(Variant):
+    """One matrix between query and key."""
+
+    Config = ParametersConfig
+    name = "bilinear"
+    title = "Bilinear attention"
+    formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
+    source = "Luong et al. 2015, “general”"
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        self.W = make(self.config.d_model, self.config.d_model)
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return functional.bilinear_scores(queries, keys, self.W)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        turned = query @ self.W
+        return {"q W": turned, "k": key, "q W · k": turned * key}
+
+
+@register
+class Cosine(Variant):
+    """The angle between query and key, whatever their lengths."""
+
+    name = "cosine"
+    title = "Cosine attention"
+    formula = (
+        r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j"
+    )
+    source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
+    published_scale = "factor"
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return functional.cosine_scores(queries, keys)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        q, k = normalize(query, dim=0), normalize(key, dim=0)
+        return {"q / ‖q‖": q, "k / ‖k‖": k, "product": q * k}
+
+
+@register
+class Gaussian(Variant):
+    """Nadaraya–Watson attention pooling: near keys count, far ones do not."""
+
+    @dataclass(frozen=True)
+    class Config(settings.Config):
+        sigma: float = setting(
+            1.0, "σ", minimum=0.1, maximum=10.0, step=0.1, help="Width of the Gaussian kernel."
+        )
+
+    name = "gaussian"
+    title = "Gaussian kernel attention"
+    formula = (
+        r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
+        r" \\ y_i = \sum_j w_{ij}\, x_j"
+    )
+    source = "Nadaraya 1964; Watson 1964"
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return functional.gaussian_scores(queries, keys, self.config.sigma)
+
+    def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
+        terms = -(query - key).square() / (2 * self.config.sigma**2)
+        return {"q": query, "k": key, "−(q − k)² / 2σ²": terms}

@@ -1,0 +1,4 @@
+"""Numbers and tokens become figures, matrices, tables, captions and a script.
+
+Nothing here displays anything. May import `core`, `inputs` and the pipeline.
+"""

@@ -1,0 +1,441 @@
+"""Tensors and tokens -> plotly figures. Nothing here displays anything.
+
+Colours come from the figure's template, so that a page's theme decides them: sequential for
+weights, diverging around 0 for scores and contributions. `PAPER` is the template for figures that
+leave the app.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import plotly.graph_objects as go
+
+from attention.core import analysis
+from attention.core.functional import Trace
+
+STAGE_WORDS = {
+    "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
+    "scaled": "Scores times the scale, which decides how sharp the softmax will be.",
+    "masked": "What the softmax gets to see: crossed cells may not be attended to.",
+    "weights": "After the softmax each row sums to 1. Entropy says how spread out it is.",
+    "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
+}
+
+SEQUENTIAL = (
+    "#f5f9fd", "#e2edf8", "#cbdff1", "#abcfe6", "#82bbdb",
+    "#58a1cf", "#3785bf", "#1b69ad", "#0a4c8f", "#08306b",
+)  # fmt: skip
+DIVERGING = (
+    "#1c4f9c", "#4a78b8", "#86a5d1", "#bccbe5", "#e9edf5",
+    "#f9efe6", "#f3cfae", "#e39e66", "#c96f2b", "#9c4a0c",
+)  # fmt: skip
+CHOSEN = "#d97706"
+MASKED = "rgba(128, 128, 128, 0.28)"
+FAINT = "rgba(128, 128, 128, 0.8)"
+CLEAR = "rgba(0, 0, 0, 0)"
+GREY = {"color": "rgba(128, 128, 128, 0.55)"}
+TOKEN_AXIS = {
+    "type": "category",
+    "tickmode": "array",
+    "showgrid": False,
+    "zeroline": False,
+    "ticks": "",
+}
+ENTROPY: dict[str, Any] = {"xaxis": "x2", "marker": GREY}
+ENTROPY_DOMAIN = [0.84, 0.98]
+COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
+
+MAX_TICKS = 32
+MAX_CROSSES = 16
+MAX_ROWS = 32
+MAX_NUMBERS = 12
+MAX_FLAT = 44
+STRIP_QUANTILE = 0.97
+LONG_QUANTILE = 0.99
+TICK_LENGTH = 12
+
+
+def _scale(colours: Sequence[str]) -> list[list[Any]]:
+    return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
+
+
+PAPER = go.layout.Template(
+    layout={
+        "colorscale": {"sequential": _scale(SEQUENTIAL), "diverging": _scale(DIVERGING)},
+        "colorway": [SEQUENTIAL[7]],
+        "font": {"family": "Source Sans, Helvetica, Arial, sans-serif", "color": "#1f2933"},
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+    },
+    data={"heatmap": [{"colorscale": _scale(SEQUENTIAL)}]},
+)
+
+
+def heatmap(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    keys: Sequence[str] | None = None,
+) -> go.Figure:
+    """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
+
+    keys: the tokens across, None = those of the queries. With the weights, each row's entropy in
+    bits stands beside it. Masked cells are left open and crossed. Raises ValueError for an
+    unknown stage.
+    """
+    trace = trace.detach()
+    z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query, keys)
+    labels = positioned(tokens)
+    if numpy.isnan(z).any() and max(z.shape) <= MAX_CROSSES:
+        others.append(crosses(numpy.isnan(z), labels, positioned(keys or tokens)))
+    if stage == "weights" and len(tokens) <= MAX_TICKS:
+        bits = analysis.entropy_bits(trace.weights).tolist()
+        others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    cells |= {
+        "z": z,
+        "customdata": numpy.stack(hover_numbers(trace), -1),
+        "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
+        "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
+    }
+    return go.Figure([cells, *others], layout)
+
+
+def hover_numbers(trace: Trace) -> list[Any]:
+    """What a cell of any stage tells on hover: its score, scaled score and weight."""
+    return [tensor.numpy() for tensor in (trace.scores, trace.scaled, trace.weights)]
+
+
+def heatmap_parts(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    keys: Sequence[str] | None = None,
+) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
+    """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout.
+
+    Left out is what a page can draw with less effort: crosses, and up to `MAX_TICKS` rows the
+    bars of their entropy, for which there is room to the right.
+    """
+    if stage not in trace.stages:
+        raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
+    n_queries, n_keys = trace.scores.shape
+    keys = tokens if keys is None else keys
+    labels = positioned(tokens)
+    z = trace.stages[stage].numpy()
+    masked = numpy.zeros(z.shape, dtype=bool)
+    if trace.mask is not None and stage in ("masked", "weights", "mixed"):
+        masked = ~trace.mask.numpy()
+        z = numpy.where(masked, numpy.float32("nan"), z)
+
+    data: list[dict[str, Any]] = [
+        {
+            "type": "heatmap",
+            "x": positioned(keys),
+            "y": labels,
+            "texttemplate": "%{z:.2f}" if max(z.shape) <= MAX_NUMBERS else "",
+            **cell_gaps(n_queries, n_keys),
+            **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
+            "colorbar": COLOUR_LEGEND,
+        }
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": token_axis(keys)
+        | {"side": "top", "tickangle": top_angle(keys), "range": [-0.5, n_keys - 0.5]},
+        "yaxis": token_axis(tokens) | {"range": [n_queries - 0.5, -0.5]},
+        "height": figure_height(n_queries),
+        "margin": margins(tokens, keys),
+        "plot_bgcolor": CLEAR,
+        "shapes": [outline(query, n_keys)],
+        "showlegend": False,
+    }
+    if masked.any():
+        layout["shapes"].append(ground(n_queries, n_keys))
+    if stage == "weights":
+        layout["xaxis"] |= {"domain": [0, 0.82]}
+    if stage == "weights" and n_queries > MAX_TICKS:
+        bits = analysis.entropy_bits(trace.weights).tolist()
+        data.append(profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"})
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    return z, data, layout
+
+
+def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
+    """How output row `query` of a 2-D trace comes about: one line a key, their sum below.
+
+    Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
+    """
+    trace = trace.detach()
+    terms = analysis.strongest(trace, tokens, query, MAX_ROWS)
+    n_rows, d_v = terms.terms.shape
+    weights = terms.weights.tolist()
+    labels = [
+        html.escape(name) if position is None else f"{label(name)} ({position})"
+        for name, position in zip(terms.keys, terms.positions, strict=True)
+    ]
+    names = [label(name) for name in terms.keys]
+    rows = numpy.full((n_rows + 2, d_v), numpy.nan, dtype=numpy.float32)
+    rows[:n_rows] = terms.terms.numpy()
+    rows[-1] = trace.output[query].numpy()
+    strip = {
+        "type": "heatmap",
+        "x": numpy.arange(d_v),
+        "y": [*labels, " ", "y"],
+        "z": rows,
+        "xaxis": "x2",
+        "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
+        "hoverongaps": False,
+        **cell_gaps(n_rows, d_v),
+        **colours(rows, diverging=True, quantile=STRIP_QUANTILE),
+        "colorbar": COLOUR_LEGEND,
+    }
+    layout = {
+        "yaxis": TOKEN_AXIS
+        | {
+            "range": [n_rows + 1.5, -0.5],
+            "tickvals": [*range(n_rows), n_rows + 1],
+            "ticktext": [*names, "<b>Σ = y</b>"],
+            "tickfont": {"size": tick_size(n_rows)},
+        },
+        "xaxis": bar_axis(weights, [0, 0.22], "weight"),
+        "xaxis2": {
+            "domain": [0.25, 1],
+            "anchor": "y",
+            "showgrid": False,
+            "zeroline": False,
+            "title": {"text": "dimension", "standoff": 4},
+        },
+        "height": figure_height(n_rows + 2),
+        "bargap": 0.45,
+        "margin": margins(tokens) | {"t": 8},
+        "plot_bgcolor": CLEAR,
+        "showlegend": False,
+    }
+    return go.Figure([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
+
+
+def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
+    """A horizontal bar a label, with its number while there is room for it."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": lengths,
+        "y": labels,
+        "width": 0.45,
+        "text": [f"{n:.{digits}f}" for n in lengths] if len(lengths) <= MAX_TICKS + 1 else None,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+    }
+
+
+def profile(lengths: Any, labels: Sequence[str], hover: str) -> dict[str, Any]:
+    """What `bars` shows, as one filled line: for more rows than bars are worth drawing for."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": lengths,
+        "y": labels,
+        "fill": "tozerox",
+        "fillcolor": GREY["color"],
+        "line": {"width": 0, "shape": "vhv"},
+        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+    }
+
+
+def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
+    """The axis of `bars`: from 0, with room for the numbers at their ends."""
+    return {
+        "domain": domain,
+        "anchor": "y",
+        "range": [0, max(*lengths, 1e-6) * 1.4],
+        "showgrid": False,
+        "showticklabels": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "title": {"text": title, "standoff": 4},
+    }
+
+
+def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
+    """A small cross over every masked cell."""
+    rows, columns = (positions.tolist() for positions in numpy.nonzero(masked))
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [keys[column] for column in columns],
+        "y": [queries[row] for row in rows],
+        "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
+        "hoverinfo": "skip",
+    }
+
+
+def equation(
+    trace: Trace,
+    tokens: Sequence[str],
+    query: int,
+    most: int = 7,
+    keys: Sequence[str] | None = None,
+    head: int | None = None,
+) -> str:
+    """Output row `query` written out as HTML, strongest terms first, tokens escaped.
+
+    keys: the tokens of the keys, None = those of the queries; head: which one of several heads
+    the trace is of, None where there is but one.
+    """
+
+    def vector(letter: str, names: Sequence[str], position: int) -> str:
+        again = f" {position}" if names.count(names[position]) > 1 else ""
+        return f"<i>{letter}</i>{of_head}<sub><bdi>{label(names[position])}</bdi>{again}</sub>"
+
+    of_head = "" if head is None else f"<sup>head {head}</sup>"
+    keys = tokens if keys is None else keys
+    weights = trace.applied[query]
+    order = weights.abs().argsort(descending=True, stable=True).tolist()
+    order = [key for key in order if weights[key]]
+    terms = [
+        f"<b>{_three(float(weights[key]))}</b>&hairsp;·&hairsp;{vector('v', keys, key)}"
+        for key in order[:most]
+    ]
+    if len(order) > most:
+        rest = float(weights[order[most:]].sum())
+        terms.append(f"{_three(rest)} in {len(order) - most} more")
+    return f"{vector('y', tokens, query)} = {' + '.join(terms) or '0'}"
+
+
+def _three(weight: float) -> str:
+    return f"{weight:.3f}".replace("-", "−")
+
+
+def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
+    """One HTML file that shows (caption, figure) pairs and needs nothing from any network."""
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        f"<title>{html.escape(title)}</title></head>"
+        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto'>"
+        f"<h1 style='font-size: 1.4rem'>{html.escape(title)}</h1>"
+    ]
+    for index, (caption, figure) in enumerate(figures):
+        parts.append(f"<p>{html.escape(caption)}</p>")
+        parts.append(
+            go.Figure(figure)
+            .update_layout(template=PAPER)
+            .to_html(full_html=False, include_plotlyjs=index == 0, include_mathjax=False)
+        )
+    return "".join([*parts, "</body></html>"])
+
+
+def positioned(tokens: Sequence[str]) -> list[str]:
+    """A label a token that is its own also when a word repeats: "the (4)". Escaped for plotly."""
+    return [f"{label(token)} ({index})" for index, token in enumerate(tokens)]
+
+
+def label(token: str) -> str:
+    """A token as a short tick label, escaped: plotly reads labels as HTML."""
+    short = token if len(token) <= TICK_LENGTH else token[: TICK_LENGTH - 1] + "…"
+    return html.escape(short)
+
+
+def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
+    """A category axis with at most `MAX_TICKS` labels: drawing time is tick labels."""
+    step = -(-len(tokens) // MAX_TICKS)
+    ticks = range(0, len(tokens), step)
+    return TOKEN_AXIS | {
+        "fixedrange": len(tokens) <= MAX_TICKS,
+        "tickvals": list(ticks),
+        "ticktext": [label(tokens[tick]) for tick in ticks],
+        "tickfont": {"size": tick_size(len(ticks))},
+    }
+
+
+def margins(tokens: Sequence[str], keys: Sequence[str] | None = None) -> dict[str, Any]:
+    """Room for the labels, from their lengths: measuring them would draw every figure twice.
+
+    tokens: along the left; keys: along the top, None = the same.
+    """
+
+    def room(names: Sequence[str]) -> int:
+        longest = max(len(html.unescape(label(name))) for name in names)
+        return 14 + round(0.6 * tick_size(min(len(names), MAX_TICKS)) * max(longest, 5))
+
+    keys = tokens if keys is None else keys
+    top = 26 if top_angle(keys) == 0 else room(keys)
+    return {"l": room(tokens), "r": 56, "t": top, "b": 40, "autoexpand": False}
+
+
+def top_angle(tokens: Sequence[str]) -> int:
+    """Labels along the top lie flat while there is room, else they stand."""
+    return 0 if sum(max(len(label(token)), 3) for token in tokens) <= MAX_FLAT else -90
+
+
+def tick_size(ticks: int) -> int:
+    """A font size at which so many labels stand apart."""
+    return 13 if ticks <= 24 else 10
+
+
+def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
+    """The grey that shows through where cells are masked."""
+    return {
+        "type": "rect",
+        "layer": "below",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": -0.5,
+        "y1": n_queries - 0.5,
+        "fillcolor": MASKED,
+        "line": {"width": 0},
+    }
+
+
+def figure_height(rows: int) -> int:
+    """Pixels for so many rows: 34 each while that fits a screen, less beyond."""
+    return max(240, min(560, 60 + 34 * rows))
+
+
+def colour_quantile(n_keys: int) -> float:
+    """Long rows have a few large weights and very many small ones: let the largest saturate."""
+    return LONG_QUANTILE if n_keys > MAX_TICKS else 1.0
+
+
+def stage_words(stage: str, n_keys: int) -> str:
+    """What a heatmap of this stage shows, in a sentence or two."""
+    saturated = " The largest numbers share the last colour." if n_keys > MAX_TICKS else ""
+    return STAGE_WORDS[stage] + saturated
+
+
+def cell_gaps(rows: int, columns: int) -> dict[str, int]:
+    """A hairline between the cells of a heatmap while they are large enough for it."""
+    gap = 1 if max(rows, columns) <= MAX_TICKS else 0
+    return {"xgap": gap, "ygap": gap}
+
+
+def outline(row: int, n_keys: int) -> dict[str, Any]:
+    """A frame around one row of a heatmap."""
+    return {
+        "type": "rect",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": CHOSEN, "width": 2},
+    }
+
+
+def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]:
+    """Colour range of a heatmap: 0 to its greatest value, or as far below 0 as above.
+
+    With a quantile below 1 the largest numbers share the last colour, so that a few of them do
+    not leave all others pale.
+    """
+    sizes = numpy.abs(z[numpy.isfinite(z)])
+    most = float(numpy.quantile(sizes, quantile)) if sizes.size else 0.0
+    most = most or 1.0
+    if diverging:
+        return {"zmin": -most, "zmax": most, "autocolorscale": True}
+    return {"zmin": 0.0, "zmax": most}

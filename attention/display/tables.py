@@ -1,0 +1,93 @@
+"""Numbers as HTML tables, all text escaped."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+MAX_ROWS, FEWER_ROWS = 64, 32
+
+
+@dataclass(frozen=True)
+class Working:
+    """How one number comes about: named columns, a row a term; the last column gives the total.
+
+    names: what the rows are called; total: what the last column comes to, with its name;
+    words: what is worked out, in a sentence.
+    """
+
+    words: str
+    names: Sequence[str]
+    columns: Mapping[str, Sequence[float | str]] = field(default_factory=dict)
+    total_name: str = ""
+    total: float | None = None
+
+
+def number(value: float | None) -> str:
+    """A number as shown: four decimals, or four digits where that would lose it."""
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    exact = Decimal(value or 0)
+    with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
+        if value == 0 or 1e-3 <= abs(value) < 1e5:
+            return f"{exact:.4f}".replace("-", "−")
+        digits, _, exponent = f"{exact:.3e}".partition("e")
+    return f"{digits}e{int(exponent)}".replace("-", "−")
+
+
+def table(
+    names: Sequence[str],
+    columns: Mapping[str, Sequence[float | str | None]],
+    *,
+    total: Sequence[str] = (),
+) -> str:
+    """A table with a row a name; `total`: the cells of a last row, its name first."""
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
+    lines = []
+    for name, *row in zip(names, *columns.values(), strict=True):
+        lines.append(f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{_cells(row)}</tr>")
+    foot = ""
+    if total:
+        name, *cells = total
+        foot = f"<tfoot><tr><th scope='row'>{html.escape(name)}</th>{_cells(cells)}</tr></tfoot>"
+    return (
+        f"<div class='numbers'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody>{foot}</table></div>"
+    )
+
+
+def _cells(row: Sequence[float | str | None]) -> str:
+    shown = (cell if isinstance(cell, str) else number(cell) for cell in row)
+    return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
+
+
+def working(work: Working) -> str:
+    """A `Working` as HTML: its sentence, its table and its total.
+
+    Of more than `MAX_ROWS` rows the largest are shown, and what the others come to.
+    """
+    words = f"<p>{html.escape(work.words)}</p>"
+    if not work.columns:
+        return words
+    names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
+    if len(names) > MAX_ROWS:
+        terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]
+        order = sorted(range(len(names)), key=lambda row: -abs(terms[row]))
+        kept, rest = sorted(order[:FEWER_ROWS]), order[FEWER_ROWS:]
+        last = [*columns][-1]
+        names = [names[row] for row in kept] + [f"{len(rest)} more"]
+        columns = {
+            name: [cells[row] for row in kept]
+            + [math.fsum(terms[row] for row in rest) if name == last else ""]
+            for name, cells in columns.items()
+        }
+    total: list[str] = []
+    if work.total is not None:
+        blank = [""] * (len(columns) - 1)
+        total = [work.total_name, *blank, number(work.total)]
+    return words + table(names, columns, total=total)

@@ -1,0 +1,450 @@
+"""Two settings, or two sentences, side by side: what differs, row by row; and one setting swept.
+
+The second setting, B, has every setting of the first under the same name with `b_` before it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import zip_longest
+
+import torch
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from attention.core.analysis import entropy_bits
+from attention.core.functional import Trace, masked_softmax
+from attention.core.masks import combine, window
+from attention.core.settings import Declared, Value, prefixed, setting
+from attention.display.tables import number
+from attention.inputs.text import MAX_TOKENS
+from attention.lessons.heads import named
+
+OTHER = "b_"
+OTHER_DEFAULTS: dict[str, Value] = {"scale": "none"}
+SWEEPS = ("scale", "temperature", "window")
+MIN_TEMPERATURE, MAX_TEMPERATURE, MAX_SCALE = 0.05, 20.0, 10.0
+MAX_DOTS = 64
+MAX_MULTIPLES = 6
+MAX_KEYS = 24
+MAX_ROWS = 32
+ABSENT = "—"
+
+
+@dataclass(frozen=True)
+class CompareSettings:
+    """What the page "Compare" is set to, besides the settings of A and B."""
+
+    compare: str = setting(
+        "settings",
+        "What to compare",
+        options=("settings", "sweep", "pair"),
+        help="settings: two settings, one sentence. sweep: one setting over its range. pair: one "
+        "setting, two sentences.",
+    )
+    s2: str = setting("the cat sleeps on the street", "Second sentence", maximum=5000)
+    sweep: str = setting(
+        "scale",
+        "Sweep",
+        options=SWEEPS,
+        help="scale: the factor on the scores. temperature: what the scaled scores are divided by. "
+        "window: how many tokens to each side a query sees.",
+    )
+    sweep_at: float = setting(
+        1.0,
+        "At",
+        minimum=0.0,
+        maximum=float(MAX_TOKENS),
+        step=0.001,
+        help="The value the slider stands at.",
+    )
+
+
+def other_side(declared: Declared) -> Declared:
+    """The same settings for B: `b_` before each name, but for the sentence, which A and B share."""
+    theirs = {
+        name: replace(about, default=OTHER_DEFAULTS.get(name, about.default))
+        for name, about in declared.items()
+        if name != "s"
+    }
+    return prefixed(theirs, OTHER)
+
+
+def differences(a: Mapping[str, Value], b: Mapping[str, Value], declared: Declared) -> list[str]:
+    """What differs between two settings in words: "scale: 1/√d_k → none", one line each.
+
+    a, b: the settings that mean something, by the same names; declared: their labels.
+    """
+    lines = []
+    for name in dict.fromkeys([*a, *b]):
+        ours, theirs = a.get(name), b.get(name)
+        if name != "s" and ours != theirs:
+            label = declared[name].label
+            label = label if label[1:2] == "_" else label.lower()
+            lines.append(f"{label}: {_shown(ours)} → {_shown(theirs)}")
+    return lines
+
+
+def _shown(value: Value | None) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    if isinstance(value, str):
+        return value if len(value) <= 40 else f"{value[:40]}…"
+    return ABSENT if value is None else f"{value:g}"
+
+
+def divergence_terms(p: Tensor, q: Tensor) -> Tensor:
+    """What each key adds to the Jensen–Shannon divergence of two rows, in bits. (…, keys), float64.
+
+    p, q: (…, keys), weights that sum to 1. The term of a key is ½ p log2(p/m) + ½ q log2(q/m)
+    with m = (p + q) / 2; it is never below 0 (Lin 1991, section IV, with equal parts).
+    """
+    p, q = p.double(), q.double()
+    mean = (p + q) / 2
+    parts = [torch.where(one > 0, one * (one / mean).log2(), 0.0) for one in (p, q)]
+    return ((parts[0] + parts[1]) / 2).clamp_min(0.0)
+
+
+def divergence_bits(p: Tensor, q: Tensor) -> Tensor:
+    """Jensen–Shannon divergence of rows of weights, in bits (Lin 1991, section IV). (…,), float64.
+
+    p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. A row without any
+    weight (all masked) is no distribution: beside a row with weight the divergence is nan, beside
+    another without it is 0, since nothing differs.
+    """
+    bits = divergence_terms(p, q).sum(-1).clamp_max(1.0)
+    return torch.where((p > 0).any(-1) == (q > 0).any(-1), bits, torch.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two square matrices of weights over the same slots, one slot per token.
+
+    names: one word per slot; a, b: (slots, slots), 0 where a side has no such token; hidden_a,
+    hidden_b: bool of the same shape, True = masked; in_a, in_b: (slots,) bool, whether the side
+    has a token there; changed: (slots,) bool, whether its word differs from the other's.
+    """
+
+    names: tuple[str, ...]
+    a: Tensor
+    b: Tensor
+    hidden_a: Tensor
+    hidden_b: Tensor
+    in_a: Tensor
+    in_b: Tensor
+    changed: Tensor
+
+    @functools.cached_property
+    def divergence(self) -> Tensor:
+        """`divergence_bits` of each row; nan where a side has no such row. (slots,)"""
+        return divergence_bits(self.a, self.b).where(self.in_a & self.in_b, torch.nan)
+
+    @functools.cached_property
+    def entropies(self) -> tuple[Tensor, Tensor]:
+        """Entropy in bits of each row of A and of B, nan where there is none. 2 × (slots,)"""
+
+        def bits(weights: Tensor, there: Tensor) -> Tensor:
+            return entropy_bits(weights.double()).where(there & weights.any(-1), torch.nan)
+
+        return bits(self.a, self.in_a), bits(self.b, self.in_b)
+
+    def row_words(self, row: int) -> str:
+        """What became of one row, in a sentence or two."""
+        name, bits = _shown(self.names[row]), float(self.divergence[row])
+        for there, side in ((self.in_a, "first"), (self.in_b, "second")):
+            if not there[row]:
+                other = "second" if side == "first" else "first"
+                return f"“{name}” stands in the {other} sentence alone: nothing to compare."
+        before, after = (float(bits[row]) for bits in self.entropies)
+        empty = [side for side, h in (("A", before), ("B", after)) if math.isnan(h)]
+        if empty:
+            return f"“{name}” may attend to nothing in {' and '.join(empty)}." + (
+                " Without weights there is no divergence." if len(empty) == 1 else ""
+            )
+        change = number(after - before)
+        return (
+            f"The rows of “{name}” diverge by {number(bits)} bits. Entropy: {number(before)} in A, "
+            f"{number(after)} in B, a change of {change if after < before else '+' + change}."
+        )
+
+    def row_table(self, row: int) -> tuple[list[str], Columns, list[str]]:
+        """Names, columns and sums of one row: weights, change, and what adds to the divergence.
+
+        What gained most comes first, what lost most last; the others are summed up between them.
+        The last column holds what each key adds to the divergence of the row.
+        """
+        gained = (self.b[row].double() - self.a[row].double()).tolist()
+        order = sorted(range(len(gained)), key=lambda key: -gained[key])
+        half = MAX_KEYS // 2
+        cut = len(order) > MAX_KEYS
+        rest = order[half:-half] if cut else []
+        shown = [*order[:half], *order[-half:]] if cut else order
+        terms = divergence_terms(self.a[row], self.b[row])
+        told = not math.isnan(self.divergence[row])
+        numbers = {
+            "weight A": (self.a[row].double(), self.in_a),
+            "weight B": (self.b[row].double(), self.in_b),
+            "change": (self.b[row].double() - self.a[row].double(), None),
+            "divergence": (terms if told else terms * torch.nan, None),
+        }
+        columns: dict[str, list[float | str]] = {}
+        totals = []
+        for title, (column, there) in numbers.items():
+            cells: list[float | str] = [
+                _cell(float(column[key]), there is None or bool(there[key])) for key in shown
+            ]
+            if cut:
+                cells.insert(half, _cell(float(column[rest].sum())))
+            columns[title] = cells
+            totals.append(_sum(title, float(column.sum())))
+        words = [self.names[key] for key in shown]
+        if cut:
+            words.insert(half, f"{len(rest)} between")
+        return words, columns, ["sum", *totals]
+
+    def rows_table(self) -> tuple[list[str], Columns, list[str]]:
+        """Names, columns and means of all rows, those that changed most first."""
+        before, after = self.entropies
+        numbers = {
+            "divergence": self.divergence,
+            "entropy A": before,
+            "entropy B": after,
+            "change": after - before,
+        }
+        order = self.divergence.nan_to_num(-1.0).argsort(descending=True, stable=True)
+        shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
+        words = [self.names[row] for row in shown.tolist()]
+        columns: dict[str, list[float | str]] = {
+            title: [_cell(value) for value in column[shown].tolist()]
+            for title, column in numbers.items()
+        }
+        if len(rest):
+            words.append(f"mean of {len(rest)} more")
+            for title, column in numbers.items():
+                columns[title].append(_cell(float(column[rest].nanmean())))
+        means = [_text(float(column.nanmean())) for column in numbers.values()]
+        return words, columns, ["mean of all", *means]
+
+
+Columns = Mapping[str, Sequence[float | str]]
+
+
+def _cell(value: float, there: bool = True) -> float | str:
+    return ABSENT if math.isnan(value) or not there else value
+
+
+def _sum(title: str, value: float) -> str:
+    """A sum of rows; what two sums of 1 in float32 leave over is no change and shown as 0."""
+    return _text(0.0 if title == "change" and abs(value) < 1e-6 else value)
+
+
+def _text(value: float) -> str:
+    return ABSENT if math.isnan(value) else number(value)
+
+
+def of_settings(tokens: Sequence[str], a: Trace, b: Trace) -> Comparison:
+    """Two traces over the same tokens."""
+    there = torch.ones(len(tokens), dtype=torch.bool)
+    return Comparison(
+        names=tuple(named(tokens)),
+        a=a.weights,
+        b=b.weights,
+        hidden_a=_hidden(a),
+        hidden_b=_hidden(b),
+        in_a=there,
+        in_b=there,
+        changed=~there,
+    )
+
+
+def of_sentences(first: Sequence[str], a: Trace, second: Sequence[str], b: Trace) -> Comparison:
+    """Traces over two sentences, token by token as `align` has them."""
+    slots = align(tuple(first), tuple(second))
+    words = []
+    for i, j in slots:
+        both = [] if i is None else [first[i]]
+        both += [] if j is None else [second[j]]
+        words.append(" / ".join(dict.fromkeys(both)))
+    places = [torch.tensor([pair[side] is not None for pair in slots]) for side in (0, 1)]
+    same = [i is not None and j is not None and first[i] == second[j] for i, j in slots]
+    return Comparison(
+        names=tuple(named(words)),
+        a=_spread(a.weights, places[0]),
+        b=_spread(b.weights, places[1]),
+        hidden_a=_spread(_hidden(a), places[0]),
+        hidden_b=_spread(_hidden(b), places[1]),
+        in_a=places[0],
+        in_b=places[1],
+        changed=~torch.tensor(same),
+    )
+
+
+def _hidden(trace: Trace) -> Tensor:
+    if trace.mask is None:
+        return torch.zeros(trace.weights.shape, dtype=torch.bool)
+    return ~trace.mask
+
+
+def _spread(matrix: Tensor, there: Tensor) -> Tensor:
+    """A square matrix with rows and columns of 0 put in where `there` is False."""
+    wide = torch.zeros(len(there), len(there), dtype=matrix.dtype)
+    wide[there[:, None] & there] = matrix.flatten()
+    return wide
+
+
+Slots = tuple[tuple[int | None, int | None], ...]
+
+
+@functools.lru_cache(maxsize=32)
+def align(first: tuple[str, ...], second: tuple[str, ...]) -> Slots:
+    """Which position of one sentence stands beside which of the other, in order; None: none does.
+
+    Equal stretches as difflib's SequenceMatcher finds them; what replaces another stretch is
+    paired with it word by word, as far as the shorter one goes.
+    """
+    slots: list[tuple[int | None, int | None]] = []
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    for _, start, end, other_start, other_end in matcher.get_opcodes():
+        slots += zip_longest(range(start, end), range(other_start, other_end))
+    return tuple(slots)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """One setting over its range, with what the slider needs to work it out by itself.
+
+    values: where the slider can stop; at: where it is; base: (queries, keys), the numbers the
+    swept setting acts on; bias: added after a scale, or None; mask: what no value unhides, or
+    None; shown: the values of the small multiples; dots: theirs, uint8 (values, rows, columns),
+    255 = weight 1; block: how many cells a dot spans, the greatest is shown.
+    """
+
+    kind: str
+    values: tuple[float, ...]
+    at: float
+    base: Tensor
+    bias: Tensor | None
+    mask: Tensor | None
+    shown: tuple[float, ...]
+    dots: Tensor
+    block: int
+
+    def weights(self, value: float) -> Tensor:
+        """The weights at one value of the swept setting. (queries, keys), float64."""
+        base, mask = self.base.double(), self.mask
+        if self.kind == "scale":
+            base = base * value if self.bias is None else base * value + self.bias.double()
+        elif self.kind == "temperature":
+            base = base / value
+        else:
+            near = window(base.shape[0], base.shape[1], round(value))
+            mask = near if mask is None else mask & near
+        return masked_softmax(base, mask)
+
+
+def sweeps_of(trace: Trace) -> tuple[str, ...]:
+    """The settings that can be swept: a scale only where the softmax gets the scaled scores."""
+    return SWEEPS if trace.mixed_scores is None else SWEEPS[1:]
+
+
+def sweep(trace: Trace, kind: str, at: float, masks: Mapping[str, Tensor]) -> Sweep:
+    """A 2-D trace with one of its settings swept. Raises ValueError on a kind it does not have.
+
+    at: the value to start from, taken to the nearest the sweep has where it lies beyond;
+    masks: those in force by name; a swept window takes the place of the one among them.
+    """
+    kinds = sweeps_of(trace)
+    if kind not in kinds:
+        raise ValueError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
+    n = len(trace.weights)
+    values = sweep_values(kind, n)
+    bare = Sweep(
+        kind=kind,
+        values=values,
+        at=within(kind, at, n),
+        base=trace.scores if kind == "scale" else trace.logits,
+        bias=trace.bias if kind == "scale" else None,
+        mask=combine(mask for name, mask in masks.items() if (kind, name) != ("window", "window")),
+        shown=multiples(kind, n),
+        dots=torch.empty(0),
+        block=math.ceil(n / MAX_DOTS),
+    )
+    dots = [
+        max_pool2d(bare.weights(value)[None], bare.block, ceil_mode=True)[0] for value in bare.shown
+    ]
+    shades = (torch.stack(dots) * 255).round().to(torch.uint8)
+    return replace(bare, dots=shades)
+
+
+def sweep_values(kind: str, n: int) -> tuple[float, ...]:
+    """Where the slider of a sweep can stop; forty stops from a number to ten times it."""
+    if kind == "window":
+        return tuple(float(radius) for radius in range(n))
+    fine = sorted({round(10 ** (step / 40), 3) for step in range(-80, 81)})
+    if kind == "scale":
+        return (0.0, *(value for value in fine if value <= MAX_SCALE))
+    return tuple(v for v in fine if MIN_TEMPERATURE <= v <= MAX_TEMPERATURE)
+
+
+def within(kind: str, value: float, n: int) -> float:
+    """The value, or the nearest the sweep has where it lies beyond; windows are whole."""
+    if kind == "window":
+        return float(round(min(max(value, 0.0), n - 1)))
+    most = MAX_SCALE if kind == "scale" else MAX_TEMPERATURE
+    return min(max(value, 0.0 if kind == "scale" else MIN_TEMPERATURE), most)
+
+
+def multiples(kind: str, n: int) -> tuple[float, ...]:
+    """The few values of a sweep that are shown small, all at once."""
+    if kind == "scale":
+        return (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+    if kind == "temperature":
+        return (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+    radii = [0, *(2**power for power in range(10) if 2**power < n - 1)]
+    radii += [n - 1] if n > 1 else []
+    if len(radii) > MAX_MULTIPLES:
+        last = MAX_MULTIPLES - 1
+        radii = [radii[round(pick * (len(radii) - 1) / last)] for pick in range(MAX_MULTIPLES)]
+    return tuple(map(float, radii))
+
+
+def sweep_words(swept: Sweep, wanted: float) -> str:
+    """What a sweep does, in a sentence or two; wanted: the value in the link."""
+    words = {
+        "scale": "The scores are multiplied by the scale: 0 makes all keys alike, a large scale "
+        "leaves nearly all the weight to one.",
+        "temperature": "The scaled scores are divided by the temperature: below 1 a row gets "
+        "sharper, above 1 flatter.",
+        "window": "A query sees this many tokens to each side, and of these only what the other "
+        "masks allow.",
+    }[swept.kind]
+    colours = "Colours go from 0 to 1 in all the pictures"
+    dots = "" if swept.block == 1 else f"; a small dot is the greatest of {swept.block}² weights"
+    beyond = ""
+    if wanted != swept.at:
+        beyond = f" There is no {swept.kind} {wanted:g} here; showing {swept.at:g}."
+    return f"{words} {colours}{dots}.{beyond}"
+
+
+def alignment_words(compared: Comparison) -> str:
+    """How two sentences were laid side by side, in a sentence."""
+    both = compared.in_a & compared.in_b
+    alone = [int((there & ~both).sum()) for there in (compared.in_a, compared.in_b)]
+    replaced = [
+        f"“{_shown(compared.names[slot])}”"
+        for slot in (both & compared.changed).nonzero().flatten()
+    ]
+    if not replaced and not any(alone):
+        return "Both sentences have the same words, so nothing differs. Change one of them."
+    words = []
+    if replaced:
+        more = f" and {len(replaced) - 6} more" if len(replaced) > 6 else ""
+        words.append(f"differing in {', '.join(replaced[:6])}{more}")
+    for count, side in zip(alone, ("first", "second"), strict=True):
+        if count:
+            words.append(f"{count} in the {side} alone, hatched")
+    return f"Token by token: {int(both.sum())} stand side by side, {'; '.join(words)}."

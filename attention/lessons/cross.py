@@ -1,0 +1,416 @@
+"""Attention from one sequence over another, and over a padded batch of memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torchtext.vocab import Vectors
+
+from attention.core import functional
+from attention.core.functional import Trace
+from attention.core.masks import combine, lengths
+from attention.core.settings import setting
+from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
+from attention.display.matrix import Matrix, MatrixError, cells, read_stack
+from attention.display.tables import Working, number
+from attention.inputs.text import tokenize
+from attention.pipeline import Settings, make_masks, missing_head, read_sentence
+
+PAD = "·pad·"
+MAX_SENTENCES, MAX_TOKENS, MAX_QUERIES, LONGEST_NAME = 6, 16, 4, 24
+LENGTHS = "One length per sequence: 2 6. Or one per query, sequences apart by semicolons: 1 3; 2 2."
+
+MASK_WORDS = {
+    "causal": "Causal: the query at position i sees keys 0 to i, each counted in its own sentence. "
+    "A decoder masks its own sentence so; over a memory, read beforehand, it seldom means much.",
+    "length": "Length: the memory's keys from the valid length on are padding, for every query.",
+    "window": "Window: the query at position i sees keys near position i of the memory, as if both "
+    "sentences went in step. Queries beyond the end of the memory may see nothing.",
+    "cells": "Cells: each is a query of the first sentence and a key of the memory.",
+}
+POSITION_WORDS = {
+    "none": "",
+    "sinusoidal": "Positions count from 0 in each sentence.",
+    "rotary": "Positions count from 0 in each sentence, and each rotates by its own.",
+    "alibi": "Positions count from 0 in each sentence; what ALiBi subtracts grows with their gap.",
+}
+
+
+@dataclass(frozen=True)
+class CrossSettings:
+    """What the page "Two sequences" is set to, besides the settings all pages share."""
+
+    cross: str = setting(
+        "sentences",
+        "Show",
+        options=("sentences", "batch"),
+        help="sentences: one asks the other. batch: several memories, padded to one length.",
+    )
+    target: str = setting("bonjour le monde", "Queries from", maximum=5000)
+    memory: str = setting("hello world", "Keys and values from: the memory", maximum=5000)
+    batch_example: str = setting(
+        "toy",
+        "Batch of",
+        options=("toy", "sentences"),
+        help="toy: the example of Dive into Deep Learning, identical keys. sentences: your own.",
+    )
+    toy_queries: str = setting(
+        "1 2 | 3 -1",
+        "Queries",
+        maximum=400,
+        help="The two sequences apart by a bar, queries by semicolons, two numbers each.",
+    )
+    toy_lens: str = setting("2 6", "Valid lengths", maximum=400, help=LENGTHS)
+    batch: str = setting(
+        "hello world | the cat walks on the street | good morning my friend",
+        "Memories, apart by |",
+        maximum=2000,
+        help=f"Up to {MAX_SENTENCES} sentences of up to {MAX_TOKENS} tokens.",
+    )
+    batch_lens: str = setting(
+        "", "Valid lengths", maximum=400, help=f"Empty: counted from the sentences. {LENGTHS}"
+    )
+    sequence: int = setting(
+        0, "Sequence", minimum=0, maximum=MAX_SENTENCES - 1, step=1, help="Of the batch, from 0."
+    )
+    dimension: int = setting(
+        0, "Dimension", minimum=0, maximum=299, step=1, help="Of the output, from 0."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Attention over a padded batch, and what its parts are called.
+
+    titles: one name per sequence; queries: one name per query; keys: one name per key of each
+    sequence;
+    own: how long each is by itself (batch,); valid_lens: (batch,) or (batch, queries);
+    trace: of one head, scores (batch, queries, keys), mask expanded; masks: the names of those
+    that join the lengths;
+    unknown: the words without a vector; notes: what could not be taken as asked, in words;
+    lesson: what there is to see.
+    """
+
+    titles: tuple[str, ...]
+    queries: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    own: Tensor
+    valid_lens: Tensor
+    trace: Trace
+    masks: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    lesson: str = ""
+
+
+def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
+    """The valid lengths that `text` writes: (batch,), or (batch, queries) where it has a `;`.
+
+    Raises MatrixError on anything but whole numbers from 0 to n_keys, one per sequence or query.
+    """
+    per_query = ";" in text
+    lines = [cells(line) for line in text.strip().removesuffix(";").split(";")]
+    if lines == [[""]]:
+        raise MatrixError("there are no lengths yet")
+    for word in (word for line in lines for word in line):
+        if not re.fullmatch(r"[0-9]{1,4}", word):
+            raise MatrixError(f"a length is a whole number, got {word[:20]!r}")
+        if int(word) > n_keys:
+            raise MatrixError(
+                f"a length lies between 0 and {n_keys}, the number of keys, got {word}"
+            )
+    if not per_query and len(lines[0]) != batch:
+        raise MatrixError(f"one length per sequence makes {batch}, got {len(lines[0])}")
+    if per_query and len(lines) != batch:
+        raise MatrixError(f"the batch has {batch} sequences, got lengths for {len(lines)}")
+    for line in lines if per_query else ():
+        if len(line) != n_queries:
+            raise MatrixError(
+                f"one length per query makes {n_queries} per sequence, got {len(line)}"
+            )
+    numbers = torch.tensor([[int(word) for word in line] for line in lines])
+    return numbers if per_query else numbers[0]
+
+
+def toy(settings: CrossSettings, scale: float | None = None) -> Batch:
+    """The toy of Dive into Deep Learning (classic edition, attention scoring functions).
+
+    All ten keys are (1, 1), so that whatever the query, every key in sight gets the same weight;
+    values (2, 10, 4) count from 0 to 39, the same in both sequences.
+    """
+    notes: list[str] = []
+    keys = torch.ones(2, 10, 2)
+    values = torch.arange(40, dtype=torch.float32).reshape(1, 10, 4).repeat(2, 1, 1)
+    try:
+        queries = read_stack(settings.toy_queries)
+        if queries.shape[0] != 2 or queries.shape[2] != 2 or queries.shape[1] > MAX_QUERIES:
+            raise MatrixError(
+                f"two sequences of up to {MAX_QUERIES} queries with two numbers each are needed, "
+                f"got shape {tuple(queries.shape)}"
+            )
+    except MatrixError as error:
+        queries = read_stack(CrossSettings.toy_queries)
+        notes.append(f"Queries: {error}; showing {CrossSettings.toy_queries} instead.")
+    own = torch.tensor([2, 6])
+    lens = _lens(settings.toy_lens, own, queries.shape[1], 10, notes)
+    trace = functional.attend(queries, keys, values, scale=scale, mask=lengths(lens, 10))
+    return Batch(
+        titles=("", ""),
+        queries=tuple(f"q{row}" for row in range(queries.shape[1])),
+        keys=(tuple(f"k{key}" for key in range(10)),) * 2,
+        own=own,
+        valid_lens=lens,
+        trace=trace,
+        notes=tuple(notes),
+        lesson="All keys are (1, 1) here: whatever the query, the valid ones share the weight "
+        "equally.",
+    )
+
+
+def read_memories(text: str) -> tuple[list[list[str]], list[str]]:
+    """The tokens of each sentence of a batch, apart by `|`, and words on what is left out.
+
+    A sentence may be empty. None at all come of a text without a word.
+    """
+    sentences = [tokenize(part) for part in re.split(r"[|\n]", text)]
+    notes = []
+    if len(sentences) > MAX_SENTENCES:
+        notes.append(f"Of {len(sentences)} sentences the first {MAX_SENTENCES} are shown.")
+    kept = []
+    for index, tokens in enumerate(sentences[:MAX_SENTENCES]):
+        kept.append(shorten(tokens, f"Sequence {index}", notes))
+    return (kept if any(kept) else []), notes
+
+
+def shorten(tokens: Sequence[str], name: str, notes: list[str]) -> list[str]:
+    """The tokens a batch has room for; a note is added where some are left out."""
+    if len(tokens) > MAX_TOKENS:
+        notes.append(f"{name} has {len(tokens)} tokens; the first {MAX_TOKENS} are shown.")
+    return list(tokens[:MAX_TOKENS])
+
+
+def compute_batch(
+    settings: Settings, cross: CrossSettings, load_vectors: Callable[[str], Vectors]
+) -> Batch:
+    """The batch of the settings: the toy, or the memories of `cross.batch`, padded to one length.
+
+    The lengths of the memories are one more mask beside the chosen ones.
+    Raises ValueError when there is no query, or no memory.
+    """
+    if cross.batch_example == "toy":
+        return toy(cross, settings.scale_factor)
+    memories, notes = read_memories(cross.batch)
+    queries = shorten(tokenize(cross.target), "The sentence that asks", notes)
+    if not queries or not memories:
+        raise ValueError("a batch needs a sentence that asks and one to be asked")
+    vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
+    sentence = read_sentence(settings, queries, vectors)
+    others = [read_sentence(settings, tokens, vectors) if tokens else None for tokens in memories]
+    chosen, problem = make_masks(settings, len(queries), max(map(len, memories)))
+    if problem:
+        notes.append(problem)
+    batch = padded(
+        settings,
+        queries,
+        sentence.x,
+        [(other.tokens, other.x) if other else ((), sentence.x[:0]) for other in others],
+        cross.batch_lens,
+        masks=chosen,
+        notes=notes,
+    )
+    unknown = (word for part in (sentence, *others) if part for word in part.unknown)
+    return replace(batch, unknown=tuple(dict.fromkeys(unknown)))
+
+
+def padded(
+    settings: Settings,
+    queries: Sequence[str],
+    x: Tensor,
+    memories: Sequence[tuple[Sequence[str], Tensor]],
+    lens: str = "",
+    *,
+    masks: Mapping[str, Tensor] | None = None,
+    notes: Sequence[str] = (),
+) -> Batch:
+    """One sentence that asks several memories at once, these padded with zeros to one length.
+
+    queries: the tokens of x (queries, d_model); memories: tokens and vectors (tokens, d_model) of
+    each; lens: valid lengths as text, empty = each memory's own; masks: further ones, (queries,
+    keys) each.
+    """
+    notes = list(notes)
+    sizes = [len(tokens) for tokens, _ in memories]
+    longest = max(sizes)
+    memory = x.new_zeros(len(memories), longest, x.shape[-1])
+    for row, (_, vectors) in zip(memory, memories, strict=True):
+        row[: len(vectors)] = vectors
+    valid_lens = _lens(lens, torch.tensor(sizes), len(queries), longest, notes)
+    layer = settings.layer(x.shape[-1])
+    head = min(settings.head, layer.heads - 1)
+    with torch.no_grad():
+        trace = layer(
+            x.expand(len(memories), *x.shape),
+            combine([lengths(valid_lens, longest), *(masks or {}).values()]),
+            memory=memory,
+            scale=settings.scale_factor,
+            rotate=settings.rotate,
+            bias=settings.bias(layer, len(queries), longest),
+        ).head(head)
+    if head < settings.head and layer.heads > 1:
+        notes.append(missing_head(settings.head, layer.heads))
+    for index, size in enumerate(sizes):
+        if int(valid_lens[index].max()) > size:
+            share = float(trace.weights[index, :, size:].sum(-1).max())
+            notes.append(
+                f"The length given for sequence {index} lets padding in: up to {number(share)} "
+                "of a query's weight goes to it."
+            )
+    return Batch(
+        titles=tuple(" ".join(map(_short, tokens)) or "(empty)" for tokens, _ in memories),
+        queries=tuple(map(_short, queries)),
+        keys=tuple(
+            (*map(_short, tokens), *(PAD,) * (longest - len(tokens))) for tokens, _ in memories
+        ),
+        own=torch.tensor(sizes),
+        valid_lens=valid_lens,
+        trace=trace,
+        masks=tuple(masks or ()),
+        notes=tuple(notes),
+    )
+
+
+def lengths_to_try(batch: Batch) -> tuple[str, ...]:
+    """Valid lengths that show something: nothing for the first sequence, one length per query."""
+    own = batch.own.tolist()
+    none = " ".join(map(str, [0, *own[1:]]))
+    growing = [
+        [min(size, 1 + query + 2 * sequence) for query in range(len(batch.queries))]
+        for sequence, size in enumerate(own)
+    ]
+    per_query = "; ".join(" ".join(map(str, line)) for line in growing)
+    return none, per_query if len(own) > 1 else f"{per_query};"
+
+
+def mask_words(masks: Sequence[str], positions: str) -> str:
+    """What masks and positions of these names mean between two sequences."""
+    words = [MASK_WORDS[name] for name in masks] or ["Every query may attend to all of the memory."]
+    return " ".join([*words, POSITION_WORDS[positions]]).strip()
+
+
+def hatching_words(batch: Batch) -> str:
+    """What the hatched cells of a batch are, and what there is to see."""
+    more = joined(["the valid length", *(MASK_NAMES[name] for name in batch.masks)])
+    return (
+        f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
+    )
+
+
+def heading(batch: Batch, sequence: int) -> str:
+    """What a sequence of the batch is, and how much of it is valid."""
+    lens = batch.valid_lens[sequence]
+    n_keys = len(batch.keys[sequence])
+    if lens.dim() == 0:
+        valid = f"valid length {int(lens)} of {n_keys}"
+    else:
+        valid = f"valid lengths {', '.join(map(str, lens.tolist()))} of {n_keys}, one per query"
+    title = f", “{batch.titles[sequence]}”" if batch.titles[sequence] else ""
+    return f"Sequence {sequence}{title}: {valid}"
+
+
+def overview(batch: Batch, sequence: int) -> list[Matrix | str]:
+    """Scores, weights and output of one sequence; what is padding is masked."""
+    trace, names, keys = batch.trace.sequence(sequence), batch.queries, batch.keys[sequence]
+    return [
+        Matrix("scaled scores", trace.logits, names, keys, allowed=trace.mask, lights="row"),
+        "→",
+        _weights(trace, names, keys),
+        "× V =",
+        Matrix("output", trace.output, names),
+    ]
+
+
+def origin(batch: Batch, sequence: int) -> list[Matrix | str]:
+    """Where the scores of one sequence come from: its queries and keys."""
+    trace, names, keys = batch.trace.sequence(sequence), batch.queries, batch.keys[sequence]
+    return [
+        Matrix("Q", trace.queries, names),
+        "and",
+        Matrix("K", trace.keys, keys),
+        "→",
+        Matrix("scores", trace.scores, names, keys),
+    ]
+
+
+def sources(batch: Batch, sequence: int) -> list[Matrix | str]:
+    """Weights times values is the output, of one sequence; masked weights are 0."""
+    trace, names, keys = batch.trace.sequence(sequence), batch.queries, batch.keys[sequence]
+    return [
+        _weights(trace, names, keys),
+        "×",
+        Matrix("V", trace.values, keys, lights="column"),
+        "=",
+        Matrix("output", trace.output, names),
+    ]
+
+
+def _weights(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> Matrix:
+    """The weights that the values are multiplied by."""
+    if trace.mixed_weights is None:
+        return Matrix("weights", trace.weights, names, keys, "share", trace.mask, lights="row")
+    return Matrix("mixed weights", trace.applied, names, keys, "signed", trace.mask, lights="row")
+
+
+def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
+    """How one number of the output comes about, from the scores on, one row per key."""
+    trace = batch.trace.sequence(sequence)
+    n_keys = trace.scores.shape[-1]
+    allowed = torch.ones(n_keys, dtype=torch.bool) if trace.mask is None else trace.mask[row]
+    values, applied = trace.values[:, dimension], trace.applied[row]
+    place = f"Output of “{batch.queries[row]}” in sequence {sequence}, dimension {dimension}"
+    columns: dict[str, list[float | str]] = {"score": trace.scores[row].tolist()}
+    if trace.bias is not None:
+        columns["added"] = trace.bias[row].tolist()
+    if trace.mixed_scores is not None:
+        columns["scaled"] = trace.scaled[row].tolist()
+    logits = trace.logits[row].masked_fill(~allowed, -torch.inf)
+    columns["scaled, masked" if trace.mixed_scores is None else "mixed, masked"] = logits.tolist()
+    if allowed.any():
+        powers = (logits - logits.max()).exp()
+        columns["exp(x − greatest)"] = powers.tolist()
+        words = (
+            f"{place}: {number(trace.scale)} times each score"
+            f"{' plus what is added' if trace.bias is not None else ''}"
+            f"{', mixed across heads' if trace.mixed_scores is not None else ''}; what is not "
+            f"among the {int(allowed.sum())} valid keys becomes −∞. Each weight is its "
+            f"exponential over the sum of them all, {number(float(powers.sum()))}."
+        )
+    else:
+        columns["plain softmax"] = logits.softmax(-1).tolist()
+        words = f"{place}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
+    columns["weight"] = trace.weights[row].tolist()
+    if trace.mixed_weights is not None:
+        columns["mixed weight"] = applied.tolist()
+    columns["v"] = values.tolist()
+    columns["weight · v"] = (applied * values).tolist()
+    total = float(trace.output[row, dimension])
+    return Working(words, batch.keys[sequence], columns, "sum", total)
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= LONGEST_NAME else token[: LONGEST_NAME - 1] + "…"
+
+
+def _lens(text: str, own: Tensor, n_queries: int, n_keys: int, notes: list[str]) -> Tensor:
+    """The lengths that `text` writes; `own` where it writes none, with a note if it tries to."""
+    if not text.strip():
+        return own
+    try:
+        return read_lens(text, len(own), n_queries, n_keys)
+    except MatrixError as error:
+        shown = " ".join(map(str, own.tolist()))
+        notes.append(f"Valid lengths: {error}; showing {shown} instead.")
+        return own

@@ -1,0 +1,390 @@
+"""What the heads of one layer do: measures to find one by, edges worth drawing, what each adds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from attention.core.analysis import entropy_bits
+from attention.core.functional import Trace
+from attention.core.settings import setting, settings_of
+from attention.core.variants import VARIANTS, Variant
+from attention.display.tables import number
+
+MEASURES = ("entropy", "distance", "previous", "same", "next", "first")
+MANY_HEADS = 16
+MAX_DOTS, FEWER_DOTS = 96, 48
+PLAIN_DOTS = 32
+SATURATED = 0.005
+MAX_EDGES = 1 << 18
+MAX_KEYS = 32
+
+
+def variants_with_heads() -> tuple[str, ...]:
+    """The variants that can have several heads."""
+    return tuple(
+        name for name, variant in VARIANTS.items() if "heads" in settings_of(variant.Config)
+    )
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """What the page "Heads" is set to, besides the settings all pages share."""
+
+    heads_variant: str = setting(
+        "multihead",
+        "Variant",
+        options=variants_with_heads,
+        help="Those with several heads. The variant chosen on other pages stays as it is there.",
+    )
+    cover: float = setting(
+        0.9,
+        "Share of each row drawn",
+        minimum=0.1,
+        maximum=1.0,
+        step=0.05,
+        help="Of every query and head, the strongest edges until they hold this share of its "
+        "weight. Nothing is renormalised.",
+    )
+    active: str = setting(
+        "",
+        "Heads drawn",
+        maximum=200,
+        help="Numbers with commas between, as in 0,2,3. Empty: all of them.",
+    )
+    sort: str = setting("head", "Sort by", options=("head", *MEASURES))
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """All heads of one layer at a glance; small, so that it can be kept.
+
+    dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
+    head that splits its weight evenly over the keys it may see.
+    """
+
+    dots: Tensor
+    block: int
+    measures: dict[str, Tensor]
+    even_spread: dict[str, float]
+
+
+def overview(trace: Trace) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys)."""
+    weights = trace.weights
+    mask = torch.ones_like(weights[:1]) if trace.mask is None else trace.mask[:1].float()
+    even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1))
+    dots, block = thumbnails(weights)
+    even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
+    return Overview(dots, block, measures(weights), even_spread)
+
+
+def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
+    """The weights of every head small enough to show all at once, and how many cells a dot spans.
+
+    weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
+    strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
+    greatest few of a head are all 255, so that they do not leave the others pale.
+
+    Returns uint8 (heads, rows, columns).
+    """
+    most = MAX_DOTS if len(weights) <= MANY_HEADS else FEWER_DOTS
+    block = math.ceil(max(weights.shape[-2:]) / most)
+    dots = max_pool2d(weights[:, None], block, ceil_mode=True)[:, 0]
+    flat = dots.flatten(1)
+    beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
+    greatest = flat.topk(beyond + 1).values[:, -1, None, None]
+    shades = dots * (255 / greatest.where(greatest > 0, 1.0))
+    return shades.round().clamp_max(255).to(torch.uint8), block
+
+
+def measures(weights: Tensor) -> dict[str, Tensor]:
+    """What each head attends to, on average over the queries: one number per head, by name.
+
+    weights: (heads, queries, keys), before dropout. Entropy in bits; distance in tokens between a
+    query and where it looks; the shares of its weight on the previous, the same, the next and the
+    first token. Rows with nothing to attend to count for nothing; a share on a token that is not
+    there is 0 (the first query has no previous one).
+    """
+    n_queries, n_keys = weights.shape[-2:]
+    rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
+    distance = (torch.arange(n_keys) - torch.arange(n_queries)[:, None]).abs().to(weights.dtype)
+
+    def beside(offset: int) -> Tensor:
+        """The share on the token so many places further."""
+        if not -n_queries < offset < n_keys:
+            return torch.zeros(len(weights))
+        return weights.diagonal(offset, -2, -1).sum(-1) / rows
+
+    return {
+        "entropy": entropy_bits(weights).sum(-1) / rows,
+        "distance": weights.flatten(-2) @ distance.flatten() / rows,
+        "previous": beside(-1),
+        "same": beside(0),
+        "next": beside(1),
+        "first": weights[..., 0].sum(-1) / rows,
+    }
+
+
+def order(measured: dict[str, Tensor], by: str) -> list[int]:
+    """The heads by one of their measures, the greatest first; by "head", in their own order."""
+    if by not in measured:
+        return list(range(len(next(iter(measured.values())))))
+    positions: list[int] = measured[by].argsort(descending=True, stable=True).tolist()
+    return positions
+
+
+def measure_table(
+    seen: Overview, by: str
+) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
+    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`."""
+    rows = order(seen.measures, by)
+    columns = {name: seen.measures[name][rows].tolist() for name in MEASURES}
+    even = ["even spread", *(number(seen.even_spread[name]) for name in MEASURES)]
+    return [f"head {head}" for head in rows], columns, even
+
+
+def previous_token_head(seen: Overview, n_queries: int) -> str:
+    """Which head is nearest to looking at the token before, in a sentence."""
+    shares = seen.measures["previous"]
+    if n_queries < 2:
+        return "There is only one token, so no head has a previous one to look at."
+    if not shares.any():
+        return "No head puts any weight on the previous token: it is hidden from all."
+    best = int(shares.argmax())
+    return (
+        f"Nearest to a previous-token head is head {best}: on average "
+        f"{_percent(float(shares[best]))} of a query's weight lies on the token before it; an even "
+        f"spread would put {_percent(seen.even_spread['previous'])} there."
+    )
+
+
+def strongest_edges(weights: Tensor, share: float) -> Tensor:
+    """The fewest keys of each row that together hold `share` of the row's weight, as a mask.
+
+    weights: (…, queries, keys); share in [0, 1]. Returns bool of the same shape. At least one key
+    of every row that has any weight is kept; nothing is renormalised.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie in [0, 1], got {share}")
+    if share == 1:
+        return weights > 0
+    ordered, places = weights.sort(dim=-1, descending=True, stable=True)
+    doubles = ordered.double()
+    before = doubles.cumsum(-1) - doubles
+    # A share such as 0.9 of a row of 0.9 + 0.1 is covered by the first, whatever floats say.
+    enough = share * doubles.sum(-1, keepdim=True) - 1e-7
+    needed = (before < enough) & (ordered > 0)
+    needed[..., :1] |= ordered[..., :1] > 0
+    edges: Tensor = torch.zeros_like(needed).scatter(-1, places, needed)
+    return edges
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """What the token view draws.
+
+    weights: of the edges drawn, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) where
+    only the chosen query's row is worth sending; drawn, all: how many edges of the chosen query
+    its active heads have; covered: the smallest share of a row's weight that is drawn of these.
+    """
+
+    weights: Tensor
+    drawn: int
+    all: int
+    covered: float
+
+    @property
+    def words(self) -> str:
+        """What is drawn, in a sentence."""
+        if not self.all:
+            return "The chosen token may attend to nothing, so it has no lines."
+        some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
+        which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
+        return (
+            f"Drawn for the chosen token: {which} of each head's weight. Nothing is renormalised: "
+            "a line's opacity is its weight over the greatest one among the heads drawn."
+        )
+
+
+def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> Edges:
+    """The strongest edges of `weights` (heads, queries, keys), and how many those of a query are.
+
+    Of up to `MAX_EDGES` weights all rows are kept, so that any query can be previewed.
+    """
+    whole = weights.numel() <= MAX_EDGES
+    rows = weights if whole else weights[:, query : query + 1]
+    kept = rows * strongest_edges(rows, share)
+    row, kept_row = (part[list(active), query if whole else 0] for part in (rows, kept))
+    sums, kept_sums = row.double().sum(-1), kept_row.double().sum(-1)
+    covered = (kept_sums / sums)[sums > 0]
+    least = float(covered.min()) if len(covered) else 0.0
+    return Edges(kept, int((kept_row > 0).sum()), int((row > 0).sum()), least)
+
+
+def read_active(text: str, heads: int) -> tuple[list[int], str]:
+    """The heads that `text` names, as in "0,2,3"; all where it names none. And what was wrong."""
+    everyone = list(range(heads))
+    words = text.replace(",", " ").split()
+    if bad := [word for word in words if not (word.isascii() and word.isdigit())]:
+        return everyone, (
+            f"Heads are written as numbers with commas between, as in 0,2,3, got {bad[0][:20]!r}; "
+            "drawing all of them."
+        )
+    numbers = sorted({int(word) for word in words})
+    there = [head for head in numbers if head < heads]
+    missing = [str(head) for head in numbers if head >= heads]
+    wrong = f"There is no head {', '.join(missing)[:60]} of {heads}." if missing else ""
+    return there or everyone, wrong
+
+
+def write_active(active: Sequence[int], heads: int) -> str:
+    """Text that `read_active` reads as these heads; empty for all."""
+    chosen = sorted({head for head in active if 0 <= head < heads})
+    return "" if len(chosen) in (0, heads) else ",".join(map(str, chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class Additions:
+    """What each head adds to one token's output.
+
+    parts (heads, d_out) and the bias, if there is one, sum to output (d_out,), up to residual, the
+    length of the difference; lengths, along: of each part, and how far it reaches along the
+    output, (heads,).
+    """
+
+    parts: Tensor
+    output: Tensor
+    lengths: Tensor
+    along: Tensor
+    residual: float
+
+    def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+        """Names, columns and last row; see `tables.table`."""
+        length = float(self.output.norm())
+        shares = [float(part) / length if length else 0.0 for part in self.along]
+        columns: dict[str, Sequence[float | str]] = {
+            "length": self.lengths.tolist(),
+            "along y": self.along.tolist(),
+            "share of y": [_percent(share) for share in shares],
+        }
+        total = ["y", number(length), number(math.fsum(self.along.tolist()))]
+        names = [f"head {head}" for head in range(len(self.parts))]
+        return names, columns, [*total, _percent(math.fsum(shares))]
+
+
+def additions(layer: Variant, trace: Trace, query: int) -> Additions:
+    """What each head adds to the output of one query; trace: of all heads."""
+    one = replace(trace, output=trace.output[..., query : query + 1, :])
+    with torch.no_grad():
+        parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
+    _, bias = layer.projection("output")
+    total = parts.double().sum(0) + (0.0 if bias is None else bias.detach().double())
+    length = output.norm()
+    along = parts @ output / length.where(length > 0, 1.0)
+    residual = float((total - output.double()).norm())
+    return Additions(parts, output, parts.norm(dim=-1), along, residual)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %".replace("-", "−")
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """One query of one head, dimension by dimension, against every key, or the strongest of them.
+
+    names: of the keys shown; q (1, d_k); k (keys, d_k); terms (keys, terms), whose rows add up to
+    the scores, called term_name, empty where the variant has no terms; rows, columns, total: the
+    way from there to the weights, see `tables.table`.
+    """
+
+    names: list[str]
+    q: Tensor
+    k: Tensor
+    term_name: str
+    terms: Tensor
+    rows: list[str]
+    columns: Mapping[str, Sequence[float | str]]
+    total: list[str]
+    words: str
+
+
+def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> Neurons:
+    """The way from q and k to the weights for one query of one head; names: of the keys.
+
+    Of more than `MAX_KEYS` keys those with the most weight are shown, in their own order, and
+    what the others come to.
+    """
+    logits, weights = trace.logits[query], trace.weights[query]
+    allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]
+    order = weights.argsort(descending=True, stable=True)
+    kept, rest = order[:MAX_KEYS].sort().values, order[MAX_KEYS:]
+    greatest = logits[allowed].max() if allowed.any() else logits.new_zeros(())
+    powers = (logits - greatest).exp().where(allowed, 0.0)
+
+    def masked(numbers: Tensor) -> list[float | str]:
+        return [float(numbers[key]) if allowed[key] else "masked" for key in kept]
+
+    columns: dict[str, list[float | str]] = {"score": trace.scores[query, kept].tolist()}
+    if trace.bias is not None:
+        columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
+        columns["− slope · distance"] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
+    if trace.mixed_scores is None:
+        columns["scaled"] = masked(logits)
+    else:
+        columns["scaled"] = trace.scaled[query, kept].tolist()
+        columns["mixed"] = masked(logits)
+    columns["exp(x − greatest)"] = powers[kept].tolist()
+    columns["weight"] = weights[kept].tolist()
+    sums = {"exp(x − greatest)": powers, "weight": weights}
+    if trace.mixed_weights is not None:
+        columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
+        sums["mixed weight"] = trace.mixed_weights[query]
+
+    rows = [names[key] for key in kept]
+    if len(rest):
+        rows.append(f"{len(rest)} more")
+        for name, column in columns.items():
+            column.append(float(sums[name][rest].double().sum()) if name in sums else "")
+    total = [number(float(sums[name].double().sum())) if name in sums else "" for name in columns]
+    with torch.no_grad():
+        terms = [layer.score_terms(trace.queries[query], key) for key in trace.keys[kept]]
+    term_name, _ = [*terms[0].items()][-1] if terms[0] else ("", None)
+    return Neurons(
+        names=rows[: len(kept)],
+        q=trace.queries[query][None],
+        k=trace.keys[kept],
+        term_name=term_name,
+        terms=torch.stack([term[term_name] for term in terms]) if term_name else torch.empty(0, 0),
+        rows=rows,
+        columns=columns,
+        total=["sum", *total],
+        words=_neuron_words(trace, len(kept), len(rest), float(greatest)),
+    )
+
+
+def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float) -> str:
+    added = "" if trace.bias is None else ", minus the distance times the slope of this head"
+    mixed = "" if trace.mixed_scores is None else "; mixed is what the heads make of it together"
+    some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
+    return (
+        f"A score is the sum of its row above; scaled is that × {trace.scale:.6g}{added}{mixed}; a "
+        "weight is its exponential over the sum of all. The greatest of the row, "
+        f"{number(greatest)}, is subtracted first, which changes no weight.{some}"
+    )
+
+
+def named(tokens: Sequence[str]) -> list[str]:
+    """The tokens, with their position where a word comes more than once."""
+    times = Counter(tokens)
+    return [
+        token if times[token] == 1 else f"{token} ({position})"
+        for position, token in enumerate(tokens)
+    ]

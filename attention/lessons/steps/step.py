@@ -1,0 +1,153 @@
+"""What there is to step through, and what one step is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Generator, Tensor
+
+from attention.core.functional import Trace, drop
+from attention.core.settings import setting
+from attention.core.variants import Variant
+from attention.display.matrix import Matrix
+from attention.display.tables import Working
+
+STEPS = (
+    *("x", "queries", "keys", "values", "scores", "scaled", "mixed_scores"),
+    *("masked", "weights", "mixed_weights", "dropout", "output", "joined"),
+)
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """What the page "Step by step" is set to, besides the settings all pages share."""
+
+    input: str = setting(
+        "sentence",
+        "Numbers",
+        options=("sentence", "matrices"),
+        help="sentence: its word vectors. matrices: small ones of your own, to edit.",
+    )
+    step: str = setting("x", "Step", options=STEPS)
+    row: int = setting(0, "Row", minimum=0, maximum=511, step=1)
+    column: int = setting(0, "Column", minimum=0, maximum=511, step=1)
+    dropout: float = setting(
+        0.0,
+        "Dropout",
+        minimum=0.0,
+        maximum=0.9,
+        step=0.05,
+        help="The share of weights set to 0 while a model is trained. Explore shows none.",
+    )
+    dropout_seed: int = setting(
+        0, "Dropout seed", minimum=0, maximum=9999, step=1, help="Draws other weights to drop."
+    )
+    predict: str = setting(
+        "off",
+        "Predict, then reveal",
+        options=("off", "on"),
+        help="Hides the result of a step until you have guessed its greatest cell.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """One run of a layer, to be stepped through at one of its heads.
+
+    names: one word per row; vectors (tokens, d_model), positions (tokens, d_model) or None: x is
+    their sum; layer_trace: all heads; trace: the head that is shown; masks: those in force by
+    name; dropout: the share of weights that is dropped in both traces.
+    """
+
+    layer: Variant
+    head: int
+    names: Sequence[str]
+    vectors: Tensor
+    positions: Tensor | None
+    layer_trace: Trace
+    trace: Trace
+    masks: Mapping[str, Tensor]
+    dropout: float
+
+    @property
+    def x(self) -> Tensor:
+        """What the layer is applied to. (tokens, d_model)."""
+        return self.vectors if self.positions is None else self.vectors + self.positions
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps this computation has."""
+        missing = {
+            "mixed_scores": self.trace.mixed_scores is None,
+            "mixed_weights": self.trace.mixed_weights is None,
+            "joined": self.layer.heads == 1 and self.layer.projection("output")[0] is None,
+        }
+        return tuple(step for step in STEPS if not missing.get(step))
+
+
+def computation(
+    layer: Variant,
+    layer_trace: Trace,
+    names: Sequence[str],
+    vectors: Tensor,
+    settings: StepSettings,
+    *,
+    head: int = 0,
+    positions: Tensor | None = None,
+    masks: Mapping[str, Tensor] | None = None,
+) -> Computation:
+    """A run of a layer with the settings' dropout, drawn from a seed of its own."""
+    generator = Generator().manual_seed(settings.dropout_seed)
+    dropped = drop(layer_trace, settings.dropout, generator)
+    return Computation(
+        layer=layer,
+        head=head,
+        names=names,
+        vectors=vectors,
+        positions=positions,
+        layer_trace=dropped,
+        trace=dropped.head(head),
+        masks=masks or {},
+        dropout=settings.dropout,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step: its LaTeX formula, why it is there, its matrices; the last one is its result.
+
+    working: (row, column) of the result -> how that cell came about.
+    """
+
+    title: str
+    formula: str
+    why: str
+    parts: Sequence[Matrix | str]
+    working: Callable[[int, int], Working]
+
+    @property
+    def result(self) -> Matrix:
+        last = self.parts[-1]
+        assert isinstance(last, Matrix)
+        return last
+
+    @property
+    def identity(self) -> int:
+        """The same for the same numbers, hidden in the same places."""
+        result = self.result
+        allowed = None if result.allowed is None else result.allowed.numpy().tobytes()
+        numbers = result.numbers
+        return hash((self.title, *numbers.shape, numbers.numpy().tobytes(), allowed))
+
+    @property
+    def shapes(self) -> str:
+        """The shapes before and after, in words."""
+        return " ".join(
+            part if isinstance(part, str) else f"{part.name} {tuple(part.numbers.shape)}"
+            for part in self.parts
+        )
+
+
+def dimension_names(count: int) -> list[str]:
+    return [str(dimension) for dimension in range(count)]

@@ -1,0 +1,161 @@
+"""The steps from word vectors to queries, keys and values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attention.core.positions import rotations
+from attention.display.matrix import Matrix
+from attention.display.tables import Working, number
+from attention.lessons.steps.step import Computation, Step, dimension_names
+
+SYMBOLS = {"queries": "Q", "keys": "K", "values": "V"}
+LETTERS = {"queries": "q", "keys": "k", "values": "v"}
+WHY = {
+    "queries": "A query is what a token looks for.",
+    "keys": "A key is what a token offers to be found by.",
+    "values": "A value is what a token hands over where it is attended to.",
+}
+
+
+def x_step(done: Computation) -> Step:
+    """The vectors, and the positions added to them."""
+    x, positions = done.x, done.positions
+    parts: list[Matrix | str] = [Matrix("X", x, done.names)]
+    if positions is not None:
+        vectors = Matrix("vectors", done.vectors, done.names, lights="cell")
+        encoding = Matrix("positions", positions, done.names, lights="cell")
+        parts = [vectors, "+", encoding, "=", *parts]
+
+    def working(row: int, column: int) -> Working:
+        value = float(x[row, column])
+        place = f"X for “{done.names[row]}”, dimension {column}"
+        if positions is None:
+            return Working(f"{place}: {number(value)}.", ())
+        terms = [float(done.vectors[row, column]), float(positions[row, column])]
+        names = ("vector", "position")
+        words = f"{place}, is its vector plus its position."
+        return Working(words, names, {"number": terms}, "sum", value)
+
+    return Step(
+        "The vectors",
+        r"X = \begin{pmatrix} x_1 \\ \vdots \\ x_n \end{pmatrix}",
+        "Each token comes in as a row of numbers that says what the word means. "
+        + ("Order is not in it." if positions is None else "Its position is added: order counts."),
+        parts,
+        working,
+    )
+
+
+def projection_step(done: Computation, role: str) -> Step:
+    """Queries, keys or values, with rotary positions as one more matrix where there are any."""
+    made: Tensor = getattr(done.trace, role)
+    if done.trace.unrotated is None or role == "values":
+        return _projected(done, role, made)
+    before = done.trace.unrotated[role == "keys"]
+    plain = _projected(done, role, before)
+    d_k = made.shape[-1]
+    cosines, sines = rotations(len(made), d_k).unbind(-1)
+
+    def working(row: int, column: int) -> Working:
+        place = f"{LETTERS[role]} of “{done.names[row]}”, dimension {column}"
+        total = float(made[row, column])
+        if column == d_k // 2 * 2:
+            return Working(f"{place}, has no partner to rotate with: {number(total)}.", ())
+        pair, second = column // 2, column % 2
+        partner = column + 1 - 2 * second
+        numbers = before[row, [column, partner]]
+        sine = sines[row, pair] if second else -sines[row, pair]
+        factors = torch.stack([cosines[row, pair], sine])
+        return Working(
+            f"{place}: with its partner, dimension {partner}, rotated by the angle of position "
+            f"{row} (its cosine and sine).",
+            (f"dimension {column}", f"dimension {partner}"),
+            {
+                "before": numbers.tolist(),
+                "times": factors.tolist(),
+                "product": (numbers * factors).tolist(),
+            },
+            "sum",
+            total,
+        )
+
+    inputs = [*plain.parts[:-1], replace(plain.result, lights="cell")]
+    result = Matrix(f"{SYMBOLS[role]}, rotated", made, done.names)
+    why = f"{plain.why} Rotary positions then rotate each pair of dimensions by the token's place."
+    formula = rf"{plain.formula} \quad\circlearrowright\; R_{{p}}"
+    return Step(plain.title, formula, why, [*inputs, "↻", result], working)
+
+
+def _projected(done: Computation, role: str, made: Tensor) -> Step:
+    symbol, letter = SYMBOLS[role], LETTERS[role]
+    result = Matrix(symbol, made, done.names)
+    W, b = done.layer.projection(role)
+    if W is None:
+        return Step(
+            role.capitalize(),
+            f"{symbol} = X",
+            f"{WHY[role]} This variant has no matrix for it: the vector itself serves.",
+            [Matrix("X", done.x, done.names, lights="cell"), "=", result],
+            lambda row, column: Working(
+                f"{letter} of “{done.names[row]}”, dimension {column}, "
+                f"is x itself: {number(float(made[row, column]))}.",
+                (),
+            ),
+        )
+    name, columns = _part_of_head(done, role, made.shape[-1])
+    weight = W.detach()[:, columns]
+    bias = None if b is None else b.detach()[columns]
+
+    def working(row: int, column: int) -> Working:
+        left, right = done.x[row], weight[:, column]
+        names = dimension_names(len(left))
+        numbers: dict[str, list[float | str]] = {
+            "x": [*left.tolist()],
+            name: [*right.tolist()],
+            "product": [*(left * right).tolist()],
+        }
+        if bias is not None:
+            names.append("bias")
+            last: tuple[float | str, ...] = ("", "", float(bias[column]))
+            for cells, cell in zip(numbers.values(), last, strict=True):
+                cells.append(cell)
+        return Working(
+            f"{letter} of “{done.names[row]}”, dimension {column}: "
+            f"row {row} of X times column {column} of {name}, term by term.",
+            names,
+            numbers,
+            "sum",
+            float(made[row, column]),
+        )
+
+    parts: list[Matrix | str] = [
+        Matrix("X", done.x, done.names, lights="row"),
+        "×",
+        Matrix(name, weight, lights="column"),
+    ]
+    formula = f"{symbol} = X\\,W_{letter}"
+    if bias is not None:
+        parts += ["+", Matrix(name.replace("W", "b", 1), bias[None], ("bias",))]
+        formula += f" + b_{letter}"
+    return Step(
+        role.capitalize(),
+        formula,
+        f"{WHY[role]} A learned matrix turns the vector into it.",
+        [*parts, "=", result],
+        working,
+    )
+
+
+def _part_of_head(done: Computation, role: str, width: int) -> tuple[str, slice]:
+    """What the part of a projection is called that the head uses, and its columns."""
+    layer, name = done.layer, done.layer.projections[role]
+    if layer.heads == 1:
+        return name, slice(None)
+    index, what = done.head, "head"
+    if role != "queries" and layer.groups < layer.heads:
+        index, what = done.head // (layer.heads // layer.groups), "group"
+    return f"{name}, {what} {index}", slice(index * width, (index + 1) * width)

@@ -1,0 +1,357 @@
+"""The steps from scores to the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attention.core.functional import merge_heads
+from attention.display.captions import cell_words
+from attention.display.matrix import Matrix
+from attention.display.tables import Working, number
+from attention.lessons.steps.step import Computation, Step, dimension_names
+
+
+def scores_step(done: Computation) -> Step:
+    """Every query meets every key."""
+    trace, names = done.trace, done.names
+    result = Matrix("scores", trace.scores, names, names)
+
+    def working(row: int, column: int) -> Working:
+        with torch.no_grad():
+            terms = done.layer.score_terms(trace.queries[row], trace.keys[column])
+        score = float(trace.scores[row, column])
+        pair = f"How well the query “{names[row]}” matches the key “{names[column]}”"
+        if not terms:
+            return Working(f"{pair}: {number(score)}.", ())
+        columns = {name: numbers.tolist() for name, numbers in terms.items()}
+        length = len(next(iter(columns.values())))
+        return Working(f"{pair}, term by term.", dimension_names(length), columns, "sum", score)
+
+    return Step(
+        "Scores",
+        done.layer.formula.split(r"\\")[0],
+        "Every query meets every key, and one number says how well they match.",
+        [
+            Matrix("Q", trace.queries, names, lights="row"),
+            "and",
+            Matrix("K", trace.keys, names, lights="row of the column"),
+            "→",
+            result,
+        ],
+        working,
+    )
+
+
+def scaled_step(done: Computation) -> Step:
+    """The scores times the scale, and what positions add."""
+    trace, names = done.trace, done.names
+    bias = trace.bias
+
+    def working(row: int, column: int) -> Working:
+        score, scaled = float(trace.scores[row, column]), float(trace.scaled[row, column])
+        pair = f"“{names[row]}” to “{names[column]}”"
+        if bias is None:
+            terms = {"number": [score, trace.scale]}
+            words = f"{pair}: the score times the scale."
+            return Working(words, ("score", "scale"), terms, "product", scaled)
+        product, penalty = float(trace.scores[row, column] * trace.scale), float(bias[row, column])
+        return Working(
+            f"{pair}: {number(score)} × {trace.scale:.6g}, minus the distance times the slope.",
+            ("score × scale", "− slope × distance"),
+            {"number": [product, penalty]},
+            "sum",
+            scaled,
+        )
+
+    parts: list[Matrix | str] = [
+        Matrix("scores", trace.scores, names, names, lights="cell"),
+        f"× {trace.scale:.4g} =",
+        Matrix("scaled", trace.scaled, names, names),
+    ]
+    if bias is not None:
+        parts[1:2] = [
+            f"× {trace.scale:.4g} +",
+            Matrix("−slope·distance", bias, names, names, lights="cell"),
+            "=",
+        ]
+    added = "" if bias is None else " ALiBi then subtracts something for every token in between."
+    return Step(
+        "Scale",
+        rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
+        "Sums over many dimensions come out large, and the softmax of large numbers gives nearly "
+        "all to one key; 1/√d_k keeps their spread near 1, whatever d_k is." + added,
+        parts,
+        working,
+    )
+
+
+def masked_step(done: Computation) -> Step:
+    """What each query may not see."""
+    trace, names = done.trace, done.names
+    mask = trace.mask
+
+    def working(row: int, column: int) -> Working:
+        pair = f"The query “{names[row]}” and the key “{names[column]}”"
+        if mask is not None and not mask[row, column]:
+            hidden = cell_words(done.masks, row, column) or "hidden"
+            return Working(f"{pair}: {hidden}, so the softmax gets −∞ and the weight is 0.", ())
+        kept = number(float(trace.logits[row, column]))
+        return Working(f"{pair}: not hidden, the score stays {kept}.", ())
+
+    hidden = 0 if mask is None else int((~mask).sum())
+    before = "scaled" if trace.mixed_scores is None else "mixed"
+    return Step(
+        "Mask",
+        r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may attend to } j \\"
+        r" -\infty & \text{otherwise} \end{cases}",
+        "What a query may not see gets −∞, not 0: the softmax turns −∞ into exactly no weight. "
+        + (
+            f"{hidden} {'cell is' if hidden == 1 else 'cells are'} hidden."
+            if hidden
+            else "Nothing is hidden now."
+        ),
+        [
+            Matrix(before, trace.logits, names, names, lights="cell"),
+            "→",
+            Matrix("masked", trace.logits, names, names, allowed=mask),
+        ],
+        working,
+    )
+
+
+def weights_step(done: Computation) -> Step:
+    """The softmax of each row."""
+    trace, names = done.trace, done.names
+    mask = trace.mask
+
+    def working(row: int, column: int) -> Working:
+        allowed = torch.ones(len(names), dtype=torch.bool) if mask is None else mask[row]
+        keys = [key for key, may in enumerate(allowed.tolist()) if may]
+        if not keys:
+            return Working(f"“{names[row]}” may attend to nothing: all its weights are 0.", ())
+        scores = trace.logits[row, keys]
+        powers = (scores - scores.max()).exp()
+        total = number(float(powers.double().sum()))
+        shown = number(float(trace.weights[row, column]))
+        why = "" if column in keys else ", since it is hidden"
+        return Working(
+            f"“{names[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
+            f"exponential over the sum of them all, {total}; the greatest "
+            f"score, {number(float(scores.max()))}, is subtracted first, which changes nothing.",
+            [names[key] for key in keys],
+            {
+                "masked": scores.tolist(),
+                "exp(scaled − greatest)": powers.tolist(),
+                "weight": trace.weights[row, keys].tolist(),
+            },
+            "sum",
+            float(trace.weights[row].double().sum()),
+        )
+
+    return Step(
+        "Softmax",
+        r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
+        "Each row becomes shares that sum to 1: how a query splits its attention over the keys.",
+        [
+            Matrix("masked", trace.logits, names, names, allowed=mask, lights="row"),
+            "→",
+            Matrix("weights", trace.weights, names, names, kind="share", allowed=mask),
+        ],
+        working,
+    )
+
+
+def dropout_step(done: Computation) -> Step:
+    """Weights dropped as in training."""
+    trace, names = done.trace, done.names
+    before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
+    after = trace.applied
+    growth = 1 / (1 - done.dropout)
+
+    def working(row: int, column: int) -> Working:
+        weights, dropped = before[row].tolist(), after[row].tolist()
+        fate = [
+            "—" if not before else "kept" if left else "dropped"
+            for before, left in zip(weights, dropped, strict=True)
+        ]
+        return Working(
+            f"The row of “{names[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
+            f"{growth:.4f}, so that a row sums to 1 on average, though rarely at any one time.",
+            list(names),
+            {"weight": weights, "": fate, "after dropout": dropped},
+            "sum",
+            float(after[row].double().sum()),
+        )
+
+    return Step(
+        "Dropout",
+        r"\tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij}, \quad b_{ij} \sim \text{Bernoulli}(1-p)",
+        f"While a model is trained, each weight is dropped with probability "
+        f"p = {done.dropout:g}, so that it does not rely on single keys. The rows then no longer "
+        "sum to 1. In use nothing is dropped.",
+        [
+            Matrix("weights", before, names, names, kind=_kind(done), lights="cell"),
+            "→",
+            Matrix("after dropout", after, names, names, kind=_kind(done)),
+        ],
+        working,
+    )
+
+
+def output_step(done: Computation) -> Step:
+    """The values, each times its weight, added up: the output of one head."""
+    trace, names = done.trace, done.names
+    weights = trace.applied
+    mixed = "weights" if trace.mixed_weights is None else "mixed weights"
+    name = mixed if trace.dropped is None else "after dropout"
+
+    def working(row: int, column: int) -> Working:
+        left, right = weights[row], trace.values[:, column]
+        return Working(
+            f"y of “{names[row]}”, dimension {column}: each value's number times its weight.",
+            list(names),
+            {
+                "weight": left.tolist(),
+                "v": right.tolist(),
+                "product": (left * right).tolist(),
+            },
+            "sum",
+            float(trace.output[row, column]),
+        )
+
+    why = "The new vector of a token is the sum of all values, each as strong as its weight."
+    if done.layer.heads > 1:
+        why += f" This is head {done.head} of {done.layer.heads}, by itself."
+    if trace.dropped is not None:
+        why += f" Dropout {done.dropout:g} is in it; at 0 this is what Explore shows."
+    return Step(
+        "Output",
+        r"y_i = \sum_j w_{ij}\, v_j"
+        if trace.dropped is None
+        else r"y_i = \sum_j \tilde w_{ij}\, v_j",
+        why,
+        [
+            Matrix(name, weights, names, names, kind=_kind(done), lights="row"),
+            "×",
+            Matrix("V", trace.values, names, lights="column"),
+            "=",
+            Matrix("Y", trace.output, names),
+        ],
+        working,
+    )
+
+
+def joined_step(done: Computation) -> Step:
+    """All heads side by side, through W_o: the output of the layer."""
+    layer, names = done.layer, done.names
+    W, b = layer.projection("output")
+    with torch.no_grad():
+        joined, output = merge_heads(done.layer_trace.output), layer.output(done.layer_trace)
+    d_v = done.trace.output.shape[-1]
+    parts: list[Matrix | str] = [Matrix("all heads", joined, names, lights="row"), "×"]
+    weight = torch.eye(joined.shape[-1]) if W is None else W.detach()
+    parts += [Matrix("W_o", weight, lights="column")]
+    if b is not None:
+        parts += ["+", Matrix("b_o", b.detach()[None], ("bias",))]
+
+    def working(row: int, column: int) -> Working:
+        left, right = joined[row], weight[:, column]
+        place = [f"head {at // d_v}, dimension {at % d_v}" for at in range(len(left))]
+        columns: dict[str, list[float | str]] = {
+            "heads": [*left.tolist()],
+            "W_o": [*right.tolist()],
+            "product": [*(left * right).tolist()],
+        }
+        if b is not None:
+            place.append("bias")
+            last: tuple[float | str, ...] = ("", "", float(b[column]))
+            for cells, cell in zip(columns.values(), last, strict=True):
+                cells.append(cell)
+        words = f"The layer's output for “{names[row]}”, dimension {column}, from all heads."
+        return Working(words, place, columns, "sum", float(output[row, column]))
+
+    return Step(
+        "All heads",
+        r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if b is not None else ""),
+        f"The outputs of all {layer.heads} heads stand side by side, and a learned matrix mixes "
+        "them into the output of the layer.",
+        [*parts, "=", Matrix("Y of the layer", output, names)],
+        working,
+    )
+
+
+def mixed_scores_step(done: Computation) -> Step:
+    """What the heads make of each other's scaled scores, before the softmax."""
+    return _mixed_step(
+        done,
+        "Scores across heads",
+        r"s''^{\,h}_{ij} = \sum_f s'^{\,f}_{ij}\; P_l^{fh}",
+        "Before the softmax the heads talk: each takes a share of every head's score for the same "
+        "query and key.",
+        "scaled",
+        "mixed",
+        done.layer.mixed_score_terms,
+    )
+
+
+def mixed_weights_step(done: Computation) -> Step:
+    """What the heads make of each other's weights, after the softmax."""
+    return _mixed_step(
+        done,
+        "Weights across heads",
+        r"u^{h}_{ij} = \sum_g w^{g}_{ij}\; P_w^{gh}",
+        "After the softmax the heads talk again: each takes a share of every head's weight. Its "
+        "rows then no longer sum to 1, and a weight may be below 0.",
+        "weights",
+        "mixed weights",
+        done.layer.mixed_weight_terms,
+    )
+
+
+def _mixed_step(
+    done: Computation,
+    title: str,
+    formula: str,
+    why: str,
+    before: str,
+    after: str,
+    terms_of: Callable[[Tensor, int], dict[str, Tensor]],
+) -> Step:
+    names, head = done.names, done.head
+    all_heads = done.layer_trace.stages[before]
+    mixed = done.trace.mixed_scores if before == "scaled" else done.trace.mixed_weights
+    assert mixed is not None
+
+    def working(row: int, column: int) -> Working:
+        with torch.no_grad():
+            terms = terms_of(all_heads[:, row, column], head)
+        total = float(mixed[row, column])
+        place = f"“{names[row]}” to “{names[column]}” in head {head}"
+        if not terms:
+            return Working(f"{place}: {number(total)}.", ())
+        columns = {name: numbers.tolist() for name, numbers in terms.items()}
+        length = len(next(iter(columns.values())))
+        heads = [f"head {index}" for index in range(length)]
+        return Working(f"{place}, from all heads.", heads, columns, "sum", total)
+
+    kind: Literal["signed", "share"] = "signed" if before == "scaled" else "share"
+    return Step(
+        title,
+        formula,
+        why,
+        [
+            Matrix(f"{before}, head {head}", all_heads[head], names, names, kind, lights="cell"),
+            "→",
+            Matrix(f"{after}, head {head}", mixed, names, names),
+        ],
+        working,
+    )
+
+
+def _kind(done: Computation) -> Literal["signed", "share"]:
+    """How weights are coloured that may have been mixed across heads, and so be below 0."""
+    return "share" if done.trace.mixed_weights is None else "signed"

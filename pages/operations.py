@@ -1,0 +1,187 @@
+"""Operations: the operations attention is made of, each beside torch's own answer."""
+
+import streamlit as st
+
+from attention.app import frame, notes, session, widgets
+from attention.app.links import every_setting
+from attention.components import copy_link, examples, matrices, number_grid
+from attention.display import tables
+from attention.lessons import operations
+from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
+from attention.lessons.operations.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
+
+frame.inside(__file__)
+
+PLACE = ("operation_batch", "operation_row", "operation_column")
+
+
+@st.fragment
+def operation_page() -> None:
+    """One operation: what it is for, numbers to change, and their result, which is sent first."""
+    settings = session.values_of(OperationSettings)
+    operation, made = OPERATIONS[settings.operation], operations.prepare(settings)
+    above, below = st.container(), st.container()
+    with below:
+        with st.container(
+            horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            st.text("" if isinstance(made, Refused) else made.shapes, width="content")
+            numbers_to_try(operation)
+        if isinstance(made, Refused):
+            refused(made)
+        else:
+            answer(made, settings)
+        with st.expander("The same as text"):
+            for name in filter(session.applies, operation.inputs):
+                if name in CHANGES:
+                    widgets.widget(name)
+    with above:
+        introduction(operation)
+        inputs(settings)
+
+
+def introduction(operation: operations.Operation) -> None:
+    """The choice of blocks, and what the chosen one is for."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title("Operations")
+        copy_link(key="copy_link")
+    widgets.widget("operation", label_visibility="collapsed")
+    words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
+    words.text(operation.why)
+    formula.latex(operation.formula)
+
+
+def inputs(settings: OperationSettings) -> None:
+    """The numbers of the operation, as grids to edit, and its other settings."""
+    with st.container(horizontal=True, gap="large", key="inputs"):
+        for name in filter(session.applies, OPERATIONS[settings.operation].inputs):
+            about = every_setting()[name]
+            if name in CHANGES:
+                grids(name, about.label, getattr(settings, name))
+            else:
+                widgets.widget(name, width="content" if about.choices else 240)
+    if words := st.session_state.pop("too_long", ""):
+        notes.note(words)
+
+
+def grids(name: str, label: str, text: str) -> None:
+    """A grid of number boxes for each matrix of a stack, and buttons that resize them all."""
+    parts = parts_of(text)
+    with st.container(width="content", gap="small"):
+        with st.container(horizontal=True, gap="medium"):
+            for index, part in enumerate(parts):
+                if not fits_a_grid(part):
+                    st.caption("Too many cells for a grid: the text below holds them.")
+                    continue
+                number_grid(
+                    f"{label}[{index}]" if len(parts) > 1 else label,
+                    part,
+                    lambda new, index=index: edit(name, with_part(text, index, new)),
+                    key=f"grid_{name}_{index}",
+                    resizable=False,
+                )
+        with st.container(horizontal=True, gap="small"):
+            for change in CHANGES[name]:
+                new = resized(text, change)
+                st.button(
+                    change,
+                    key=f"{change} {name}",
+                    help=f"{change} of {label}",
+                    type="tertiary",
+                    disabled=new is None,
+                    on_click=edit,
+                    args=(name, new),
+                )
+
+
+def numbers_to_try(operation: operations.Operation) -> None:
+    """Numbers worth a look, a click away."""
+    tries = {"the first example": {}, **operation.examples}
+    values = list(tries.values())
+    examples("try", list(tries), lambda index: take(values[index], operation), key="examples")
+
+
+def edit(name: str, text: str) -> None:
+    """Take over an edited input, within a callback, unless it is too long for a link."""
+    if problem := every_setting()[name].problem(text):
+        st.session_state["too_long"] = problem
+    else:
+        session.choose(name, text)
+
+
+def take(values: dict[str, str], operation: operations.Operation) -> None:
+    """Put an example's numbers in, within a callback."""
+    for name in operation.inputs:
+        if name in CHANGES:
+            session.choose(name, values.get(name, every_setting()[name].default))
+
+
+def refused(made: Refused) -> None:
+    """Why there is no answer, and torch's own words where it was asked."""
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        for words in made.words:
+            notes.note(words)
+        st.caption("The answer follows as soon as the numbers fit.")
+        if made.worked is not None:
+            explain(made.worked)
+    if made.torch_says:
+        with right:
+            st.markdown("**Torch refuses too**")
+            st.code(made.call)
+            notes.note(made.torch_says)
+
+
+def answer(made: Made, settings: OperationSettings) -> None:
+    """The result, the working of what is chosen in it, and torch's own answer."""
+    for words in made.notes:
+        notes.note(words)
+    picture, row, column = operations.clamped(made, settings)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        for index, parts in enumerate(made.pictures):
+            matrices(
+                parts,
+                key=f"picture_{index}",
+                chosen=(row, column) if index == picture else None,
+                on_choose=lambda row, column, index=index: choose(index, row, column),
+            )
+        st.caption(made.hint)
+    with right:
+        explain(made.working(picture, row, column))
+        place(made)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        st.markdown("**Torch’s own answer**")
+        st.code(made.call, wrap_lines=True)
+    with right:
+        matrices(made.answer, key="torchs")
+        st.text(made.compared)
+
+
+def place(made: Made) -> None:
+    """The chosen cell by number, as far as there is a choice."""
+    with st.container(horizontal=True, key="place"):
+        for name, size in zip(PLACE, made.sizes, strict=True):
+            if size > 1:
+                widgets.widget(name, width=110)
+
+
+def explain(worked: Worked) -> None:
+    """A working: its sentence and its table."""
+    words = tables.working(tables.Working(worked.words, ()))
+    table = tables.table(worked.names, worked.columns, total=worked.total)
+    st.html(f"<div class='working'>{words}{table}</div>")
+
+
+def choose(picture: int, row: int, column: int) -> None:
+    """Choose a cell, within a callback."""
+    for name, value in (
+        ("operation_batch", picture),
+        ("operation_row", row),
+        ("operation_column", column),
+    ):
+        session.choose(name, value)
+
+
+operation_page()

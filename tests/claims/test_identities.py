@@ -1,0 +1,633 @@
+"""Claims about attention: their two sides, how far they are apart, and what is shown of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.claims import influence
+from attention.claims.claim import Case, Check, ClaimResult, Row, Table, difference, rounding
+from attention.claims.identities import (
+    CLAIMS,
+    ClaimSettings,
+    check_claim,
+    claim_names,
+    merged,
+    numbered,
+    permutation,
+    random_case,
+    scalings,
+)
+from attention.claims.influence import cosines, mean_cosine, measured, path_lengths, recurrent, swap
+from attention.claims.mistakes import MISTAKES
+from attention.core.functional import attend
+from attention.core.positions import sinusoidal
+from attention.core.settings import settings_of
+from attention.display.matrix import Matrix
+from attention.pipeline import every_setting
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
+
+PUBLISHED_DEFAULTS: dict[str, Any] = {
+    "claim": "scale",
+    "source": "random",
+    "tokens": 3,
+    "width": 5,
+    "claim_d_k": 2,
+    "claim_seed": 0,
+    "power": 8.25,
+    "repeats": 6,
+    "mistake": "values",
+    "pads": 1,
+}
+PUBLISHED_OPTIONS = {
+    "claim": (
+        *("scale", "merge", "values", "permute"),
+        *("leading", "stack", "influence", "mistakes"),
+    ),
+    "source": ("random", "sentence"),
+    "mistake": ("values", "fill", "count", "tanh", "dim"),
+}
+EVERY = [(claim, "values") for claim in CLAIMS if claim != "mistakes"]
+EVERY += [("mistakes", mistake) for mistake in MISTAKES]
+
+sizes = st.fixed_dictionaries(
+    {
+        "tokens": st.integers(1, 7),
+        "width": st.integers(1, 31),
+        "claim_d_k": st.integers(1, 11),
+        "claim_seed": st.integers(0, 9999),
+    }
+)
+
+
+def found(claim: str, **settings: Any) -> ClaimResult:
+    return check_claim(claim, random_case(ClaimSettings(claim=claim, **settings)))
+
+
+def given_of(finding: ClaimResult) -> dict[str, Tensor]:
+    return {matrix.name: matrix.numbers.double() for matrix in finding.given}
+
+
+def table_of(finding: ClaimResult) -> Table:
+    (table,) = (item for item in finding.shown if isinstance(item, Table))
+    return table
+
+
+def close(left: Tensor, right: Tensor, tolerance: float = 1e-5) -> bool:
+    return bool(((left.double() - right).abs() <= tolerance * (1 + right.abs().max())).all())
+
+
+def attention(x: Tensor, W_q: Tensor, W_k: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The weights, written out anew in float64."""
+    scores = (x @ W_q) @ (x @ W_k).T / math.sqrt(W_q.shape[1])
+    powers = scores.exp() if mask is None else scores.exp() * mask
+    return powers / powers.sum(-1, keepdim=True)
+
+
+# Links already sent
+
+
+def test_published_defaults_and_options_stay_since_links_carry_them() -> None:
+    declared = settings_of(ClaimSettings)
+    assert {name: default for name, (default, _) in declared.items()} == PUBLISHED_DEFAULTS
+    options = {name: about.choices() for name, (_, about) in declared.items() if about.choices()}
+    assert options == PUBLISHED_OPTIONS
+
+
+def test_the_settings_may_stand_in_a_link_and_mean_one_thing() -> None:
+    everything = every_setting()
+    for name, declared in settings_of(ClaimSettings).items():
+        assert everything[name] == declared
+
+
+def test_conditions_can_come_true() -> None:
+    declared = settings_of(ClaimSettings)
+    for _, about in declared.values():
+        assert about.when is None or about.when[1] in declared[about.when[0]][1].choices()
+
+
+def test_the_menu_offers_the_registry() -> None:
+    assert claim_names() == tuple(CLAIMS)
+
+
+# What holds for every claim
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@given(size=sizes, mistake=st.sampled_from(tuple(MISTAKES)), pads=st.integers(0, 9))
+@hypothesis_settings(deadline=None, max_examples=40)
+def test_identities_hold_to_rounding_whatever_the_sizes(
+    claim: str, size: dict[str, int], mistake: str, pads: int
+) -> None:
+    finding = found(claim, **size, mistake=mistake, pads=pads)
+    for check in finding.checks:
+        assert check.same or not check.equal, check.label
+        assert math.isfinite(check.residual)
+        assert 0 <= check.allowed < 0.1
+
+
+@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_is_said_to_differ_differs_far_beyond_rounding(
+    claim: str, mistake: str, seed: int
+) -> None:
+    finding = found(claim, tokens=5, width=7, claim_d_k=3, claim_seed=seed, mistake=mistake)
+    for check in finding.checks:
+        assert check.holds
+        assert check.equal or check.residual > 100 * check.allowed
+
+
+@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+def test_one_token_of_one_dimension_is_enough(claim: str, mistake: str) -> None:
+    one = found(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
+    for item in (part for row in one.shown if isinstance(row, Row) for part in row.parts):
+        assert isinstance(item, str) or item.numbers.numel() == 1
+    assert all(check.same for check in one.checks if check.equal)
+
+
+@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+def test_vectors_of_zeros_are_no_trouble(claim: str, mistake: str) -> None:
+    finding = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))
+    assert all(check.same for check in finding.checks if check.equal)
+    assert all(math.isfinite(check.residual) for check in finding.checks)
+
+
+@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+def test_both_sides_of_every_check_are_on_the_page(claim: str, mistake: str) -> None:
+    finding = found(claim, mistake=mistake)
+    shown = [part for row in finding.shown if isinstance(row, Row) for part in row.parts]
+    for check in finding.checks:
+        assert any(part is check.left for part in shown)
+        assert any(part is check.right for part in shown)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_same_seed_finds_the_same_and_another_seed_another(claim: str) -> None:
+    first, again, other = (found(claim, claim_seed=seed) for seed in (3, 3, 4))
+    for one, two, three in zip(first.given, again.given, other.given, strict=True):
+        assert torch.equal(one.numbers, two.numbers)
+        assert one.name == "positions" or not torch.equal(one.numbers, three.numbers)
+
+
+def test_parameters_are_the_same_for_every_claim_and_unlike_x() -> None:
+    case = random_case(ClaimSettings(width=3, tokens=7, claim_d_k=2))
+    three, four = case.parameters(), case.parameters((5, 7))
+    assert all(torch.equal(a, b) for a, b in zip(three, four[:3], strict=True))
+    assert four[3].shape == (5, 7)
+    both = torch.corrcoef(torch.stack([case.x.flatten()[:6], three[0].flatten()]))
+    assert abs(float(both[0, 1])) < 0.9
+
+
+def test_a_residual_is_the_greatest_difference_of_what_is_shown() -> None:
+    left = Matrix("a", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    right = Matrix("b", torch.tensor([[1.0, 2.5], [3.0, 1.0]]))
+    check = Check("a and b", left, right, allowed=3.0)
+    assert check.residual == 3.0
+    assert check.same
+    assert check.holds
+    assert not Check("a and b", left, right, allowed=2.9).holds
+    assert Check("a and b", left, right, allowed=2.9, equal=False).holds
+    assert difference(left, right).numbers.tolist() == [[0.0, -0.5], [0.0, 3.0]]
+
+
+def test_rounding_is_four_epsilon_a_product_of_absolute_values() -> None:
+    left, right = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0], [4.0]])
+    assert rounding(left, right) == 4 * 2**-23 * 11
+    assert rounding(left, right, torch.tensor([[-2.0]])) == 8 * 2**-23 * 22
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: check_claim("nope", Case(torch.ones(1, 1), ["a"])), "claim must be one of scale, .*nope"),
+        (
+            lambda: check_claim("mistakes", Case(torch.ones(1, 1), ["a"], mistake="none")),
+            "mistake must be one of values, fill, count, tanh, dim, got 'none'",
+        ),
+        (lambda: Case(torch.ones(2, 3), ["a"]), r"got \(2, 3\) and 1 names"),
+        (lambda: Case(torch.ones(0, 3), []), r"at least 1 × 1: got \(0, 3\) and 0 names"),
+        (lambda: Case(torch.ones(3), ["a"] * 3), r"x must be \(n, d_model\)"),
+    ],
+)
+def test_what_is_no_claim_and_no_case_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_rows_that_are_no_words_are_numbered() -> None:
+    assert numbered("x", 12)[::11] == ["x₀", "x₁₁"]
+
+
+# Scaling
+
+
+def test_float16_overflows_where_scores_are_scaled_too_late() -> None:
+    queries, keys = torch.tensor([[250.0, 0, 0, 0]]), torch.tensor([[500.0, 0, 0, 0]])
+    half = scalings(queries, keys, torch.float16)
+    scores = {name: float(scores) for name, (scores, _) in half.items()}
+    assert list(scores.values()) == pytest.approx([math.inf] + [62500.0] * 3, rel=1e-3)
+    greatest = [greatest for _, greatest in half.values()]
+    assert greatest == pytest.approx([125000.0, 62500.0, 62500.0, 62500.0])
+    full = [float(scores) for scores, _ in scalings(queries, keys).values()]
+    assert full == pytest.approx([62500.0] * 4)
+    assert all(scores.dtype == torch.float16 for scores, _ in half.values())
+
+
+@pytest.mark.parametrize("power", [8.25, 0.0, -9.0, 12.0])
+def test_cells_that_float16_spoils_are_counted(power: float) -> None:
+    finding = found("scale", power=power, tokens=5, width=7, claim_d_k=3)
+    in_float32, in_half = (row for row in finding.shown if isinstance(row, Row))
+    true = in_float32.parts[0].numbers.double() * 4.0**power
+    table = table_of(finding)
+    for index, part in enumerate(in_half.parts[::2]):
+        numbers = part.numbers.double()
+        lost = int((~numbers.isfinite()).sum())
+        off = [
+            not math.isfinite(half) or abs(half - exact) > 0.01 * abs(exact)
+            for half, exact in zip(numbers.flatten().tolist(), true.flatten().tolist(), strict=True)
+        ]
+        assert table.columns["cells that overflow"][index] == f"{lost} of 25"
+        assert table.columns["cells more than 1 % off"][index] == f"{sum(off)} of 25"
+    spoilt = table.columns["cells more than 1 % off"] != ["0 of 25"] * 4
+    assert spoilt == (power != 0.0)
+
+
+def test_the_opening_view_shows_where_the_orders_part_in_float16() -> None:
+    overflowing = table_of(found("scale")).columns["cells that overflow"]
+    assert overflowing == ["3 of 9", "0 of 9", "0 of 9", "0 of 9"]
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_scaled_scores_and_their_greatest_numbers_recompute(size: dict[str, int]) -> None:
+    finding = found("scale", **size, power=3.0)
+    made = given_of(finding)
+    queries, keys = made["X"] @ made["W_q"], made["X"] @ made["W_k"]
+    root = math.sqrt(size["claim_d_k"])
+    row = finding.shown[0]
+    assert isinstance(row, Row)
+    for part in row.parts[::2]:
+        assert close(part.numbers, queries @ keys.T / root)
+    late = table_of(finding).columns["greatest number on the way"][0]
+    stages = (made["Q"] * 8, made["K"] * 8, made["Q"] @ made["K"].T * 64)
+    assert late == pytest.approx(max(float(s.abs().max()) for s in stages), rel=1e-12)
+
+
+# One matrix for two
+
+
+def test_a_row_times_a_column_merges_into_rank_one() -> None:
+    W_q, W_k = torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [1.0]])
+    both, singular, rank = merged(W_q, W_k)
+    assert both.tolist() == [[3.0, 1.0], [6.0, 2.0]]
+    assert singular.tolist() == pytest.approx([math.sqrt(50), 0.0], abs=1e-12)
+    assert rank == 1
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=60)
+def test_the_merged_matrix_has_rank_d_k_at_most(size: dict[str, int]) -> None:
+    W_q, W_k, _ = random_case(ClaimSettings(**size)).parameters()
+    both, singular, rank = merged(W_q, W_k)
+    assert 1 <= rank <= min(size["claim_d_k"], size["width"])
+    assert close(both, W_q.double() @ W_k.double().T, 1e-6)
+    counted = singular > size["width"] * 2**-23 * singular[0]
+    assert int(counted.sum()) == rank
+    assert singular.square().sum().item() == pytest.approx(both.double().square().sum().item())
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_merging_and_solving_recompute_for_both_inputs(size: dict[str, int]) -> None:
+    finding = found("merge", **size)
+    made = given_of(finding)
+    M = made["W_q"] @ made["W_k"].T
+    here, there = (made[name] @ M @ made[name].T for name in ("X", "X′"))
+    sides = [(check.left.numbers, check.right.numbers) for check in finding.checks]
+    for (left, right), true in zip(sides, (here, here, there, there), strict=True):
+        assert close(left, true)
+        assert close(right, true) or right is sides[2][1]
+    assert close(sides[2][1], made["X′"] @ made["Z"])
+    table = table_of(finding)
+    values = [column[0] for column in table.columns.values()]
+    singular = torch.linalg.svdvals(M)[: len(values)].tolist()
+    assert values == pytest.approx(singular, abs=1e-6)
+
+
+# Values, order, shapes
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_the_value_matrix_moves_out_of_the_sum(size: dict[str, int]) -> None:
+    finding = found("values", **size)
+    made = given_of(finding)
+    weights = attention(made["X"], made["W_q"], made["W_k"])
+    assert close(made["A"], weights)
+    (check,) = finding.checks
+    assert close(check.left.numbers, weights @ made["X"] @ made["W_v"])
+    assert close(check.right.numbers, weights @ (made["X"] @ made["W_v"]))
+
+
+def test_multiplications_are_counted() -> None:
+    table = table_of(found("values", tokens=3, width=7, claim_d_k=2))
+    by_weights, by_W_v = 3 * 3 * 7, 3 * 7 * 2
+    after = 3 * 3 * 2
+    assert table.columns["by the weights"] == [str(by_weights), str(after)]
+    assert table.columns["by W_v"] == [str(by_W_v)] * 2
+    assert table.columns["together"] == [str(by_weights + by_W_v), str(after + by_W_v)]
+
+
+@given(n=st.integers(1, 24), seed=st.integers(0, 9999))
+@hypothesis_settings(deadline=None, max_examples=60)
+def test_a_permutation_moves_something_wherever_it_can(n: int, seed: int) -> None:
+    order = permutation(n, seed)
+    assert sorted(order) == list(range(n))
+    assert (order == list(range(n))) == (n == 1)
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_permuted_outputs_recompute_from_the_order_shown(size: dict[str, int]) -> None:
+    finding = found("permute", **size)
+    made, n = given_of(finding), size["tokens"]
+    order = [int(str(row)) for row in table_of(finding).columns["row before"]]
+    causal = torch.ones(n, n).tril().double()
+
+    def output(x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return attention(x, made["W_q"], made["W_k"], mask) @ x @ made["W_v"]
+
+    x, positions = made["X"], made["positions"]
+    assert close(positions, sinusoidal(n, size["width"]).double(), 0.0)
+    sides = [
+        (output(x[order]), output(x)[order]),
+        (output(x[order], causal), output(x, causal)[order]),
+        (output(x[order] + positions), output(x + positions)[order]),
+    ]
+    for check, (left, right) in zip(finding.checks, sides, strict=True):
+        assert close(check.left.numbers, left)
+        assert close(check.right.numbers, right)
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=40)
+def test_leading_dimensions_change_no_bit_and_neighbours_the_last_at_most(
+    size: dict[str, int],
+) -> None:
+    finding = found("leading", **size)
+    made = given_of(finding)
+    alone, deeper, among = finding.checks
+    assert (alone.residual, deeper.residual) == (0.0, 0.0)
+    assert among.residual < 1e-5
+    weights = (made["Q"] @ made["K"].T / math.sqrt(size["claim_d_k"])).softmax(-1)
+    for check in finding.checks:
+        assert close(check.left.numbers, weights @ made["V"])
+
+
+def test_shapes_are_told() -> None:
+    table = table_of(found("leading", tokens=5, claim_d_k=3))
+    assert table.columns["queries"] == ["5 × 3", "1 × 5 × 3", "1 × 1 × 5 × 3", "3 × 2 × 5 × 3"]
+    assert table.columns["scores"] == ["5 × 5", "1 × 5 × 5", "1 × 1 × 5 × 5", "3 × 2 × 5 × 5"]
+
+
+# Stacking
+
+
+def test_cosines_are_those_of_the_rows() -> None:
+    x = torch.tensor([[2.0, 0.0], [3.0, 3.0], [0.0, 0.0]])
+    half = math.sqrt(0.5)
+    expected = torch.tensor([[1, half, 0], [half, 1, 0], [0, 0, 0]])
+    assert torch.allclose(cosines(x), expected, atol=1e-7)
+    assert mean_cosine(x) == pytest.approx(half / 3)
+    assert mean_cosine(x[:1]) is None
+
+
+@given(size=sizes, repeats=st.integers(0, 7))
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_stacked_attention_recomputes_and_never_spreads_the_rows(
+    size: dict[str, int], repeats: int
+) -> None:
+    finding = found("stack", **size, repeats=repeats)
+    made, columns = given_of(finding), table_of(finding).columns
+    x = made["X"]
+    for t in range(repeats + 1):
+        assert columns["rows apart at most"][t] == pytest.approx(
+            float((x.amax(0) - x.amin(0)).max()), abs=1e-4
+        )
+        mean = columns["mean cosine of two rows"][t]
+        assert (mean is None) == (size["tokens"] == 1)
+        assert mean is None or mean == pytest.approx(mean_cosine(x), abs=1e-2)
+        last, x = x, attention(x, made["W_q"], made["W_k"]) @ x
+    _, rows = (row for row in finding.shown if isinstance(row, Row))
+    assert close(rows.parts[-1].numbers, last, 1e-4)
+    apart = columns["rows apart at most"]
+    assert all(b <= a + 1e-5 for a, b in pairwise(apart))
+
+
+def test_stacked_attention_ends_in_one_direction() -> None:
+    columns = table_of(found("stack", tokens=5, width=7, claim_d_k=3, repeats=24)).columns
+    assert columns["mean cosine of two rows"][0] < 0.5
+    assert columns["mean cosine of two rows"][-1] == pytest.approx(1.0, abs=1e-6)
+    assert (columns["rank"][0], columns["rank"][-1]) == ("5", "1")
+
+
+# Influence
+
+
+def test_the_influence_of_a_linear_layer_is_its_weight_times_the_size_of_its_matrix() -> None:
+    generator = torch.Generator().manual_seed(0)
+    B, x, W = (torch.randn(*s, generator=generator) for s in ((3, 3), (3, 5), (5, 2)))
+    assert torch.allclose(measured(lambda x: B @ x @ W, x), B.abs() * W.norm(), atol=1e-5)
+
+
+def test_the_influence_of_one_step_of_the_network_is_that_of_its_tanh() -> None:
+    x, W, U = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5], [0.25]]), torch.tensor([[9.0]])
+    slope = 1 - math.tanh(1.0) ** 2
+    assert float(measured(lambda x: recurrent(x, W, U), x)) == pytest.approx(
+        slope * math.hypot(0.5, 0.25), rel=1e-5
+    )
+
+
+def test_the_network_is_torchs() -> None:
+    generator = torch.Generator().manual_seed(1)
+    x, W, U = (torch.randn(*s, generator=generator) for s in ((5, 3), (3, 2), (2, 2)))
+    cell = torch.nn.RNN(3, 2, bias=False)
+    cell.weight_ih_l0.data, cell.weight_hh_l0.data = W.T, U.T
+    assert torch.allclose(recurrent(x, W, U), cell(x)[0], atol=1e-6)
+
+
+@given(size=sizes)
+@hypothesis_settings(deadline=None, max_examples=15)
+def test_influences_recompute_by_small_steps(size: dict[str, int]) -> None:
+    finding = found("influence", **size)
+    made = given_of(finding)
+    rows = (row.parts for row in finding.shown if isinstance(row, Row))
+    shown = {part.name: part for parts in rows for part in parts if isinstance(part, Matrix)}
+    W_q, W_k, W_v = (made[name] for name in ("W_q", "W_k", "W_v"))
+    B = shown["B"].numbers.double()
+    layers = {
+        "attention": lambda x: attention(x, W_q, W_k) @ x @ W_v,
+        "linear layer": lambda x: B @ x @ W_v,
+        "RNN": lambda x: _states(x @ W_v, made["U"]),
+    }
+    x, step = made["X"], 1e-6
+    for name, layer in layers.items():
+        squares = torch.zeros(len(x), len(x), dtype=torch.float64)
+        for token in range(len(x)):
+            for dimension in range(x.shape[1]):
+                nudge = torch.zeros_like(x)
+                nudge[token, dimension] = step
+                slope = (layer(x + nudge) - layer(x - nudge)) / (2 * step)
+                squares[:, token] += slope.square().sum(-1)
+        assert close(shown[name].numbers, squares.sqrt(), 1e-4), name
+
+
+def _states(steps: Tensor, U: Tensor) -> Tensor:
+    states = [steps[0].tanh()]
+    for step in steps[1:]:
+        states.append((step + states[-1] @ U).tanh())
+    return torch.stack(states)
+
+
+def test_nothing_comes_back_in_the_network_and_all_reach_all_in_attention() -> None:
+    finding = found("influence", tokens=7)
+    row = finding.shown[0]
+    assert isinstance(row, Row)
+    attended, mixed, read = (part.numbers for part in row.parts[::2])
+    assert (attended > 0).all()
+    assert (mixed > 0).all()
+    assert torch.equal(read, read.tril())
+    assert (read + torch.ones(7, 7).triu(1) > 0).all()
+
+
+def test_paths_are_one_step_but_through_the_network() -> None:
+    assert path_lengths(7) == {
+        "first to last": ["1", "1", "7"],
+        "last to first": ["1", "1", "no way"],
+    }
+    assert path_lengths(1) == {"first to last": ["1"] * 3, "last to first": ["1"] * 3}
+
+
+def test_words_that_change_places_are_different_ones() -> None:
+    a, b, c = torch.eye(3)
+    assert swap(torch.stack([a, b, c])) == [2, 1, 0]
+    assert swap(torch.stack([a, b, a])) == [1, 0, 2]
+    assert swap(torch.stack([a, a])) == [0, 1]
+    assert swap(a[None]) == [0]
+
+
+def test_swapped_words_take_attentions_weights_with_them() -> None:
+    finding = found("influence", tokens=5)
+    mixing, fixed = finding.checks
+    made = given_of(finding)
+    order = swap(made["X"])
+    weights = attention(made["X"], made["W_q"], made["W_k"])
+    assert close(mixing.left.numbers, weights)
+    assert close(mixing.right.numbers, weights[order][:, order])
+    assert mixing.residual > 0.01
+    assert fixed.residual == 0.0
+    assert torch.allclose(fixed.left.numbers.sum(-1), torch.ones(5))
+
+
+def test_influence_leaves_x_without_gradients() -> None:
+    case = random_case(ClaimSettings())
+    influence.influence(case)
+    assert not case.x.requires_grad
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@given(size=sizes, pads=st.integers(0, 7))
+@hypothesis_settings(deadline=None, max_examples=20)
+def test_right_and_wrong_recompute_from_what_is_given(
+    mistake: str, size: dict[str, int], pads: int
+) -> None:
+    finding = found("mistakes", mistake=mistake, pads=pads, **size)
+    made = given_of(finding)
+    x, W_q, W_k, n = made["X"], made["W_q"], made["W_k"], size["tokens"]
+    queries, keys = x @ W_q, x @ W_k
+    scaled = queries @ keys.T / math.sqrt(size["claim_d_k"])
+    kept = torch.arange(n) < max(n - pads, 1)
+    hidden = {-math.inf: scaled.masked_fill(~kept, -math.inf), 0.0: scaled * kept}
+    v = made.get("v")
+    sides: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
+        "values": lambda: (scaled.softmax(-1) @ x @ made["W_v"], scaled.softmax(-1) @ x),
+        "fill": lambda: (hidden[-math.inf].softmax(-1), hidden[0.0].softmax(-1)),
+        "count": lambda: (scaled.softmax(-1), (scaled / math.sqrt(n)).softmax(-1)),
+        "tanh": lambda: (
+            ((queries[:, None] + keys).tanh() @ v)[..., 0].softmax(-1),
+            ((queries[:, None] + keys) @ v)[..., 0].softmax(-1),
+        ),
+        "dim": lambda: (scaled.softmax(-1), scaled.softmax(-2)),
+    }
+    (check,) = finding.checks
+    right, wrong = sides[mistake]()
+    assert close(check.left.numbers, right)
+    assert close(check.right.numbers, wrong)
+    assert check.residual == pytest.approx(float((right - wrong).abs().max()), abs=1e-4)
+
+
+def test_padding_filled_with_zeros_keeps_its_weight() -> None:
+    case = Case(torch.zeros(5, 2), list("abcde"), mistake="fill", pads=2)
+    columns = table_of(check_claim("mistakes", case)).columns
+    assert columns["filled with −∞"] == [0.0] * 6
+    assert columns["filled with 0"] == pytest.approx([2 / 5] * 6)
+
+
+@given(size=sizes, pads=st.integers(0, 7))
+@hypothesis_settings(deadline=None, max_examples=20)
+def test_the_weight_of_padding_is_that_of_its_columns(size: dict[str, int], pads: int) -> None:
+    finding = found("mistakes", mistake="fill", pads=pads, **size)
+    (check,), columns = finding.checks, table_of(finding).columns
+    valid = max(size["tokens"] - pads, 1)
+    for shown in (check.left, check.right):
+        sums = shown.numbers.double()[:, valid:].sum(-1)
+        *rows, mean = columns[shown.name]
+        assert rows == sums.tolist()
+        assert mean == pytest.approx(float(sums.mean()))
+    assert columns["filled with −∞"] == [0.0] * (size["tokens"] + 1)
+
+
+def test_without_tanh_every_query_gets_the_same_weights() -> None:
+    finding = found("mistakes", mistake="tanh", tokens=7, width=11, claim_d_k=3)
+    columns = table_of(finding).columns
+    assert columns["wrong"][0] < 1e-6 < 0.01 < columns["right"][0]
+    (check,) = finding.checks
+    for shown, name in ((check.left, "right"), (check.right, "wrong")):
+        numbers = shown.numbers.double()
+        assert columns[name] == [float((numbers.amax(0) - numbers.amin(0)).max())]
+
+
+def test_over_the_wrong_dimension_the_rows_do_not_sum_to_one() -> None:
+    finding = found("mistakes", mistake="dim", tokens=5)
+    (check,), columns = finding.checks, table_of(finding).columns
+    assert columns["over the keys"] == pytest.approx([1.0] * 5)
+    assert columns["over the queries"] == check.right.numbers.double().sum(-1).tolist()
+    assert check.right.numbers.sum(0).tolist() == pytest.approx([1.0] * 5)
+    assert max(columns["over the queries"]) > 1.01
+
+
+def test_scaling_by_the_count_evens_out_the_more_the_longer_the_sentence() -> None:
+    def evened(n: int) -> float:
+        columns = table_of(found("mistakes", mistake="count", tokens=n)).columns
+        return sum(columns["wrong"]) / sum(columns["right"])
+
+    assert evened(1) == 1.0
+    assert evened(23) < evened(3) < 1.0
+
+
+def test_the_right_results_are_those_of_attend() -> None:
+    case = random_case(ClaimSettings(mistake="count", tokens=5))
+    W_q, W_k, _ = case.parameters()
+    (check,) = check_claim("mistakes", case).checks
+    assert torch.equal(check.left.numbers, attend(case.x @ W_q, case.x @ W_k, case.x).weights)

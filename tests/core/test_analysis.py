@@ -1,0 +1,239 @@
+"""What a trace says recomputes from the trace."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torchtext.vocab import Vectors
+
+from attention.core import masks
+from attention.core.analysis import (
+    Neighbours,
+    contributions,
+    entropy_bits,
+    residual,
+    shares,
+    strongest,
+    table,
+)
+from attention.core.functional import Trace, attend
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+
+def traced(
+    n_queries: int = 3, n_keys: int = 7, d_v: int = 11, seed: int = 0, **more: object
+) -> Trace:
+    generator = torch.Generator().manual_seed(seed)
+    queries = torch.randn(n_queries, 5, generator=generator)
+    keys = torch.randn(n_keys, 5, generator=generator)
+    values = torch.randn(n_keys, d_v, generator=generator)
+    return attend(queries, keys, values, **more)  # type: ignore[arg-type]
+
+
+def by_hand() -> Trace:
+    """Two keys with weights 1/4 and 3/4, values (4, 0) and (0, 4): y = (1, 3)."""
+    scores = torch.tensor([[1.0, 3.0]]).log()
+    values = torch.tensor([[4.0, 0.0], [0.0, 4.0]])
+    return attend(
+        torch.zeros(1, 1), torch.zeros(2, 1), values, scores=lambda q, k: scores, scale=1.0
+    )
+
+
+@given(
+    n_queries=st.integers(1, 5),
+    n_keys=st.integers(1, 13),
+    d_v=st.integers(1, 17),
+    seed=st.integers(0, 99),
+    dropout=st.sampled_from([0.0, 0.4]),
+    data=st.data(),
+)
+@settings(deadline=None, max_examples=60)
+def test_contributions_sum_to_the_output_and_shares_to_one(
+    n_queries: int, n_keys: int, d_v: int, seed: int, dropout: float, data: st.DataObject
+) -> None:
+    cells = st.lists(st.booleans(), min_size=n_keys, max_size=n_keys)
+    rows = st.lists(cells, min_size=n_queries, max_size=n_queries)
+    generator = torch.Generator().manual_seed(seed)
+    mask = torch.tensor(data.draw(rows))
+    trace = traced(n_queries, n_keys, d_v, seed, mask=mask, dropout=dropout, generator=generator)
+    for query in range(n_queries):
+        terms = contributions(trace, query)
+        assert terms.shape == (n_keys, d_v)
+        torch.testing.assert_close(terms.sum(0), trace.output[query], atol=1e-5, rtol=1e-5)
+        assert residual(trace, query) < 1e-5
+        parts = shares(trace, query)
+        if not trace.output[query].any():
+            assert parts.tolist() == [0] * n_keys
+        elif trace.output[query].norm() > 0.05:  # below, the terms cancel and digits are lost
+            assert parts.sum().item() == pytest.approx(1, abs=1e-3)
+
+
+def test_contributions_and_shares_by_hand() -> None:
+    trace = by_hand()
+    torch.testing.assert_close(contributions(trace, 0), torch.tensor([[1.0, 0], [0, 3]]))
+    torch.testing.assert_close(shares(trace, 0), torch.tensor([0.1, 0.9]))
+
+
+def test_shares_are_zero_where_nothing_may_be_attended_to() -> None:
+    trace = traced(mask=masks.parse_cells("1:*", 3, 7))
+    assert shares(trace, 1).tolist() == [0] * 7
+    assert residual(trace, 1) == 0
+
+
+def test_a_share_is_negative_where_a_term_pulls_the_other_way() -> None:
+    values = torch.tensor([[3.0], [-1.0]])
+    trace = attend(torch.zeros(1, 1), torch.zeros(2, 1), values)
+    torch.testing.assert_close(shares(trace, 0), torch.tensor([1.5, -0.5]))
+
+
+def test_contributions_after_dropout_are_those_that_make_the_output() -> None:
+    trace = traced(dropout=0.5, generator=torch.Generator().manual_seed(1))
+    assert trace.dropped is not None
+    assert torch.equal(contributions(trace, 2), trace.dropped[2][:, None] * trace.values)
+
+
+def test_leading_dimensions_are_kept() -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((2, 3, 5), (2, 7, 5), (2, 7, 11))
+    trace = attend(*(torch.randn(shape, generator=generator) for shape in shapes))
+    assert contributions(trace, 1).shape == (2, 7, 11)
+    assert shares(trace, 1).shape == (2, 7)
+    assert entropy_bits(trace.weights).shape == (2, 3)
+
+
+def test_the_residual_is_the_distance_from_the_sum_of_the_terms() -> None:
+    trace = by_hand()
+    assert residual(trace, 0) == pytest.approx(0, abs=1e-7)
+    trace.output[0] += torch.tensor([3.0, 4.0])
+    assert residual(trace, 0) == pytest.approx(5)
+
+
+@pytest.mark.parametrize("most", [7, 11])
+def test_while_there_is_room_every_term_has_its_row(most: int) -> None:
+    trace, tokens = traced(n_queries=7, mask=masks.parse_cells("2:1", 7, 7)), list("abcabca")
+    terms = strongest(trace, tokens, 2, most)
+    assert terms.keys == tokens
+    assert terms.positions == list(range(7))
+    assert torch.equal(terms.weights, trace.weights[2])
+    assert torch.equal(terms.terms, contributions(trace, 2))
+    columns = table(trace, 2, tokens)
+    for name, numbers in terms.numbers.items():
+        assert numbers == columns[name]
+
+
+def test_the_weaker_terms_are_added_up_in_one_row() -> None:
+    trace, tokens = traced(n_queries=7), list("abcdefg")
+    terms = strongest(trace, tokens, 3, most=2)
+    weights = trace.weights[3].tolist()
+    kept = sorted(sorted(range(7), key=lambda key: -weights[key])[:2])
+    rest = [key for key in range(7) if key not in kept]
+    assert terms.keys == [*(tokens[key] for key in kept), "5 others"]
+    assert terms.positions == [*kept, None]
+    every, parts = contributions(trace, 3), shares(trace, 3)
+    torch.testing.assert_close(terms.terms, torch.vstack([every[kept], every[rest].sum(0)]))
+    torch.testing.assert_close(terms.terms.sum(0), trace.output[3])
+    assert terms.weights.tolist() == pytest.approx(
+        [*(weights[key] for key in kept), sum(weights[key] for key in rest)]
+    )
+    assert terms.numbers["score"] == [*trace.scores[3, kept].tolist(), None]
+    assert terms.numbers["scaled"] == [*trace.scaled[3, kept].tolist(), None]
+    assert terms.numbers["‖v‖"] == [*trace.values[kept].norm(dim=-1).tolist(), None]
+    assert terms.numbers["‖w·v‖"] == pytest.approx(terms.terms.norm(dim=-1).tolist())
+    assert terms.numbers["share of y"] == pytest.approx(
+        [*parts[kept].tolist(), parts[rest].sum().item()]
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "bits"),
+    [
+        ([1 / 8] * 8, 3),
+        ([0.5, 0.5, 0, 0], 1),
+        ([0.5, 0.25, 0.25], 1.5),
+        ([0, 1, 0], 0),
+        ([1], 0),
+        ([0, 0, 0], 0),
+    ],
+)
+def test_entropy_by_hand(weights: list[float], bits: float) -> None:
+    assert entropy_bits(torch.tensor([weights])).tolist() == [pytest.approx(bits, abs=1e-6)]
+
+
+def test_a_row_that_is_sure_has_an_entropy_of_plain_zero() -> None:
+    for bits in entropy_bits(torch.tensor([[0.0, 1, 0], [0, 0, 0]])).tolist():
+        assert math.copysign(1, bits) == 1, "would be shown as -0.00"
+
+
+@given(seed=st.integers(0, 999), n_keys=st.integers(1, 101), scale=st.sampled_from([0.1, 1, 30]))
+@settings(deadline=None, max_examples=60)
+def test_entropy_lies_between_zero_and_that_of_equal_weights(
+    seed: int, n_keys: int, scale: float
+) -> None:
+    bits = entropy_bits(traced(n_keys=n_keys, seed=seed, scale=scale).weights)
+    assert (bits >= -1e-6).all()
+    assert (bits <= math.log2(n_keys) + 1e-5).all()
+
+
+class Words(Vectors):  # type: ignore[misc]  # torchtext carries no types
+    """A vocabulary of five words in two dimensions."""
+
+    def __init__(self) -> None:
+        self.itos = ["east", "north", "northeast", "west", "nothing"]
+        self.stoi = {word: index for index, word in enumerate(self.itos)}
+        self.vectors = torch.tensor([[2.0, 0], [0, 3], [1, 1], [-5, 0], [0, 0]])
+        self.dim = 2
+
+
+def test_cosines_of_the_nearest_words_by_hand() -> None:
+    east, northeast = Neighbours(Words())(torch.tensor([[7.0, 0], [5, 5]]), k=3)
+    assert [word for word, _ in east[:2]] == ["east", "northeast"]
+    assert [cosine for _, cosine in east] == pytest.approx([1, 0.5**0.5, 0])
+    assert northeast[0] == ("northeast", pytest.approx(1))
+    assert {word for word, _ in northeast[1:]} == {"east", "north"}
+
+
+def test_at_most_the_whole_vocabulary_is_near() -> None:
+    (found,) = Neighbours(Words())(torch.tensor([[1.0, 0.5]]), k=11)
+    assert len(found) == 5
+    assert found[-1] == ("west", pytest.approx(-1 / 1.25**0.5))
+
+
+def test_only_the_first_words_of_the_vocabulary_are_compared() -> None:
+    (found,) = Neighbours(Words(), among=2)(torch.tensor([[1.0, 1.0]]), k=5)
+    assert {word for word, _ in found} == {"east", "north"}
+
+
+def test_a_zero_vector_is_near_nothing() -> None:
+    found = Neighbours(Words())(torch.tensor([[0.0, 0], [1, 0]]), k=1)
+    assert found == [[], [("east", 1)]]
+
+
+def test_the_nearest_word_to_a_words_vector_is_itself(glove: Vectors) -> None:
+    wanted = ["the", "cat", "street", "n't", "'s"]
+    x: Tensor = glove.vectors[torch.tensor([glove.stoi[word] for word in wanted])]
+    found = Neighbours(glove)(x, k=3)
+    assert [nearest[0] for nearest in found] == [(word, pytest.approx(1)) for word in wanted]
+    for nearest in found:
+        assert nearest == sorted(nearest, key=lambda pair: -pair[1])
+        assert len({word for word, _ in nearest}) == 3
+
+
+def test_the_table_has_a_row_a_key_and_the_numbers_of_the_trace() -> None:
+    trace = traced(n_queries=7, mask=masks.parse_cells("2:1 3:*", 7, 7))
+    tokens = list("abcdefg")
+    columns = table(trace, 2, tokens)
+    assert list(columns) == ["key", "score", "scaled", "weight", "‖v‖", "‖w·v‖", "share of y"]
+    assert columns["key"] == tokens
+    assert columns["score"] == trace.scores[2].tolist()
+    assert columns["scaled"] == trace.scaled[2].tolist()
+    assert columns["weight"] == trace.weights[2].tolist()
+    lengths = [math.hypot(*row) for row in trace.values.tolist()]
+    assert columns["‖v‖"] == pytest.approx(lengths)
+    shrunk = [w * v for w, v in zip(trace.weights[2].tolist(), lengths, strict=True)]
+    assert columns["‖w·v‖"] == pytest.approx(shrunk)
+    assert columns["share of y"] == shares(trace, 2).tolist()
+    assert table(trace, 3, tokens)["share of y"] == [0] * 7

@@ -1,0 +1,153 @@
+"""Masks by hand, and the notation of hidden cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.core import masks
+from tests.hostile import HOSTILE
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+
+def drawn(*rows: str) -> Tensor:
+    """A mask as it looks: 1 = may attend."""
+    return torch.tensor([[cell == "1" for cell in row] for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        (masks.causal(3, 5), drawn("10000", "11000", "11100")),
+        (masks.causal(5, 3), drawn("100", "110", "111", "111", "111")),
+        (masks.window(5, 5, 0), drawn("10000", "01000", "00100", "00010", "00001")),
+        (masks.window(3, 5, 1), drawn("11000", "11100", "01110")),
+        (masks.window(5, 3, 2), drawn("111", "111", "111", "011", "001")),
+        (masks.window(3, 5, 7), drawn("11111", "11111", "11111")),
+        (masks.lengths(torch.tensor([2, 0]), 3), torch.stack([drawn("110"), drawn("000")])),
+        (masks.lengths(torch.tensor([7]), 3), drawn("111")[None]),
+        (
+            masks.lengths(torch.tensor([[1, 3], [0, 2]]), 3),
+            torch.stack([drawn("100", "111"), drawn("000", "110")]),
+        ),
+        (masks.parse_cells("", 2, 3), drawn("111", "111")),
+        (masks.parse_cells("0:1", 2, 3), drawn("101", "111")),
+        (masks.parse_cells("0:1,3-5 2:*", 3, 7), drawn("1010001", "1111111", "0000000")),
+        (masks.parse_cells("*:2", 2, 3), drawn("110", "110")),
+        (masks.parse_cells("*:*", 2, 3), drawn("000", "000")),
+        (masks.parse_cells(" 1:0\n0:0-1  0:1 ", 2, 3), drawn("001", "011")),
+    ],
+)
+def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> None:
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == expected.tolist()
+
+
+def test_masks_combine_with_and() -> None:
+    combined = masks.causal(3, 5) & masks.window(3, 5, 1) & masks.lengths(torch.tensor([1]), 5)[0]
+    assert combined.tolist() == drawn("10000", "10000", "00000").tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: masks.window(3, 5, -1), "radius must be at least 0, got -1"),
+        (
+            lambda: masks.lengths(torch.tensor([1.0]), 3),
+            r"valid_lens must be whole numbers of shape \(batch,\) or \(batch, queries\), "
+            r"got torch.float32 of shape \(1,\)",
+        ),
+        (lambda: masks.lengths(torch.tensor(1), 3), r"valid_lens must .* of shape \(\)"),
+        (
+            lambda: masks.lengths(torch.ones(2, 3, 5, dtype=torch.int64), 3),
+            r"valid_lens must .* of shape \(2, 3, 5\)",
+        ),
+    ],
+)
+def test_impossible_masks_are_refused(make: Callable[[], Tensor], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        *("0", "0:", ":1", "0:a", "a:0", "0:1,", "0:,1", "0:1-", "0:-1", "-1:0", "0:1;1:0"),
+        *("0 : 1", "0:1-2-3", "**:1", "0:*,1", "00000:1", "0:12345", "1.0:1", "0:1 nonsense"),
+    ],
+)
+def test_cells_written_otherwise_are_refused_with_an_example(cells: str) -> None:
+    with pytest.raises(ValueError, match=r'written "query:keys", as in "0:1,3-5 4:\*", got '):
+        masks.parse_cells(cells, 3, 5)
+
+
+def test_the_message_names_the_bad_entry_and_keeps_it_short() -> None:
+    with pytest.raises(ValueError, match=r"got 'oops'$"):
+        masks.parse_cells("0:1 oops 2:1", 3, 5)
+    with pytest.raises(ValueError, match=r"got 'x{40}'$"):
+        masks.parse_cells("x" * 7000, 3, 5)
+
+
+@pytest.mark.parametrize("cells", ["3:0", "0:5", "9999:9999", "0:5-9999", "3:*", "7:1-3,11"])
+def test_cells_outside_the_sentence_are_left_alone(cells: str) -> None:
+    assert masks.parse_cells(cells, 3, 5).all()
+
+
+def test_a_range_that_reaches_out_of_the_sentence_hides_what_is_inside() -> None:
+    assert masks.parse_cells("1:3-9999", 3, 5).tolist() == drawn("11111", "11100", "11111").tolist()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_hides_nothing_unless_it_is_refused(text: str) -> None:
+    if text.split():
+        with pytest.raises(ValueError, match="hidden cells are written"):
+            masks.parse_cells(text, 3, 5)
+    else:
+        assert masks.parse_cells(text, 3, 5).all()
+
+
+@given(text=st.text(alphabet="0123456789:,-* \u0663\u00b2x", max_size=40))
+@settings(deadline=None, max_examples=200)
+def test_any_text_gives_a_mask_or_a_value_error(text: str) -> None:
+    try:
+        mask = masks.parse_cells(text, 3, 5)
+    except ValueError as error:
+        assert "hidden cells are written" in str(error)  # noqa: PT017  # not all text is refused
+    else:
+        assert mask.shape == (3, 5)
+
+
+@st.composite
+def bool_matrices(draw: st.DrawFn) -> Tensor:
+    rows, columns = draw(st.integers(1, 7)), draw(st.integers(1, 13))
+    row = st.lists(st.booleans(), min_size=columns, max_size=columns)
+    return torch.tensor(draw(st.lists(row, min_size=rows, max_size=rows)))
+
+
+def test_a_range_of_hidden_cells_that_goes_down_is_refused() -> None:
+    assert not masks.parse_cells("0:3-3", 5, 7)[0, 3]
+    with pytest.raises(ValueError, match=r"goes up, as in 3-5, got '5-3'"):
+        masks.parse_cells("0:5-3", 7, 7)
+
+
+@given(mask=bool_matrices())
+@settings(deadline=None, max_examples=100)
+def test_hidden_cells_are_read_back_as_the_same_mask(mask: Tensor) -> None:
+    assert torch.equal(masks.parse_cells(masks.format_cells(mask), *mask.shape), mask)
+
+
+@pytest.mark.parametrize(
+    ("mask", "cells"),
+    [
+        (drawn("111", "111"), ""),
+        (drawn("111", "000"), "1:*"),
+        (drawn("10110001", "11111111"), "0:1,4-6"),
+        (drawn("01", "10"), "0:0 1:1"),
+    ],
+)
+def test_hidden_cells_are_written_as_runs(mask: Tensor, cells: str) -> None:
+    assert masks.format_cells(mask) == cells

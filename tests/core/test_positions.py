@@ -1,0 +1,117 @@
+"""Positions against their definition: added, turned, and taken off the scores."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from attention.core.positions import alibi, rotary, sinusoidal, slopes
+from tests.properties import given
+from tests.properties import settings as given_settings
+from tests.properties import strategies as st
+
+
+@pytest.mark.parametrize(("n_tokens", "d_model"), [(3, 5), (7, 11), (11, 2), (5, 1), (1, 7)])
+def test_sinusoidal_is_sines_and_cosines_of_the_position(n_tokens: int, d_model: int) -> None:
+    encoding = sinusoidal(n_tokens, d_model)
+    assert encoding.shape == (n_tokens, d_model)
+    assert encoding.dtype == torch.float32
+    for position in range(n_tokens):
+        for dimension in range(d_model):
+            wave = (math.sin, math.cos)[dimension % 2]
+            angle = position / 10000 ** (dimension // 2 * 2 / d_model)
+            assert encoding[position, dimension].item() == pytest.approx(wave(angle), abs=1e-7)
+
+
+def test_the_first_position_is_zeros_and_ones() -> None:
+    assert sinusoidal(3, 7)[0].tolist() == [0, 1, 0, 1, 0, 1, 0]
+
+
+def test_far_positions_stay_exact_within_bounds_and_different() -> None:
+    encoding = sinusoidal(512, 50)
+    assert encoding.abs().max() <= 1
+    assert encoding[511, 0].item() == pytest.approx(math.sin(511), abs=1e-7)
+    assert len(encoding.unique(dim=0)) == 512
+
+
+def test_positions_depend_on_the_offset_alone() -> None:
+    encoding = sinusoidal(11, 8)
+    products = encoding @ encoding.T
+    assert torch.allclose(products.diagonal(3), products[0, 3].expand(8), atol=1e-5)
+
+
+def test_no_tokens_have_no_positions() -> None:
+    assert sinusoidal(0, 5).shape == (0, 5)
+
+
+# Rotary
+
+
+@given(st.integers(1, 9), st.integers(1, 11), st.integers(0, 99))
+@given_settings(deadline=None, max_examples=60)
+def test_rotary_keeps_lengths(tokens: int, d_k: int, seed: int) -> None:
+    vectors = torch.randn(2, tokens, d_k, generator=torch.Generator().manual_seed(seed))
+    turned = rotary(vectors)
+    assert turned.shape == vectors.shape
+    torch.testing.assert_close(turned.norm(dim=-1), vectors.norm(dim=-1), atol=1e-5, rtol=1e-5)
+
+
+@given(st.integers(1, 11), st.integers(0, 12), st.integers(0, 99))
+@given_settings(deadline=None, max_examples=60)
+def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(d_k, generator=generator).expand(23, d_k) for _ in range(2))
+    along = (rotary(query) @ rotary(key).T).diagonal(distance)
+    torch.testing.assert_close(along, along[:1].expand_as(along), atol=1e-4, rtol=1e-4)
+
+
+def test_rotary_turns_pairs_by_position_and_leaves_the_last_of_an_odd_width() -> None:
+    turned = rotary(torch.tensor([[1.0, 0, 1, 0, 7]]).expand(4, 5))
+    slow = 3 / 10000 ** (2 / 5)
+    expected = [math.cos(3), math.sin(3), math.cos(slow), math.sin(slow), 7]
+    assert turned[3].tolist() == pytest.approx(expected, abs=1e-6)
+    assert turned[0].tolist() == [1, 0, 1, 0, 7]
+
+
+def test_a_width_of_one_has_no_pair_to_turn() -> None:
+    vectors = torch.randn(5, 1)
+    assert torch.equal(rotary(vectors), vectors)
+
+
+# ALiBi
+
+
+def test_slopes_of_8_heads_are_the_papers() -> None:
+    assert slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
+
+
+def authors_slopes(n: int) -> list[float]:
+    """As in the code of Press et al., github.com/ofirpress/attention_with_linear_biases."""
+
+    def power_of_2(n: int) -> list[float]:
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+
+    if math.log2(n).is_integer():
+        return power_of_2(n)
+    closest = 2 ** math.floor(math.log2(n))
+    return power_of_2(closest) + authors_slopes(2 * closest)[0::2][: n - closest]
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 5, 6, 7, 12, 16, 25, 50])
+def test_slopes_are_those_of_the_authors_code(heads: int) -> None:
+    assert slopes(heads).tolist() == pytest.approx(authors_slopes(heads), rel=1e-6)
+
+
+def test_slopes_of_12_heads_interleave_those_of_16() -> None:
+    between = [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]
+    assert slopes(12).tolist() == pytest.approx(slopes(8).tolist() + between, rel=1e-6)
+
+
+def test_alibi_takes_slope_times_distance_off_each_head() -> None:
+    bias = alibi(2, 3, 5)
+    assert bias.shape == (2, 3, 5)
+    assert bias[0, 1].tolist() == [-1 / 16, 0, -1 / 16, -2 / 16, -3 / 16]
+    assert bias[1, 2].tolist() == [-2 / 256, -1 / 256, 0, -1 / 256, -2 / 256]

@@ -1,0 +1,162 @@
+"""Numbers as tables: what is shown reads back, adds up, and is never interpreted."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import pytest
+
+from attention.display.tables import FEWER_ROWS, MAX_ROWS, Working, number, table, working
+from tests.hostile import HOSTILE
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+
+def read(shown: str) -> float:
+    return float(shown.replace("−", "-").replace("∞", "inf"))
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """The cells of all rows, its name first, unescaped."""
+    lines = re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL)
+    parts = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, flags=re.DOTALL) for line in lines)
+    return [[html.unescape(re.sub(r"</?bdi>", "", cell)) for cell in line] for line in parts]
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0.0000"),
+        (-0.0, "0.0000"),
+        (1.0, "1.0000"),
+        (-2.5, "−2.5000"),
+        (2 / 3, "0.6667"),
+        (0.001, "0.0010"),
+        (0.0009, "9.000e−4"),
+        (-1.5e-7, "−1.500e−7"),
+        (99999.0, "99999.0000"),
+        (100000.0, "1.000e5"),
+        (-1.25e30, "−1.250e30"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "not a number"),
+        (None, ""),
+    ],
+)
+def test_four_decimals_or_four_digits_where_these_would_lose_it(
+    value: float | None, shown: str
+) -> None:
+    assert number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.03125, "0.0313"), (-0.03125, "−0.0313"), (0.09375, "0.0938"), (100050.0, "1.001e5")],
+)
+def test_a_number_halfway_is_rounded_as_the_matrix_beside_it_rounds(
+    value: float, shown: str
+) -> None:
+    assert number(value) == shown
+
+
+@given(value=st.floats(-1e300, 1e300) | st.floats(width=32, allow_nan=False))
+@settings(deadline=None, max_examples=300)
+def test_a_shown_number_reads_back_within_what_is_shown(value: float) -> None:
+    small = 0 < abs(value) < 1e-3 or abs(value) >= 1e5
+    relative, absolute = (5.1e-4, 1e-323) if small else (0, 0.5001e-4)
+    assert math.isclose(read(number(value)), value, rel_tol=relative, abs_tol=absolute)
+
+
+# Tables
+
+
+def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
+    page = table(["a", "b"], {"q": [1.0, 2.0], "k": ["kept", None]}, total=["sum", "", "3"])
+    assert rows_of(page) == [
+        ["", "q", "k"],
+        ["a", "1.0000", "kept"],
+        ["b", "2.0000", ""],
+        ["sum", "", "3"],
+    ]
+    assert page.count("<tfoot>") == 1
+    assert "<tfoot>" not in table(["a"], {"q": [1.0]})
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        table(["a", "b"], {"q": [1.0]})
+
+
+TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope)='[a-z]+')?>"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_escaped_wherever_it_may_stand(text: str) -> None:
+    work = Working(text, [text, text], {text: [text, text], "last": [1.0, 2.0]}, text, 3.0)
+    page = working(work)
+    assert not set("<>\"'") & set(re.sub(TAGS, "", page))
+    assert page.count(html.escape(text)) >= 6
+    assert [row[0] for row in rows_of(page)[1:]] == [text, text, text]
+
+
+# Workings
+
+
+def test_a_working_shows_its_words_its_terms_and_their_total() -> None:
+    work = Working("The product.", ["0", "1"], {"q": [2.0, 3.0], "q·k": [4.0, 6.0]}, "sum", 10.0)
+    page = working(work)
+    assert page.startswith("<p>The product.</p>")
+    assert rows_of(page)[1:] == [
+        ["0", "2.0000", "4.0000"],
+        ["1", "3.0000", "6.0000"],
+        ["sum", "", "10.0000"],
+    ]
+
+
+def test_a_working_without_columns_is_its_words() -> None:
+    assert working(Working("It is < itself.", ())) == "<p>It is &lt; itself.</p>"
+
+
+def test_a_working_without_a_total_has_no_last_row() -> None:
+    assert "tfoot" not in working(Working("w", ["a"], {"q": [1.0]}))
+
+
+def long(count: int) -> Working:
+    terms = [(-1.0) ** row * (1 + (row * 37) % count) / 7 for row in range(count)]
+    columns = {"fate": ["kept"] * count, "weight": [2 * term for term in terms], "term": terms}
+    return Working("Long.", [f"t{row}" for row in range(count)], columns, "sum", math.fsum(terms))
+
+
+@pytest.mark.parametrize("count", [1, 61, MAX_ROWS])
+def test_up_to_64_rows_are_all_shown(count: int) -> None:
+    shown = rows_of(working(long(count)))[1:-1]
+    assert [row[0] for row in shown] == [f"t{row}" for row in range(count)]
+
+
+@pytest.mark.parametrize("count", [MAX_ROWS + 1, 131, 512])
+def test_of_more_rows_the_largest_are_shown_and_what_the_others_come_to(count: int) -> None:
+    work = long(count)
+    _, *shown, rest, total = rows_of(working(work))
+    terms = dict(zip(work.names, work.columns["term"], strict=True))
+    assert len(shown) == FEWER_ROWS == 32
+    assert rest[:3] == [f"{count - FEWER_ROWS} more", "", ""]
+
+    names = [row[0] for row in shown]
+    assert names == sorted(names, key=lambda name: int(name[1:])), "in their own order"
+    smallest = min(abs(float(terms[name])) for name in names)
+    others = [abs(float(term)) for name, term in terms.items() if name not in names]
+    assert smallest >= max(others)
+    for name, fate, weight, term in shown:
+        assert fate == "kept"
+        assert term == number(float(terms[name]))
+        assert weight == number(2 * float(terms[name]))
+
+    added = math.fsum(read(row[-1]) for row in [*shown, rest])
+    assert abs(added - read(total[-1])) <= (FEWER_ROWS + 2) * 0.5e-4
+    assert work.total is not None
+    assert abs(read(total[-1]) - work.total) <= 0.5e-4

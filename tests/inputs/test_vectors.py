@@ -1,0 +1,208 @@
+"""Word vectors: the published numbers, the owner's own file, and random ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torchtext.vocab import Vectors
+
+from attention.core.analysis import Neighbours
+from attention.inputs.vectors import (
+    OWN_VECTORS_VARIABLE,
+    OwnVectors,
+    PackagedGlove,
+    look_up,
+    own_vectors_path,
+    random_vectors,
+)
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+GOLDENS = json.loads((Path(__file__).parent / "goldens.json").read_text("utf-8"))
+PINNED = [0.1160769835, -1.6633208990, -1.6025487185]
+THREE_WORDS = "cat 1 -2 3\ndog 0.5 0 -1e-2\nnaïve 7 11 13\n"
+ZIPPED = gzip.compress(THREE_WORDS.encode())
+BROKEN = {
+    "empty.txt": b"",
+    "blank.txt": b"\n\n",
+    "header.txt": b"3 4\n",
+    "words.txt": b"hello\nworld\n",
+    "ragged.txt": b"cat 1 2 3\ndog 1 2\n",
+    "letters.txt": b"cat 1 two 3\n",
+    "plain.gz": b"not zipped",
+    "cut.gz": ZIPPED[:-9],
+    "damaged.gz": ZIPPED[:10] + b"\xff" * 20,
+}
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., str]:
+    """A function that writes a vector file and says where it is."""
+
+    def write(content: str | bytes, name: str = "own.txt") -> str:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    return write
+
+
+def test_glove_has_its_published_numbers(glove: PackagedGlove) -> None:
+    published = GOLDENS["glove_6b_50d_first_values"]["the"]
+    assert len(glove.itos) == len(glove.stoi) == len(glove.vectors) == 400_000
+    assert glove.dim == 50
+    assert glove.vectors.dtype == torch.float32
+    assert glove["the"][:5].tolist() == pytest.approx(published, abs=1e-6)
+    assert glove.itos[0] == "the"
+
+
+def test_tokens_are_looked_up_and_unknown_words_are_zeros(glove: PackagedGlove) -> None:
+    embedded = look_up(glove, ["the", "zzqx", "cat", "the"])
+    assert embedded.known == (True, False, True, True)
+    assert embedded.x.shape == (4, 50)
+    assert embedded.x[1].tolist() == [0] * 50
+    assert torch.equal(embedded.x[0], glove["the"])
+    assert torch.equal(embedded.x[2], glove["cat"])
+    assert torch.equal(embedded.x[3], embedded.x[0])
+
+
+def test_looking_up_nothing_known_gives_zeros(glove: PackagedGlove) -> None:
+    assert look_up(glove, ["zzqx"]).x.tolist() == [[0] * 50]
+    assert look_up(glove, []).x.shape == (0, 50)
+
+
+def test_what_is_looked_up_can_be_changed_without_changing_the_vectors(
+    glove: PackagedGlove,
+) -> None:
+    embedded = look_up(glove, ["cat"])
+    before = glove["cat"].clone()
+    embedded.x.add_(1)
+    assert torch.equal(glove["cat"], before)
+
+
+def test_own_vectors_may_be_gzipped(written: Callable[..., str]) -> None:
+    assert OwnVectors(written(ZIPPED, "own.txt.gz")).itos == ["cat", "dog", "naïve"]
+
+
+@pytest.mark.parametrize("header", ["", "3 3\n"])
+def test_own_vectors_are_read_with_or_without_a_header(
+    header: str, written: Callable[..., str]
+) -> None:
+    vectors = OwnVectors(written(header + THREE_WORDS))
+    assert vectors.itos == ["cat", "dog", "naïve"]
+    assert vectors.dim == 3
+    assert look_up(vectors, ["dog", "naïve", "fish"]).x.tolist() == [
+        pytest.approx([0.5, 0, -0.01]),
+        [7, 11, 13],
+        [0, 0, 0],
+    ]
+
+
+def test_a_changed_file_of_the_same_name_is_read_anew(written: Callable[..., str]) -> None:
+    assert OwnVectors(written("cat 1 2 3\n"))["cat"].tolist() == [1, 2, 3]
+    assert OwnVectors(written("cat 4 5 6\n"))["cat"].tolist() == [4, 5, 6]
+
+
+def test_reading_leaves_no_file_behind(written: Callable[..., str], tmp_path: Path) -> None:
+    OwnVectors(written(THREE_WORDS))
+    assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+
+
+def test_loading_vectors_does_not_touch_tls_verification(
+    written: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = ssl.create_default_context
+    monkeypatch.setattr(ssl, "_create_default_https_context", verified)
+    OwnVectors(written(THREE_WORDS))
+    assert ssl._create_default_https_context is verified
+    with pytest.raises(ValueError, match=OWN_VECTORS_VARIABLE):
+        OwnVectors(written("cat 1 two 3\n"))
+    assert ssl._create_default_https_context is verified
+    PackagedGlove()
+    assert ssl._create_default_https_context is verified
+
+
+def test_a_missing_file_is_named_in_the_message(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ATTENTION_VECTORS must name .*, got '.*none\.txt'"):
+        OwnVectors(str(tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_is_no_vector_file_is_refused(name: str, written: Callable[..., str]) -> None:
+    with pytest.raises(ValueError, match="ATTENTION_VECTORS must name a GloVe or word2vec"):
+        OwnVectors(written(BROKEN[name], name))
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ATTENTION_VECTORS must name a GloVe or word2vec"):
+        OwnVectors(str(tmp_path))
+
+
+def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(
+    written: Callable[..., str],
+) -> None:
+    vectors: Vectors = OwnVectors(written(b"cat 1 2 3\n\xff\xfe 1 2 3\ndog -1 2 3\n"))
+    assert vectors.itos == ["cat", "dog"]
+    assert len(vectors.vectors) == 2
+    (nearest,) = Neighbours(vectors)(torch.tensor([[-1.0, -2.0, -3.0]]), k=5)
+    assert [word for word, _ in nearest] == ["dog", "cat"]
+
+
+def test_own_vectors_are_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
+    assert own_vectors_path() is None
+    monkeypatch.setenv(OWN_VECTORS_VARIABLE, "")
+    assert own_vectors_path() is None
+    monkeypatch.setenv(OWN_VECTORS_VARIABLE, "vectors.txt")
+    assert own_vectors_path() == "vectors.txt"
+
+
+words = st.lists(st.text(min_size=1, max_size=8), max_size=7)
+
+
+@given(before=words, after=words, word=st.text(max_size=8), seed=st.integers(0, 9999))
+@settings(deadline=None, max_examples=50)
+def test_a_random_vector_belongs_to_its_word_in_any_sentence(
+    before: list[str], after: list[str], word: str, seed: int
+) -> None:
+    alone = random_vectors([word], 5, seed)
+    among = random_vectors([*before, word, *after], 5, seed)
+    assert among.x.shape == (len(before) + 1 + len(after), 5)
+    assert all(among.known)
+    assert torch.equal(among.x[len(before)], alone.x[0])
+
+
+def test_random_vectors_differ_by_word_and_by_seed() -> None:
+    x = random_vectors(["cat", "dog", "cat"], 7, seed=0).x
+    assert not torch.equal(x[0], x[1])
+    assert torch.equal(x[0], x[2])
+    assert not torch.equal(x, random_vectors(["cat", "dog", "cat"], 7, seed=1).x)
+
+
+def test_random_vectors_have_mean_zero_and_variance_one() -> None:
+    x = random_vectors([str(number) for number in range(500)], 101, seed=0).x
+    assert x.mean().item() == pytest.approx(0, abs=0.02)
+    assert x.var().item() == pytest.approx(1, abs=0.02)
+    assert x.abs().max() <= 3**0.5
+
+
+def test_random_numbers_are_those_of_links_already_sent() -> None:
+    x = random_vectors(["cat"], 3, seed=0).x[0]
+    assert x.tolist() == pytest.approx(PINNED, abs=1e-6)
+
+
+def test_drawing_vectors_leaves_the_global_generator_alone() -> None:
+    before = torch.get_rng_state()
+    random_vectors(["cat"], 3, seed=0)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_random_vectors_need_a_dimension() -> None:
+    with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
+        random_vectors(["cat"], 0, seed=0)

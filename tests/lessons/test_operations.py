@@ -1,0 +1,532 @@
+"""The building blocks: our answers against torch's, workings that recompute, input of any kind."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.core.settings import complaint, settings_of
+from attention.core.variants import VARIANTS
+from attention.display.matrix import Matrix, read_stack, write_stack
+from attention.lessons.operations import (
+    OPERATIONS,
+    Made,
+    OperationSettings,
+    Refused,
+    clamped,
+    prepare,
+)
+from attention.lessons.operations.answers import MAX_DRAWN
+from attention.lessons.operations.products import bmm, transpose
+from attention.lessons.operations.settings import (
+    CHANGES,
+    STACK,
+    fits_a_grid,
+    parts_of,
+    read_numbers,
+    resized,
+    with_part,
+)
+from attention.lessons.operations.softmaxes import entropy_terms, softmax
+from attention.lessons.steps import StepSettings
+from attention.pipeline import Selection, Settings, every_setting, link_problems
+from tests.hostile import HOSTILE
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
+
+SCHEMA = settings_of(OperationSettings)
+GOLDENS = json.loads((Path(__file__).parent / "goldens.json").read_text("utf-8"))
+PUBLISHED: dict[str, Any] = {
+    "block": "bmm",
+    "bmm_a": "1 2 3; 4 5 6 | 1 0 -1; 2 2 0",
+    "bmm_b": "1 0; 0 1; 2 -1 | 3 1; 0 2; 1 1",
+    "transpose_x": "1 2 3; 4 5 6 | 7 8 9; 10 11 12",
+    "transpose_dims": "1-2",
+    "softmax_x": "1 2 3; 3 2 1 | 0 0 4; 1 1 1",
+    "softmax_dim": "2",
+    "temperature_x": "2 1 0 -1",
+    "temperature": 0.5,
+    "mask_keys": 4,
+    "masked_scores": "0 1 2 3; 3 2 1 0 | 1 1 1 1; 0 0 0 10",
+    "lens_dim": "1-D",
+    "valid_lens": "2 3",
+    "valid_lens_2d": "1 3; 2 4",
+    "block_batch": 0,
+    "block_row": 1,
+    "block_column": 0,
+}
+EVERY_CASE = [
+    ({"block": name} | dict(example) | choice)
+    for name, block in OPERATIONS.items()
+    for example in ({}, *block.examples.values())
+    for choice in {
+        "transpose": [{"transpose_dims": dims} for dims in ("1-2", "0-1", "0-2")],
+        "softmax": [{"softmax_dim": dim} for dim in "012"],
+        "temperature": [{"temperature": T} for T in (0.05, 0.5, 1.0, 10.0)],
+        "sequence_mask": [{"lens_dim": dim} for dim in ("1-D", "2-D")],
+        "masked_softmax": [{"lens_dim": dim} for dim in ("1-D", "2-D")],
+    }.get(name, [{}])
+]
+every_case = pytest.mark.parametrize("case", EVERY_CASE, ids=str)
+sizes = st.integers(1, 5)
+
+
+def made(**settings: Any) -> Made:
+    answer = prepare(OperationSettings(**settings))
+    assert isinstance(answer, Made), answer
+    return answer
+
+
+def refused(**settings: Any) -> str:
+    answer = prepare(OperationSettings(**settings))
+    assert isinstance(answer, Refused)
+    return " ".join(answer.words)
+
+
+def drawn(*size: int, seed: int = 0) -> Tensor:
+    return torch.randn(size, generator=torch.Generator().manual_seed(seed))
+
+
+def shown(text: str) -> float:
+    """A number of a table as it is read."""
+    if text in ("∞", "−∞"):
+        return math.inf if text == "∞" else -math.inf
+    return float(text.replace("−", "-"))
+
+
+# Links already sent
+
+
+def test_published_defaults_and_options_stay_since_links_rely_on_them() -> None:
+    assert {name: default for name, (default, _) in SCHEMA.items()} == PUBLISHED
+    options = {name: about.choices() for name, (_, about) in SCHEMA.items() if about.choices()}
+    assert options == {
+        "block": tuple(OPERATIONS),
+        "transpose_dims": ("1-2", "0-1", "0-2"),
+        "softmax_dim": ("0", "1", "2"),
+        "lens_dim": ("1-D", "2-D"),
+    }
+
+
+def test_no_other_setting_has_a_name_of_these_and_links_may_carry_all_of_them() -> None:
+    others = [Settings, Selection, StepSettings, *(v.Config for v in VARIANTS.values())]
+    for other in others:
+        assert not settings_of(other).keys() & SCHEMA.keys()
+    assert SCHEMA.keys() <= every_setting().keys()
+    assert link_problems({name: str(value) for name, value in PUBLISHED.items()}) == []
+
+
+def test_every_default_is_legal_and_every_block_reads_settings_that_exist() -> None:
+    for name, (default, about) in SCHEMA.items():
+        assert complaint(name, default, about, default) is None
+    for block in OPERATIONS.values():
+        assert set(block.inputs) <= SCHEMA.keys()
+        for example in block.examples.values():
+            assert set(example) <= set(block.inputs)
+            for name, value in example.items():
+                assert complaint(name, *SCHEMA[name], value) is None
+
+
+# Numbers checked by hand
+
+
+def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
+    answer = made(block="bmm")
+    assert answer.ours.tolist() == [[[7, -1], [16, -1]], [[2, 0], [6, 6]]]
+    assert answer.shapes.startswith("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)")
+    work = answer.working(0, 1, 0)
+    assert work.columns == {
+        "row 1 of A": [4, 5, 6],
+        "column 0 of B": [1, 0, 2],
+        "product": [4, 0, 12],
+    }
+    assert work.total[-1] == "16.0000"
+
+
+def test_bmm_lights_the_row_and_the_column_that_meet() -> None:
+    for row in made(block="bmm").pictures:
+        assert [part.lights for part in row if isinstance(part, Matrix)] == ["row", "column", ""]
+
+
+def test_one_by_one_is_a_product() -> None:
+    answer = made(block="bmm", bmm_a="3", bmm_b="-2")
+    assert answer.ours.tolist() == [[[-6]]]
+    assert answer.sizes == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("dims", "expected"),
+    [
+        ("1-2", [[[1, 4], [2, 5], [3, 6]], [[7, 10], [8, 11], [9, 12]]]),
+        ("0-1", [[[1, 2, 3], [7, 8, 9]], [[4, 5, 6], [10, 11, 12]]]),
+        ("0-2", [[[1, 7], [4, 10]], [[2, 8], [5, 11]], [[3, 9], [6, 12]]]),
+    ],
+)
+def test_transposing_puts_two_dimensions_in_each_others_place(dims: str, expected: Any) -> None:
+    answer = made(block="transpose", transpose_dims=dims)
+    assert answer.ours.tolist() == expected
+    assert torch.equal(answer.ours, answer.torchs)
+
+
+def test_only_the_drawn_part_of_a_long_transposed_stack_can_be_chosen_in_and_it_says_so() -> None:
+    row = " ".join(map(str, range(9)))
+    answer = made(block="transpose", transpose_x=row, transpose_dims="0-2")
+    assert answer.ours.shape == (9, 1, 1)
+    assert len(answer.pictures) == MAX_DRAWN
+    assert answer.notes == [f"Of 9 matrices the first {MAX_DRAWN} are drawn."]
+
+
+@pytest.mark.parametrize(
+    ("settings", "golden"),
+    [
+        ({}, "masked_softmax_1d_lens"),
+        ({"lens_dim": "2-D"}, "masked_softmax_2d_lens"),
+    ],
+)
+def test_masked_softmax_opens_on_the_published_numbers(
+    settings: dict[str, str], golden: str
+) -> None:
+    published = GOLDENS[golden]
+    answer = made(block="masked_softmax", **settings)
+    assert read_stack(PUBLISHED["masked_scores"]).tolist() == published["scores"]
+    expected = torch.tensor(published["weights"], dtype=torch.float32)
+    torch.testing.assert_close(answer.ours, expected, atol=1e-6, rtol=1e-3)
+
+
+def test_a_query_with_nothing_to_attend_to_gets_zeros_where_torch_has_no_number() -> None:
+    answer = made(block="masked_softmax", valid_lens="0 3")
+    assert answer.ours[0].tolist() == [[0.0] * 4] * 2
+    assert answer.torchs[0].isnan().all()
+    torch.testing.assert_close(answer.ours[1], answer.torchs[1])
+    (note,) = answer.notes
+    assert "query 0 of sequence 0, query 1 of sequence 0" in note
+    assert "zeros" in note
+    assert "NaN" in note
+    assert answer.compared.startswith("Greatest difference from ours, where it has numbers: ")
+    nothing = made(block="masked_softmax", valid_lens="0 0")
+    assert nothing.difference is None
+    assert nothing.compared == "Nothing to compare: torch has no number here."
+
+
+def test_lengths_of_0_and_beyond_the_keys_hide_everything_and_nothing() -> None:
+    answer = made(block="sequence_mask", valid_lens="0 2 4 99")
+    assert answer.ours.int().tolist() == [[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1]]
+    assert len(answer.notes) == 2
+    answer = made(block="sequence_mask", lens_dim="2-D", valid_lens_2d="1 3 0; 2 7 1", mask_keys=5)
+    assert answer.ours.sum(-1).tolist() == [[1, 3, 0], [2, 5, 1]]
+    assert answer.sizes == (2, 3, 5)
+
+
+def test_a_temperature_towards_0_decides_and_a_high_one_evens_out() -> None:
+    cold, hot = (made(block="temperature", temperature=T).ours for T in (0.05, 10.0))
+    torch.testing.assert_close(cold[1], torch.tensor([1.0, 0, 0, 0]))
+    assert torch.equal(cold[0], hot[0])
+    assert float(hot[1].max() - hot[1].min()) < 0.08
+    bits = [float(entropy_terms(row).sum()) for row in (cold[1], hot[0], hot[1])]
+    assert bits == sorted(bits)
+    assert float(entropy_terms(torch.full((8,), 1 / 8)).sum()) == pytest.approx(3)
+
+
+def test_zeros_are_never_shown_with_a_minus() -> None:
+    work = made(block="bmm", bmm_a="-1 -0", bmm_b="0; 5").working(0, 0, 0)
+    assert [math.copysign(1, x) for x in work.columns["product"]] == [1, 1]
+    assert math.copysign(1, float(entropy_terms(torch.ones(1)))) == 1
+
+
+# Our answers are torch's
+
+
+@given(b=sizes, n=sizes, m=sizes, p=sizes, seed=st.integers(0, 99))
+@hypothesis_settings(deadline=None, max_examples=40)
+def test_our_answers_agree_with_torch_for_any_shape(
+    b: int, n: int, m: int, p: int, seed: int
+) -> None:
+    a, x = drawn(b, n, m, seed=seed), drawn(b, m, p, seed=seed + 1)
+    torch.testing.assert_close(bmm(a, x), torch.bmm(a, x))
+    for dim in (0, 1, 2):
+        torch.testing.assert_close(softmax(a * 20, dim), (a * 20).softmax(dim))
+        for other in (0, 1, 2):
+            assert torch.equal(transpose(a, dim, other), a.transpose(dim, other))
+
+
+@given(b=st.integers(1, 4), n=sizes, m=sizes, seed=st.integers(0, 99), data=st.data())
+@hypothesis_settings(deadline=None, max_examples=30)
+def test_what_a_block_makes_agrees_with_torch_wherever_torch_has_a_number(
+    b: int, n: int, m: int, seed: int, data: Any
+) -> None:
+    text = write_stack(drawn(b, n, m, seed=seed))
+    lens = st.lists(st.integers(0, m + 2), min_size=b, max_size=b)
+    settings = {
+        "masked_scores": text,
+        "softmax_x": text,
+        "transpose_x": text,
+        "valid_lens": " ".join(map(str, data.draw(lens))),
+        "softmax_dim": data.draw(st.sampled_from("012")),
+        "mask_keys": m,
+    }
+    for block in ("softmax", "transpose", "sequence_mask", "masked_softmax"):
+        answer = made(block=block, **settings)
+        assert answer.ours.shape == answer.torchs.shape
+        assert answer.difference is None or answer.difference <= 1e-6
+
+
+@every_case
+def test_every_example_is_made_or_refused_for_the_reason_it_shows(case: dict[str, Any]) -> None:
+    answer = prepare(OperationSettings(**case))
+    refusing = {"1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5", "1 0; 0 1; 2 -1"}
+    assert isinstance(answer, Refused) == (case.get("bmm_b") in refusing)
+    if isinstance(answer, Made):
+        assert answer.difference is None or answer.difference <= 1e-6
+
+
+# Every number recomputes from what is shown beside it
+
+
+def totals(work: Any) -> dict[str, float]:
+    return {
+        name: shown(cell)
+        for name, cell in zip(work.columns, work.total[1:], strict=True)
+        if cell not in ("", "not a number")
+    }
+
+
+@every_case
+def test_every_working_recomputes(case: dict[str, Any]) -> None:
+    answer = prepare(OperationSettings(**case))
+    if isinstance(answer, Refused):
+        return
+    pictures, rows, columns = answer.sizes
+    for picture in range(pictures):
+        for row in range(rows):
+            for column in range(columns):
+                recompute(case["block"], answer, (picture, row, column))
+
+
+def recompute(block: str, answer: Made, place: tuple[int, int, int]) -> None:
+    work = answer.working(*place)
+    columns = {name: list(cells) for name, cells in work.columns.items()}
+    close = {"rel": 2e-4, "abs": 1e-4}
+    match block:
+        case "bmm":
+            left, right, products = columns.values()
+            assert products == pytest.approx([a * b for a, b in zip(left, right, strict=True)])
+            assert totals(work)["product"] == pytest.approx(sum(products), **close)
+            assert totals(work)["product"] == pytest.approx(float(answer.ours[place]), **close)
+        case "transpose":
+            for start in (0, 3):
+                index, stride, walked = (
+                    [int(columns[d][row]) for d in ("batch", "row", "column")]
+                    for row in range(start, start + 3)
+                )
+                assert walked == [i * s for i, s in zip(index, stride, strict=True)]
+                assert columns["place"][start + 2] == str(sum(walked))
+            assert columns["place"][2] == columns["place"][5]
+            line = answer.torchs.untyped_storage()
+            stored = torch.tensor([], dtype=torch.float32).set_(line)
+            assert stored[int(columns["place"][2])] == answer.ours[place]
+        case "sequence_mask":
+            limit = int(re.search(r"position < (\d+)", work.words)[1])
+            inside = [int(position) < limit for position in columns["position"]]
+            assert [cell == "yes" for cell in columns[f"position < {limit}"]] == inside
+            assert [cell == "1" for cell in columns["mask"]] == inside
+            assert totals(work)["mask"] == sum(inside)
+        case _:
+            recompute_softmax(work, columns)
+
+
+def recompute_softmax(work: Any, columns: dict[str, list[float]]) -> None:
+    close = {"rel": 2e-4, "abs": 1e-4}
+    numbers = next(iter(columns.values()))
+    weights = columns.get("weight", columns.get("w"))
+    finite = [x for x in numbers if math.isfinite(x)]
+    if not finite:
+        assert columns["exp"] == weights == [0.0] * len(numbers)
+        return
+    greatest = shown(re.search(r"max = ([−\d.e]+\d)", work.words)[1])
+    assert greatest == pytest.approx(max(finite), **close)
+    powers = [math.exp(x - max(finite)) for x in numbers]
+    assert columns["exp"] == pytest.approx(powers, rel=1e-5)
+    assert totals(work)["exp"] == pytest.approx(sum(columns["exp"]), **close)
+    expected = [power / sum(columns["exp"]) for power in columns["exp"]]
+    assert weights == pytest.approx(expected, rel=1e-5)
+    assert list(totals(work).values())[1] == pytest.approx(1, abs=1e-4)
+    if bits := columns.get("−w log₂ w"):
+        assert bits == pytest.approx([-w * math.log2(w) if w else 0 for w in weights], abs=1e-6)
+        assert totals(work)["−w log₂ w"] == pytest.approx(sum(bits), **close)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_the_slices_of_a_softmax_that_sum_to_one_are_lit_and_their_sums_shown(dim: int) -> None:
+    answer = made(block="softmax", softmax_dim=str(dim))
+    lights = ("cell", "column", "row")[dim]
+    slices = 0
+    for row in answer.pictures:
+        *others, sums = (part for part in row if isinstance(part, Matrix))
+        weights = [part for part in others if part.name.startswith("weights")]
+        assert [part.lights for part in weights] == [lights] * len(weights)
+        stack = torch.stack([part.numbers for part in weights]).double()
+        expected = stack.sum(dim) if dim == 0 else stack[0].sum(dim - 1, keepdim=True)
+        torch.testing.assert_close(sums.numbers.double(), expected, atol=1e-6, rtol=0)
+        torch.testing.assert_close(sums.numbers, torch.ones_like(sums.numbers))
+        slices += sums.numbers.numel()
+    assert slices == 12 // answer.ours.shape[dim]
+    assert f"{slices} slices" in answer.shapes
+
+
+# What cannot be used
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"bmm_b": "1 2; 3 4 | 5 6; 7 8"}, r"a row of A has 3 .* a column of B has 2"),
+        ({"bmm_b": "1 0; 0 1; 2 -1"}, "A has 2, B has 1"),
+        ({"bmm_a": "1 2", "bmm_b": "1 | 2"}, r"A has 1, B has 2.* row of A has 2 .* B has 1"),
+        ({"bmm_a": ""}, "A: there are no numbers yet"),
+        ({"bmm_a": "1 2; 3"}, "A: row 1 has 1 numbers"),
+        ({"bmm_a": "1 2 | 3 x"}, r"A\[1\]: row 0, column 1 holds 'x', which is no number"),
+        ({"bmm_a": "1 _ 3"}, "A: row 0, column 1 is empty"),
+        ({"bmm_a": "1 2 | 3"}, r"A: all matrices of a stack must have one shape"),
+        ({"bmm_a": "1|2|3|4|5"}, "A: a stack has at most 4 matrices here, got 5"),
+        ({"bmm_a": " ".join(["1"] * 145)}, "A has at most 144 numbers here, got 145"),
+        ({"bmm_a": "nan"}, "must lie within"),
+        ({"block": "temperature", "temperature_x": "1 2; 3 4"}, "x is one row of numbers"),
+        ({"block": "temperature", "temperature_x": "1 | 3"}, r"one row of numbers, .*\(2, 1, 1\)"),
+        ({"block": "sequence_mask", "valid_lens": "2 1.5"}, "whole number from 0 up, got 1.5"),
+        ({"block": "sequence_mask", "valid_lens": "-2"}, "whole number from 0 up, got -2"),
+        ({"block": "sequence_mask", "valid_lens": "1; 2"}, "valid_lens is one row of numbers"),
+        (
+            {"block": "sequence_mask", "lens_dim": "2-D", "valid_lens_2d": "1 | 2"},
+            "leave out the |",
+        ),
+        ({"block": "masked_softmax", "valid_lens": "2 3 4"}, r"valid_lens \(2,\), got \(3,\)"),
+        (
+            {"block": "masked_softmax", "lens_dim": "2-D", "valid_lens_2d": "1 2 3; 1 2 3"},
+            r"each query .* valid_lens \(2, 2\), got \(2, 3\)",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
+    assert re.search(words, refused(**settings)), refused(**settings)
+
+
+def test_a_product_that_cannot_be_is_refused_by_torch_in_its_own_words_too() -> None:
+    example = OPERATIONS["bmm"].examples["sizes that do not meet"]
+    answer = prepare(OperationSettings(**example))
+    assert isinstance(answer, Refused)
+    with pytest.raises(RuntimeError) as error:
+        torch.bmm(torch.zeros(2, 2, 3), torch.zeros(2, 4, 2))
+    assert answer.torch_says == str(error.value)
+    assert answer.call == "torch.bmm(a, b)"
+    assert answer.worked is not None
+    assert answer.worked.columns["product"] == [1, 0, 6, "no partner"]
+    assert answer.worked.columns["row 0 of A"] == [1, 2, 3, None]
+
+
+numbers = st.text("0123456789 .;|,-_e", max_size=30)
+anything = st.text(max_size=30) | numbers | st.sampled_from(HOSTILE)
+texts = dict.fromkeys(CHANGES, anything)
+
+
+@given(
+    block=st.sampled_from(list(OPERATIONS)),
+    texts=st.fixed_dictionaries({}, optional=texts),
+    lens_dim=st.sampled_from(["1-D", "2-D"]),
+    dims=st.sampled_from(["1-2", "0-1", "0-2"]),
+    dim=st.sampled_from("012"),
+    place=st.tuples(*[st.integers(0, 143)] * 3),
+)
+@hypothesis_settings(deadline=None, max_examples=200)
+def test_any_text_is_answered_or_refused_and_never_fails(
+    block: str,
+    texts: dict[str, str],
+    lens_dim: str,
+    dims: str,
+    dim: str,
+    place: tuple[int, int, int],
+) -> None:
+    batch, row, column = place
+    settings = OperationSettings(
+        block=block,
+        lens_dim=lens_dim,
+        transpose_dims=dims,
+        softmax_dim=dim,
+        block_batch=batch,
+        block_row=row,
+        block_column=column,
+        **texts,
+    )
+    answer = prepare(settings)
+    if isinstance(answer, Refused):
+        assert all(answer.words)
+        return
+    at = clamped(answer, settings)
+    assert all(index < size for index, size in zip(at, answer.sizes, strict=True))
+    assert answer.working(*at).words
+    assert answer.compared
+
+
+# Editing
+
+
+def test_every_change_of_size_applies_to_all_matrices_of_the_stack() -> None:
+    text = "1 2; 3 4 | 5 6; 7 8"
+    assert resized(text, "+ row") == "1 2; 3 4; 0 0 | 5 6; 7 8; 0 0"
+    assert resized(text, "− row") == "1 2 | 5 6"
+    assert resized(text, "+ column") == "1 2 0; 3 4 0 | 5 6 0; 7 8 0"
+    assert resized(text, "− column") == "1; 3 | 5; 7"
+    assert resized(text, "+ matrix") == "1 2; 3 4 | 5 6; 7 8 | 5 6; 7 8"
+    assert resized(text, "− matrix") == "1 2; 3 4"
+    assert with_part(text, 1, "9") == "1 2; 3 4 | 9"
+    assert parts_of(text) == ["1 2; 3 4", "5 6; 7 8"]
+
+
+def test_a_stack_keeps_a_row_a_column_and_a_matrix_and_stays_small() -> None:
+    assert [resized("1", change) for change in STACK if change[0] == "−"] == [None] * 3
+    assert resized("1|1|1|1", "+ matrix") is None
+    assert resized(" ".join(["1"] * 144), "+ column") is None
+    assert resized(" ".join(["1"] * 144), "− column") == " ".join(["1"] * 143)
+
+
+@given(b=st.integers(1, 3), n=sizes, m=sizes, change=st.sampled_from(STACK))
+@hypothesis_settings(deadline=None, max_examples=40)
+def test_a_resized_stack_is_one_size_more_or_less_and_keeps_its_numbers(
+    b: int, n: int, m: int, change: str
+) -> None:
+    old = drawn(b, n, m)
+    text = resized(write_stack(old), change)
+    dim = ("matrix", "row", "column").index(change[2:])
+    by = 1 if change[0] == "+" else -1
+    if text is None:
+        assert by == -1
+        assert old.shape[dim] == 1
+        return
+    new = read_numbers("x", text)
+    expected = list(old.shape)
+    expected[dim] += by
+    assert list(new.shape) == expected
+    kept = tuple(slice(min(sizes)) for sizes in zip(old.shape, new.shape, strict=True))
+    assert torch.equal(new[kept], old[kept])
+
+
+@given(text=anything, change=st.sampled_from(STACK))
+@hypothesis_settings(deadline=None, max_examples=100)
+def test_any_text_can_be_edited_without_failing(text: str, change: str) -> None:
+    new = resized(text, change)
+    assert new is None or isinstance(new, str)
+    assert all(isinstance(fits_a_grid(part), bool) for part in parts_of(text))
+
+
+def test_a_matrix_of_too_many_cells_gets_no_grid() -> None:
+    assert fits_a_grid("1 2; 3 4")
+    assert fits_a_grid("<b>x</b>")
+    assert not fits_a_grid(";" * 200)
+    assert not fits_a_grid("1 " * 200)
