@@ -1,4 +1,7 @@
-"""The way of a sentence: settings -> tokens -> vectors -> layer -> everything a page shows."""
+"""The way of a sentence: settings -> tokens -> vectors -> layer -> everything a page shows.
+
+May import: core, inputs; torch, torchtext.
+"""
 
 from __future__ import annotations
 

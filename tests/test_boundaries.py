@@ -1,4 +1,4 @@
-"""Who may import what, and what nobody may do."""
+"""Who may import what, and what nobody may do: it follows from the folders."""
 
 from __future__ import annotations
 
@@ -11,14 +11,32 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted([*ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("*.py")])
-LIBRARY = (
-    *("functional", "masks", "positions", "params", "text", "vectors"),
-    *("variants", "analysis", "figures", "snippet", "view"),
-    *("matrix", "tables", "hand", "steps", "heads", "cross", "compare"),
-    *("findings", "identities", "influence", "mistakes"),
-)
+LIBRARY = ROOT / "attention"
+PAGES = "core, inputs, pipeline, display, lessons, claims, components, app; streamlit"
+# the parts of the app, each leaning on those before it alone
+APP = ("pages", "links", "session", "results", "notes", "widgets", "sections", "server", "frame")
+SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("*.py")])
 each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])
+
+
+def room_of(source: str) -> str:
+    """The folder that a file stands in, or its own name where it stands alone."""
+    parts = Path(source).with_suffix("").parts
+    return parts[1] if parts[0] == "attention" else parts[0]
+
+
+def may_import(room: str) -> tuple[set[str], set[str]]:
+    """The rooms and the packages that a room may lean on, as its docstring says."""
+    if room == "__init__":
+        return set(), set()
+    if room in ("pages", "streamlit_app"):
+        rooms, packages = PAGES.split(";")
+    else:
+        folder = LIBRARY / room
+        file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+        words = " ".join((ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").split())
+        rooms, packages = words.split("May import: ")[1].rstrip(".").split(";")
+    return set(rooms.replace(",", " ").split()), set(packages.replace(",", " ").split())
 
 
 def parsed(source: str) -> ast.Module:
@@ -26,7 +44,7 @@ def parsed(source: str) -> ast.Module:
 
 
 def imports(tree: ast.Module) -> Iterator[str]:
-    """The full names of all modules that a file imports, wherever in it."""
+    """The full names of all that a file imports, wherever in it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -34,16 +52,9 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def packages(source: str) -> set[str]:
-    return {name.split(".")[0] for name in imports(parsed(source))}
-
-
-def loaded_by(*modules: str) -> set[str]:
-    """The packages that importing these modules of the library brings in, in a fresh Python."""
-    names = ", ".join(f"attention.{module}" for module in modules)
-    code = (
-        f"import sys; before = set(sys.modules); import {names}; print(*set(sys.modules) - before)"
-    )
+def loaded_by(statement: str) -> set[str]:
+    """The packages that a statement brings in, in a fresh Python."""
+    code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
     ran = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -55,57 +66,67 @@ def loaded_by(*modules: str) -> set[str]:
     return {name.split(".")[0] for name in ran.stdout.split()}
 
 
-def test_the_library_is_usable_without_streamlit() -> None:
-    loaded = loaded_by(*LIBRARY)
-    assert "attention" in loaded
-    assert "torch" in loaded
-    assert "streamlit" not in loaded
+@each_source
+def test_a_room_leans_on_what_its_docstring_says_alone(source: str) -> None:
+    room = room_of(source)
+    rooms, packages = may_import(room)
+    for name in imports(parsed(source)):
+        package, _, rest = name.partition(".")
+        if package == "attention":
+            assert rest.split(".")[0] in rooms | {room}, name
+        else:
+            assert package in packages | sys.stdlib_module_names, name
+
+
+def test_rooms_lean_on_each_other_one_way() -> None:
+    rooms = {room_of(str(path.relative_to(ROOT))) for path in SOURCES} - {"__init__"}
+    below = {room: may_import(room)[0] & rooms for room in rooms}
+    while ground := [room for room, leaned_on in below.items() if not leaned_on]:
+        below = {room: on - {*ground} for room, on in below.items() if room not in ground}
+    assert below == {}
+
+
+def test_each_part_of_the_app_leans_on_those_before_it_alone() -> None:
+    assert {path.stem for path in (LIBRARY / "app").glob("*.py")} == {"__init__", *APP}
+    for position, part in enumerate(APP):
+        names = imports(parsed(f"attention/app/{part}.py"))
+        leaned_on = {
+            name.removeprefix("attention.app.").split(".")[0]
+            for name in names
+            if name.startswith("attention.app.")
+        }
+        assert leaned_on <= set(APP[:position]), part
 
 
 def test_settings_need_the_standard_library_alone() -> None:
-    assert loaded_by("params") - {"attention"} <= sys.stdlib_module_names
+    loaded = loaded_by("import attention.core.settings")
+    assert loaded - {"attention"} <= sys.stdlib_module_names
 
 
-def test_the_mathematics_needs_torch_alone() -> None:
-    loaded = loaded_by("functional", "masks", "positions")
+def test_the_core_needs_torch_alone() -> None:
+    loaded = loaded_by("import attention.core.variants, attention.core.analysis")
     assert "torch" in loaded
     assert not loaded & {"plotly", "torchtext", "streamlit", "pandas", "pyarrow"}
 
 
-@each_source
-def test_only_pages_state_and_components_know_streamlit(source: str) -> None:
-    may = ("streamlit_app.py", "pages/", "attention/state/", "attention/components/")
-    assert source.startswith(may) or "streamlit" not in packages(source)
+def test_a_notebook_imports_modules_by_their_own_names_and_no_streamlit() -> None:
+    loaded = loaded_by("from attention import figures, masks, text, variants, vectors")
+    assert {"attention", "plotly", "torchtext"} <= loaded
+    assert "streamlit" not in loaded
 
 
-@pytest.mark.parametrize("module", LIBRARY)
-def test_no_module_of_the_library_leans_on_state_or_components(module: str) -> None:
-    names = set(imports(parsed(f"attention/{module}.py")))
-    assert not {n for n in names if n.startswith(("attention.app", "attention.components"))}
-
-
-def test_each_part_of_state_leans_on_those_before_it_alone() -> None:
-    parts = ("settings", "views", "words", "widgets", "frame")
-    for position, part in enumerate(parts):
-        names = imports(parsed(f"attention/state/{part}.py"))
-        leaned_on = {name.split(".")[2] for name in names if name.startswith("attention.app.")}
-        assert leaned_on <= set(parts[:position]), part
-
-
-def test_arrows_point_one_way() -> None:
-    for module in ("functional", "masks", "positions", "params", "text", "vectors"):
-        assert "attention" not in packages(f"attention/{module}.py"), module
-
-
-@pytest.mark.parametrize("page", [str(p.relative_to(ROOT)) for p in ROOT.glob("pages/**/*.py")])
+@pytest.mark.parametrize("page", [source for source in map(str, SOURCES) if "/pages/" in source])
 def test_pages_do_no_arithmetic_on_tensors(page: str) -> None:
-    assert not packages(page) & {"torch", "numpy", "torchtext"}
+    source = Path(page).read_text("utf-8")
+    assert not {name.split(".")[0] for name in imports(ast.parse(source))} & {"torch", "numpy"}
+    assert ".softmax(" not in source
 
 
 @each_source
 def test_nothing_is_run_that_was_not_written_here(source: str) -> None:
     tree = parsed(source)
-    assert not packages(source) & {"pickle", "marshal", "shelve", "joblib", "dill"}
+    packages = {name.split(".")[0] for name in imports(tree)}
+    assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"exec", "eval", "compile", "__import__"}
 
@@ -115,14 +136,3 @@ def test_no_html_is_let_through_unsafely(source: str) -> None:
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.keyword):
             assert node.arg not in ("unsafe_allow_html", "unsafe_allow_javascript")
-
-
-def test_there_are_sources_to_look_at() -> None:
-    found = {str(path.relative_to(ROOT)) for path in SOURCES}
-    assert {
-        "streamlit_app.py",
-        "attention/state/frame.py",
-        "attention/components/__init__.py",
-    } <= found
-    assert {f"attention/{module}.py" for module in LIBRARY} <= found
-    assert any(name.startswith("pages/") for name in found)

@@ -1,4 +1,4 @@
 """Claims about attention to check, each with its residual.
 
-May import `core`, `inputs` and `display`.
+May import: core, inputs, display; torch.
 """

@@ -2,6 +2,8 @@
 
 They are Streamlit components v2: no iframe, no build step. Tokens reach the page as text only
 (`textContent`); colours come from the theme's `--st-*` variables.
+
+May import: core, display, lessons; torch, numpy, plotly, streamlit.
 """
 
 from attention.components.inputs import copy_link, examples, mask_grid, number_grid

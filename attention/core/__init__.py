@@ -1,4 +1,4 @@
 """Attention itself: functions, masks, positions, variants, and what a trace tells.
 
-Needs torch alone, and nothing else of this project.
+May import: nothing of this project; torch.
 """

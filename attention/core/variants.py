@@ -285,6 +285,7 @@ class MultiHead(DotScores):
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
     )
     source = "Vaswani et al. 2017, section 3.2.2"
+    published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
 
     def add_parameters(self, make: ParameterMaker) -> None:

@@ -1,4 +1,6 @@
 """Numbers and tokens become figures, matrices, tables, captions and a script.
 
-Nothing here displays anything. May import `core`, `inputs` and the pipeline.
+Nothing here displays anything.
+
+May import: core, inputs, pipeline; torch, numpy, plotly.
 """

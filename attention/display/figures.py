@@ -292,9 +292,9 @@ def equation(
 
     def vector(letter: str, names: Sequence[str], position: int) -> str:
         again = f" {position}" if names.count(names[position]) > 1 else ""
-        return f"<i>{letter}</i>{of_head}<sub><bdi>{label(names[position])}</bdi>{again}</sub>"
+        return f"<i>{letter}</i><sub><bdi>{label(names[position])}</bdi>{again}</sub>"
 
-    of_head = "" if head is None else f"<sup>head {head}</sup>"
+    of_head = "" if head is None else f" of head {head}"
     keys = tokens if keys is None else keys
     weights = trace.applied[query]
     order = weights.abs().argsort(descending=True, stable=True).tolist()
@@ -306,7 +306,7 @@ def equation(
     if len(order) > most:
         rest = float(weights[order[most:]].sum())
         terms.append(f"{_three(rest)} in {len(order) - most} more")
-    return f"{vector('y', tokens, query)} = {' + '.join(terms) or '0'}"
+    return f"{vector('y', tokens, query)}{of_head} = {' + '.join(terms) or '0'}"
 
 
 def _three(weight: float) -> str:

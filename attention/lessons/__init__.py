@@ -1,4 +1,4 @@
 """What the pages that teach compute: steps, heads, two sequences, comparisons, operations.
 
-May import `core`, `inputs`, the pipeline and `display`.
+May import: core, inputs, pipeline, display; torch, torchtext.
 """

@@ -1,0 +1,67 @@
+"""The table of docs/links.md as the declarations have it: what every link sent relies on."""
+
+from __future__ import annotations
+
+from attention.app.links import every_setting
+from attention.app.pages import PAGES, SHARED
+from attention.core.settings import Setting, Value, settings_of
+from attention.core.variants import VARIANTS
+from attention.lessons.compare import OTHER
+from attention.pipeline import Selection
+
+HEADER = ("name", "what it sets", "default", "values", "belongs to")
+
+
+def rows() -> list[tuple[str, ...]]:
+    """One row per name; those of B only where they differ from those of A."""
+    declared = every_setting()
+    names = [*SHARED, *settings_of(Selection)]
+    names += [name for name in declared if name not in names]
+    listed = []
+    for name in names:
+        about = declared[name]
+        if name.startswith(OTHER) and about.default == declared[name[len(OTHER) :]].default:
+            continue
+        listed.append((f"`{name}`", about.label, shown(about.default), values(about), owner(name)))
+    return listed
+
+
+def shown(value: Value) -> str:
+    """A default as a cell."""
+    if isinstance(value, tuple):
+        return ", ".join(f"`{item}`" for item in value) or "none of them"
+    return f"`{value}`".replace("|", "\\|") if value != "" else "empty"
+
+
+def values(about: Setting) -> str:
+    """What a setting may be, as a cell."""
+    if about.choices:
+        several = "any of " if isinstance(about.default, tuple) else ""
+        return several + ", ".join(f"`{choice}`" for choice in about.choices)
+    if isinstance(about.default, str):
+        return f"text, up to {about.maximum:,} characters"
+    kind = "whole" if isinstance(about.default, int) else "number"
+    divides = f", divides `{about.divides}`" if about.divides else ""
+    return f"{kind}, {about.minimum:g} to {about.maximum:g}{divides}"
+
+
+def owner(name: str) -> str:
+    """Whose setting it is."""
+    if name in SHARED or name in settings_of(Selection):
+        return "every page"
+    variants = [
+        f"`{key}`" for key, variant in VARIANTS.items() if name in settings_of(variant.Config)
+    ]
+    if variants:
+        return ", ".join(variants)
+    return next(page.title for page in PAGES if name in page.declared)
+
+
+def markdown() -> str:
+    """The whole table."""
+    lines = [HEADER, ("---",) * len(HEADER), *rows()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    print(markdown())

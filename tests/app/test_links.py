@@ -1,0 +1,164 @@
+"""What a link may say, and that what it says stays true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attention.app.links import MAX_PROBLEMS, every_setting, read_link
+from attention.app.pages import PAGES
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.vectors import OWN_VECTORS_VARIABLE
+from attention.lessons.compare import OTHER
+from attention.pipeline import Selection, Settings
+from tests.app import link_table
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
+
+ROOT = Path(__file__).parent.parent.parent
+RELEASED = "links already sent rely on this table; new names: python -m tests.app.link_table"
+
+
+@pytest.fixture(autouse=True)
+def _no_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
+
+
+def read(**link: str | list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    texts = {name: [text] if isinstance(text, str) else text for name, text in link.items()}
+    return read_link(texts, lambda vectors: 50)
+
+
+def test_names_words_and_defaults_of_links_are_those_published() -> None:
+    written = (ROOT / "docs" / "links.md").read_text("utf-8")
+    assert written.rstrip().endswith(link_table.markdown()), RELEASED
+
+
+def test_the_readme_lists_the_pages_as_they_are_declared() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    table = readme.split("| page | what it shows |\n|---|---|\n")[1].split("\n\n")[0]
+    assert table.splitlines() == [f"| {page.title} | {page.shows} |" for page in PAGES]
+
+
+def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
+    schemas = [Settings, Selection, *(variant.Config for variant in VARIANTS.values())]
+    seen: dict[str, Any] = {}
+    for declared in (*map(settings_of, schemas), *(page.declared for page in PAGES)):
+        for name, about in declared.items():
+            assert seen.setdefault(name, about) == about
+
+
+def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
+    declared = every_setting()
+    for about in declared.values():
+        assert about.problem(about.default) is None
+        if about.when is not None:
+            assert about.when[1] in declared[about.when[0]].choices
+        if about.divides:
+            assert about.divides in declared
+
+
+def test_the_other_side_has_every_setting_but_the_sentence() -> None:
+    declared = every_setting()
+    shared = settings_of(Settings).keys() - {"s"}
+    assert {OTHER + name for name in shared} <= declared.keys()
+    assert f"{OTHER}s" not in declared
+    assert declared[f"{OTHER}radius"].when == (f"{OTHER}mask", "window")
+    assert declared[f"{OTHER}groups"].divides == f"{OTHER}heads"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"s": "", "variant": "qkv", "d_k": "3", "seed": "9999", "query": "511"},
+        {"factor": "0.35", "scale": "factor", "sigma": "10", "stage": "masked"},
+        {"scale": "1/√d_k", "cells": "nonsense", "d_hidden": "128"},
+        {"mask": ["causal", "length"], "valid_len": "2"},
+        {"seed": "1.0", "d_k": "5e0"},
+        {"variant": "grouped", "heads": "10", "groups": "2"},
+        {"vectors": "random", "d_model": "48", "heads": "12", "b_heads": "5"},
+    ],
+)
+def test_a_sound_link_is_taken_whole_and_without_a_word(link: dict[str, Any]) -> None:
+    taken, problems = read(**link)
+    assert problems == []
+    assert taken == {name: [v] if isinstance(v, str) else v for name, v in link.items()}
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"colour": "red"}, "“colour” is not a setting; it was left out."),
+        ({"x" * 99: "1"}, f"“{'x' * 40}” is not a setting; it was left out."),
+        ({"config": "1"}, "“config” is not a setting; it was left out."),
+        ({"seed": "-1"}, "seed must lie between 0 and 9999, got -1; showing 0 instead."),
+        ({"seed": "one"}, "seed must be a whole number, got 'one'; showing 0 instead."),
+        ({"seed": "1.5"}, "seed must be a whole number, got '1.5'; showing 0 instead."),
+        ({"seed": ""}, "seed must be a whole number, got ''; showing 0 instead."),
+        ({"factor": "nan"}, "factor must lie between 0.0 and 10.0, got nan; showing 1.0 instead."),
+        ({"sigma": "0"}, "sigma must lie between 0.1 and 10.0, got 0.0; showing 1.0 instead."),
+        ({"variant": "Dot"}, "variant must be one of dot, .*, got 'Dot'; showing dot instead."),
+        ({"vectors": "own"}, "vectors must be one of glove, random, got 'own'; showing glove .*"),
+        ({"mask": "<b>"}, r"mask must be some of causal, .*, got \('<b>',\); showing none .*"),
+        ({"heads": "12"}, "heads must divide d_model = 50, got 12; showing 10 instead."),
+        ({"groups": "2"}, "groups must divide heads = 5, got 2; showing 1 instead."),
+        ({"b_heads": "3"}, "b_heads must divide b_d_model = 50, got 3; showing 2 instead."),
+    ],
+)
+def test_what_a_link_says_wrongly_is_left_out_with_a_word(link: dict[str, Any], words: str) -> None:
+    taken, (problem,) = read(**link, s="sound")
+    assert re.fullmatch(words, problem)
+    assert taken["s"] == ["sound"]
+    assert taken.keys() <= {"s", *(name for name in link if every_setting().get(name))}
+
+
+def test_of_a_name_given_twice_the_last_value_counts() -> None:
+    assert read(scale="factor", factor=["2", "3"]) == ({"scale": ["factor"], "factor": ["3"]}, [])
+    assert read(seed=["x", "7"])[0] == {"seed": ["7"]}
+    taken, (problem,) = read(seed=["7", "x"])
+    assert taken == {}
+    assert "got 'x'" in problem
+
+
+def test_of_masks_given_together_all_count_and_unknown_ones_are_left_out() -> None:
+    taken, (problem,) = read(mask=["length", "foo", "causal"])
+    assert taken == {"mask": ["length", "causal"]}
+    assert problem.endswith("; showing length, causal instead.")
+    assert every_setting()["mask"].parse_all(taken["mask"]) == ("causal", "length")
+
+
+@pytest.mark.parametrize(("name", "longest"), [("s", 5000), ("cells", 8000), ("own_x", 9000)])
+def test_text_that_is_too_long_is_taken_since_its_widget_cuts_it(name: str, longest: int) -> None:
+    taken, (problem,) = read(**{name: "x " * longest})
+    assert f"{name} must have at most {longest} characters" in problem
+    assert problem.endswith(f"showing its first {longest} instead.")
+    assert list(taken) == [name]
+
+
+def test_what_is_said_of_a_bad_link_stays_short() -> None:
+    _, (problem,) = read(variant="x" * 5000)
+    assert len(problem) < 250
+    _, problems = read(**{f"n{index}": "1" for index in range(2000)})
+    assert len(problems) == MAX_PROBLEMS + 1
+    assert problems[-1] == f"{2000 - MAX_PROBLEMS} more settings of this link could not be taken."
+
+
+names = st.sampled_from(sorted(every_setting())) | st.text(max_size=9)
+some_text = st.text(max_size=20) | st.sampled_from(["0", "7", "causal"])
+texts = st.lists(some_text, min_size=1, max_size=3)
+
+
+@given(link=st.dictionaries(names, texts, max_size=4))
+@hypothesis_settings(deadline=None, max_examples=100)
+def test_of_any_link_what_is_taken_is_legal_or_text(link: dict[str, list[str]]) -> None:
+    taken, problems = read_link(link, lambda vectors: 50)
+    assert len(problems) <= 2 * len(link)
+    for name, values in taken.items():
+        about = every_setting()[name]
+        assert about.is_text or about.problem(about.parse_all(values)) is None

@@ -1,0 +1,88 @@
+"""A page is one file and one declaration; all else follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.app.links import every_setting, read_link
+from attention.app.pages import PAGES, SHARED, Page
+from attention.core.settings import setting
+from tests.app import link_table
+from tests.app.test_links import test_the_readme_lists_the_pages_as_they_are_declared as readme
+from tests.running import said
+
+SCRIPT = '''
+"""Tea: how sweet it is."""
+
+import streamlit as st
+
+from attention.app import frame, session, widgets
+
+frame.inside(__file__)
+widgets.widget("lumps")
+st.text(f"{session.value_of('lumps')} lumps, {session.value_of('milk')}")
+'''
+
+
+@dataclass(frozen=True)
+class TeaSettings:
+    lumps: int = setting(2, "Lumps of sugar", minimum=0, maximum=5, step=1)
+    milk: str = setting("no milk", "Milk", options=("no milk", "milk"))
+
+
+@pytest.fixture
+def tea(tmp_path: Path) -> Iterator[Page]:
+    """A page with a setting of its own on it and another at its side."""
+    file = tmp_path / "tea.py"
+    file.write_text(SCRIPT, "utf-8")
+    page = Page(
+        "tea",
+        "Tea",
+        "how sweet it is",
+        settings=(TeaSettings,),
+        beside=lambda values: ("milk", "scale"),
+        file=str(file),
+    )
+    PAGES.append(page)
+    yield page
+    PAGES.remove(page)
+
+
+def opened(page: Page, **link: str) -> AppTest:
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "streamlit_app.py"), default_timeout=30)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.switch_page(page.path)
+    return app.run()
+
+
+def test_its_settings_are_drawn_restored_and_refused_as_declared(tea: Page) -> None:
+    app = opened(tea, lumps="4", milk="milk", s="hot tea")
+    assert not app.exception
+    assert app.text[0].value == "4 lumps, milk"
+    assert app.number_input(key="lumps").value == 4
+    beside = [item.key for item in app.sidebar.get("button_group")]
+    assert beside == ["milk", "scale"]
+    assert app.text_input(key="s").value == "hot tea"
+
+    app = opened(tea, lumps="9", milk="cream")
+    assert app.text[0].value == "2 lumps, no milk"
+    assert "lumps must lie between 0 and 5, got 9; showing 2 instead." in said(app)
+    assert "milk must be one of no milk, milk" in said(app)
+
+
+def test_links_table_and_readme_ask_for_it(tea: Page) -> None:
+    assert every_setting().keys() >= {"lumps", "milk", *SHARED}
+    assert read_link({"lumps": ["3"]}, lambda vectors: 50) == ({"lumps": ["3"]}, [])
+    assert ("`lumps`", "Lumps of sugar", "`2`", "whole, 0 to 5", "Tea") in link_table.rows()
+    with pytest.raises(AssertionError):
+        readme()
+
+
+def test_a_page_that_is_gone_leaves_nothing_behind() -> None:
+    assert "lumps" not in every_setting()
