@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import IO
@@ -57,7 +57,7 @@ EXCEPTION = '[data-testid="stException"]'
 class Site:
     """A page to measure: its script, its heatmap, its URL parameters for n.
 
-    scope, group, options: where the two options to click are.
+    scope, group, options: where the options to click in turn are; one alone is turned on and off.
     """
 
     name: str
@@ -66,8 +66,8 @@ class Site:
     scope: str
     parameters: Callable[[int], dict[str, str]]
     path: str = ""
-    group: str = "Mask"
-    options: tuple[str, str] = ("none", "causal")
+    group: str = "Masks"
+    options: tuple[str, ...] = ("causal",)
 
 
 def sentence(n: int) -> str:
@@ -75,7 +75,15 @@ def sentence(n: int) -> str:
     return " ".join(islice(cycle(TEXT.split()), n))
 
 
-FLOOR = Site("floor", HERE / "floor.py", "canvas[data-version]", "stMain", lambda n: {"n": str(n)})
+FLOOR = Site(
+    "floor",
+    HERE / "floor.py",
+    "canvas[data-version]",
+    "stMain",
+    lambda n: {"n": str(n)},
+    group="Mask",
+    options=("none", "causal"),
+)
 APP = Site(
     "app",
     ROOT / "streamlit_app.py",
@@ -83,9 +91,7 @@ APP = Site(
     "stSidebar",
     lambda n: {"s": sentence(n)},
 )
-USUAL = Site(
-    "usual", HERE / "usual.py", ".stPlotlyChart .hm image", "stMain", lambda n: {"n": str(n)}
-)
+USUAL = replace(FLOOR, name="usual", script=HERE / "usual.py", heatmap=".stPlotlyChart .hm image")
 SITES = (FLOOR, APP, USUAL)
 MATRICES = ".frame[data-version]"
 STEPS = Site(
@@ -97,12 +103,12 @@ STEPS = Site(
     path="steps",
 )
 OPERATIONS = Site(
-    "blocks",
+    "operations",
     ROOT / "streamlit_app.py",
     MATRICES,
     "stMain",
-    lambda n: {"block": "softmax", "softmax_x": "; ".join([" ".join(map(str, range(n)))] * 3)},
-    path="blocks",
+    lambda n: {"operation": "softmax", "softmax_x": "; ".join([" ".join(map(str, range(n)))] * 3)},
+    path="operations",
     group="Along dim",
     options=("2", "1"),
 )
@@ -278,8 +284,8 @@ class Tab:
     def click(self) -> tuple[float, float]:
         """Choose the other option. Milliseconds until heatmap and whole page are painted."""
         scope = self.page.get_by_test_id(self.site.scope)
-        group = scope.get_by_role("radiogroup", name=self.site.group, exact=True)
-        option = group.get_by_role("radio", name=next(self.options), exact=True)
+        group = scope.get_by_label(self.site.group, exact=True)
+        option = group.get_by_text(next(self.options), exact=True)
         self.page.evaluate("selector => watch.arm(selector)", self.site.heatmap)
         option.click()
         times = self.page.evaluate("timeout => watch.result(timeout)", PAINT_MS)

@@ -53,11 +53,11 @@ def bertviz() -> tuple[float, float]:
         d_model=D_MODEL,
         config=(("heads", HEADS),),
     )
-    view = compute(settings, lambda name: None)
-    weights = view.layer(view.x).weights.detach()
+    result = compute(settings, lambda name: None)
+    weights = result.layer_trace.weights
     start = perf_counter()
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        page = head_view([weights[None]], list(view.tokens), html_action="return")
+        page = head_view([weights[None]], list(result.tokens), html_action="return")
     return len(page.data.encode()) / 1e6, perf_counter() - start
 
 
