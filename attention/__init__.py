@@ -1,6 +1,6 @@
 """Attention one can see: every step of every variant, computed with PyTorch and kept.
 
-In a notebook the modules of the library are at hand by their own names, from whatever room:
+In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
 """
 

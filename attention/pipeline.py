@@ -180,13 +180,13 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Result(Sentence):
-    """What the settings come to, for every page to show: the sentence, and what is made of it.
+    """The result of the settings, for every page to show: the sentence, and one run of a layer.
 
     layer: the variant; layer_trace: its one run, all heads, (heads, queries, keys);
     masks: the chosen masks by name, (queries, keys) each;
     words: the vectors whose space the values live in, None when they live in another;
     mask_problem: why the hidden cells could not be read, empty where they could;
-    memory: the sentence that keys and values come from, None where it is the queries' own.
+    memory: the sentence that keys and values come from, None where it is that of the queries.
     """
 
     settings: Settings
@@ -214,7 +214,7 @@ class Result(Sentence):
 
     @property
     def notes(self) -> list[str]:
-        """What could not be taken as it was set, in words."""
+        """What could not be used as it was set, in words."""
         notes = [self.mask_problem] if self.mask_problem else []
         wanted, heads = self.settings.head, self.layer.heads
         if self.head < wanted and heads > 1:

@@ -35,7 +35,7 @@ def swap_sentences() -> None:
 
 @st.fragment
 def body() -> None:
-    """What is compared, as it stands."""
+    """What is compared now."""
     {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
 
 

@@ -76,7 +76,7 @@ def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
 
 
 def from_sentence(settings: StepSettings) -> Computation | None:
-    """The steps of what the shared settings come to; without a word, what to do about it."""
+    """The steps of the current result; without a word in the sentence, what to do about it."""
     result = results.current_result()
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
@@ -95,7 +95,7 @@ def from_sentence(settings: StepSettings) -> Computation | None:
 
 
 def from_own_matrices(settings: StepSettings) -> Computation | None:
-    """The matrices to edit, and the steps they come to; None while they do not fit."""
+    """The matrices to edit, and their steps; None while they do not fit."""
     own_settings = session.values_of(OwnMatrixSettings)
     read = own_matrices.read_own_matrices(own_settings)
     problems = read if isinstance(read, dict) else {}

@@ -78,7 +78,7 @@ def _enter() -> None:
 
 
 def _link() -> dict[str, list[str]]:
-    """The address as it stands: every text of every name."""
+    """The address now: every text of every name."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 

@@ -1,4 +1,4 @@
-"""What a page writes around its figures, and the files it offers."""
+"""The words around the figures of a page, and the files it offers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def note_unknown_words(words: Iterable[str]) -> None:
 
 
 def note_problems(result: Result) -> None:
-    """Words without a vector, and whatever else could not be taken as it was set."""
+    """Words without a vector, and all else that could not be used as it was set."""
     note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
     for words in result.notes:
         note(words)
 
 
 def note_problems_of_both(results: Sequence[Result]) -> None:
-    """Words without a vector in any of A and B, and what could not be taken as it was set."""
+    """Words without a vector in A or B, and all else that could not be used as it was set."""
     note_unknown_words(token for result in results for token in result.unknown)
     for side, result in zip("AB", results, strict=True):
         for words in result.notes:
@@ -168,5 +168,5 @@ def downloads(result: Result, query: int) -> None:
 
 
 def style() -> None:
-    """The few rules that Streamlit's theme cannot say."""
+    """The few rules that Streamlit's theme has no setting for."""
     st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")

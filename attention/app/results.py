@@ -1,4 +1,4 @@
-"""What the settings as they stand come to, computed once for everybody."""
+"""The results of the current settings, computed once for all visitors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _run(settings: Settings, memory: str | None) -> Result:
 
 
 def result_of(settings: Settings, memory: str | None = None) -> Result:
-    """What the settings come to; one run serves all heads of a layer, and all sessions.
+    """The result of the settings; one run serves all heads of a layer, and all sessions.
 
     memory: the sentence that keys and values come from, None = the settings' own.
     Streamlit's own caches would copy the result, or spend longer on hashing the settings than
@@ -59,13 +59,13 @@ def result_of(settings: Settings, memory: str | None = None) -> Result:
 
 
 def current_result() -> Result | None:
-    """What the settings come to; None while the sentence has no words."""
+    """The result of the current settings; None while the sentence has no words."""
     settings = current_settings()
     return result_of(settings) if tokenize(settings.s) else None
 
 
 def layer_result() -> Result | None:
-    """What `layer_settings` come to; None while the sentence has no words."""
+    """The result of `layer_settings`; None while the sentence has no words."""
     settings = layer_settings()
     return result_of(settings) if tokenize(settings.s) else None
 
@@ -81,7 +81,7 @@ def _overview_of(settings: Settings) -> Overview:
 
 
 def cross_result() -> Result | None:
-    """What one sentence makes of another; None while either has no words."""
+    """The result for two sentences; None while either has no words."""
     if not all(two_sequences()):
         return None
     return result_of(with_sentence(current_settings(), value_of("target")), value_of("memory"))
@@ -103,14 +103,14 @@ def _batch_of(settings: Settings, cross_settings: CrossSettings) -> Batch:
 
 
 def compared_results() -> tuple[Result, Result] | None:
-    """What A and B make of the sentence; None while it has no words."""
+    """The results of A and of B; None while the sentence has no words."""
     if not tokenize(value_of("s")):
         return None
     return result_of(current_settings()), result_of(other_settings())
 
 
 def paired_results() -> tuple[Result, Result] | None:
-    """What A makes of both sentences; None while either has no words."""
+    """The results of A for both sentences; None while either has no words."""
     second = value_of("s2")
     if not (tokenize(value_of("s")) and tokenize(second)):
         return None

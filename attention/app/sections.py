@@ -16,7 +16,8 @@ def attention_of(
 ) -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    read: gives the result, again when a fragment runs by itself; caption: words under the heatmap.
+    read: gives the result, also when the fragment inside runs alone; caption: words under the
+    heatmap.
     """
     result = read()
     if result is None:

@@ -1,4 +1,4 @@
-"""The settings of a session as they stand: in their widgets, or in the address before these."""
+"""The current settings of a session: from their widgets, or from the address before these."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def value_of(name: str) -> Any:
 
 
 def values_of(schema: Any) -> Any:
-    """The settings that a dataclass declares, as one of it; those that mean nothing by default."""
+    """A dataclass of settings with their current values; the default where one does not apply."""
     return schema(**{name: value_of(name) for name in settings_of(schema) if applies(name)})
 
 
 def applies(name: str, side: str = "", variant: str | None = None) -> bool:
-    """Whether a setting means anything, given the others of its side (`OTHER` or none).
+    """Whether a setting has any effect, given the others of its side (`OTHER` or none).
 
     variant: the one in use, None = the chosen one.
     """
@@ -71,7 +71,7 @@ def own_settings(variant: str) -> Declared:
 
 
 def in_use(side: str = "", variant: str | None = None) -> dict[str, Value]:
-    """The settings of one side that mean something, as they stand, under their plain names.
+    """The settings of one side that have an effect, with their values, under their plain names.
 
     variant: the one in use, None = the chosen one.
     """
@@ -82,7 +82,7 @@ def in_use(side: str = "", variant: str | None = None) -> dict[str, Value]:
 
 
 def current_settings(side: str = "", variant: str | None = None) -> Settings:
-    """The settings of one side as they stand; those that mean nothing have their default."""
+    """The current settings of one side; those without any effect have their default."""
     values = in_use(side, variant)
     shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
     own = tuple((name, value) for name, value in values.items() if name not in SHARED)
@@ -90,12 +90,12 @@ def current_settings(side: str = "", variant: str | None = None) -> Settings:
 
 
 def other_settings() -> Settings:
-    """The settings of B as they stand."""
+    """The current settings of B."""
     return current_settings(OTHER)
 
 
 def layer_settings() -> Settings:
-    """The settings as they stand, for the variant with several heads that the page Heads has."""
+    """The current settings, for the variant that the page Heads shows."""
     return current_settings(variant=value_of("heads_variant"))
 
 

@@ -119,7 +119,7 @@ def sentence_box() -> None:
 
 
 def settings_beside(page: Page) -> None:
-    """The settings at the side of a page, those that mean something as they stand."""
+    """The settings at the side of a page, as far as they have any effect now."""
     for name in page.beside(value_of):
         if name in VARIANT_MENUS:
             variant_controls(name)

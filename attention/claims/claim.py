@@ -20,9 +20,9 @@ EPSILON = torch.finfo(torch.float32).eps
 class Case:
     """What a claim is checked on.
 
-    x: (n, d_model) with a name a row; d_k: width of queries, keys and values; seed: of everything
+    x: (n, d_model), names: one per row; d_k: width of queries, keys and values; seed: of everything
     drawn; power: of two, by which x is made larger in float16; repeats: of the stacked block;
-    mistake: which one; pads: how many tokens at the end are taken for padding.
+    mistake: which one; pads: how many tokens at the end count as padding.
     """
 
     x: Tensor
@@ -52,7 +52,7 @@ class Case:
         return [make(*shape).detach() for shape in shapes]
 
     def matrix(self, name: str, numbers: Tensor, *, square: bool = False) -> Matrix:
-        """A matrix with a row a token and, where `square`, a column a token too."""
+        """A matrix with one row per token and, where `square`, one column per token."""
         return Matrix(name, numbers, self.names, self.names if square else ())
 
     def given(self, **parameters: Tensor) -> list[Matrix]:
@@ -70,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of numbers, a row a name, under a sentence."""
+    """Named columns of numbers, one row per name, under a sentence."""
 
     caption: str
     names: Sequence[str]
@@ -103,7 +103,7 @@ class Check:
 
     @property
     def same(self) -> bool:
-        """Whether the two are equal, whatever was said of them."""
+        """Whether the two are equal, whatever was expected."""
         return self.residual <= self.allowed
 
     @property
@@ -134,7 +134,7 @@ def joined(parts: Sequence[Matrix], join: str) -> list[Matrix | str]:
 
 
 def difference(left: Matrix, right: Matrix) -> Matrix:
-    """What is left of one matrix when the other is taken off, in the colours of that one."""
+    """One matrix minus another, in the colours of the first."""
     apart = (left.numbers.double() - right.numbers.double()).float()
     sizes = left.numbers[left.numbers.isfinite()].abs()
     most = float(sizes.max()) if sizes.numel() else None

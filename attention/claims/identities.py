@@ -88,7 +88,7 @@ class ClaimSettings:
 
 
 def random_case(settings: ClaimSettings) -> Case:
-    """The case of random vectors; a name a row."""
+    """The case of random vectors, one name per row."""
     names = numbered("x", settings.tokens)
     return case_of(settings, random_vectors(names, settings.width, settings.claim_seed).x, names)
 

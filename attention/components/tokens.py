@@ -61,7 +61,7 @@ def head_view(
     *,
     key: str,
 ) -> None:
-    """Queries and keys as text, joined by lines in a colour a head, as strong as their weights.
+    """Queries and keys as text, joined by lines in one colour per head, as strong as their weights.
 
     weights: of the edges to draw, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) of the
     chosen query alone; active: the heads drawn. A click on a head's button turns it on or off, a

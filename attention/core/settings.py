@@ -24,8 +24,8 @@ class Setting:
     Numbers carry ``minimum``, ``maximum`` and ``step``; choices carry ``options``; text carries
     ``maximum`` as its greatest number of characters. A choice whose default is a tuple may have
     any number of its options. ``options`` may be a function, for menus that follow a registry.
-    ``when`` names another setting and the value it must have, or hold, for this one to mean
-    anything: ``("mask", "window")``. ``divides`` names the setting, or d_model, that a whole
+    ``when`` names another setting and the value it must have, or hold, for this one to have
+    any effect: ``("mask", "window")``. ``divides`` names the setting, or d_model, that a whole
     number must divide; only such numbers are offered.
     """
 
@@ -42,7 +42,7 @@ class Setting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The legal values of a choice, as they stand now; empty for numbers and text."""
+        """The legal values of a choice at this moment; empty for numbers and text."""
         return self.options() if callable(self.options) else self.options
 
     @property
@@ -51,7 +51,7 @@ class Setting:
         return isinstance(self.default, str) and not self.choices
 
     def applies(self, value_of: Callable[[str], Value]) -> bool:
-        """Whether the setting means anything while the others have the values of `value_of`."""
+        """Whether the setting has any effect while the others have the values of `value_of`."""
         if self.when is None:
             return True
         other = value_of(self.when[0])
@@ -199,7 +199,7 @@ class Config:
     """The settings of one attention variant; subclasses add their own with :func:`setting`.
 
     ``d_model`` is the width of the vectors the variant is applied to; it follows from the vectors
-    and is therefore not a setting of its own.
+    and is therefore not a setting itself.
     """
 
     d_model: int = 50

@@ -167,7 +167,7 @@ def heatmap_parts(
 
 
 def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
-    """How output row `query` of a 2-D trace comes about: one line a key, their sum below.
+    """How output row `query` of a 2-D trace comes about: one line per key, their sum below.
 
     Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
     """

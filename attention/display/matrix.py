@@ -110,11 +110,6 @@ def _number(cell: str, row: int, column: int) -> float:
     return number
 
 
-def write_stack(numbers: Tensor) -> str:
-    """Text that `read_stack` reads as this (batch, rows, columns) tensor."""
-    return " | ".join(write_matrix(matrix) for matrix in numbers)
-
-
 def write_matrix(numbers: Tensor) -> str:
     """Text that `read_matrix` reads as this (rows, columns) tensor."""
     return "; ".join(" ".join(f"{number:.9g}" for number in row) for row in numbers.tolist())

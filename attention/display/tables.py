@@ -13,9 +13,9 @@ MAX_ROWS, FEWER_ROWS = 64, 32
 
 @dataclass(frozen=True)
 class Working:
-    """How one number comes about: named columns, a row a term; the last column gives the total.
+    """How one number comes about: named columns, one row per term; the last column adds up to it.
 
-    names: what the rows are called; total: what the last column comes to, with its name;
+    names: what the rows are called; total: the sum of the last column, with its name;
     words: what is worked out, in a sentence.
     """
 
@@ -46,7 +46,7 @@ def table(
     *,
     total: Sequence[str] = (),
 ) -> str:
-    """A table with a row a name; `total`: the cells of a last row, its name first."""
+    """A table with one row per name; `total`: the cells of a last row, its name first."""
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):
@@ -69,7 +69,7 @@ def _cells(row: Sequence[float | str | None]) -> str:
 def working(work: Working) -> str:
     """A `Working` as HTML: its sentence, its table and its total.
 
-    Of more than `MAX_ROWS` rows the largest are shown, and what the others come to.
+    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others.
     """
     words = f"<p>{html.escape(work.words)}</p>"
     if not work.columns:

@@ -48,7 +48,7 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
     """The owner's own GloVe or word2vec text file, read by torchtext.
 
     torchtext writes a `.pt` beside its cache that is keyed by file name alone, so a changed file
-    would go unseen: here each reading has a cache of its own, thrown away at once. torchtext also
+    would go unseen: here each reading has its own cache, deleted at once. torchtext also
     switches TLS verification off for the whole process; it is put back. And it leaves a row of
     zeros for every word that is not UTF-8; these are cut off.
     Raises ValueError when the file is missing or torchtext cannot read it.

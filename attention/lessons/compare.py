@@ -318,7 +318,7 @@ class Sweep:
     """One setting over its range, with what the slider needs to work it out by itself.
 
     values: where the slider can stop; at: where it is; base: (queries, keys), the numbers the
-    swept setting acts on; bias: added after a scale, or None; mask: what no value unhides, or
+    swept setting acts on; bias: added after a scale, or None; mask: what every value hides, or
     None; shown: the values of the small multiples; dots: theirs, uint8 (values, rows, columns),
     255 = weight 1; block: how many cells a dot spans, the greatest is shown.
     """
@@ -354,7 +354,7 @@ def sweeps_of(trace: Trace) -> tuple[str, ...]:
 def sweep(trace: Trace, kind: str, at: float, masks: Mapping[str, Tensor]) -> Sweep:
     """A 2-D trace with one of its settings swept. Raises ValueError on a kind it does not have.
 
-    at: the value to start from, taken to the nearest the sweep has where it lies beyond;
+    at: the value to start from, or the nearest one in the range of the sweep;
     masks: those in force by name; a swept window takes the place of the one among them.
     """
     kinds = sweeps_of(trace)
@@ -391,7 +391,7 @@ def sweep_values(kind: str, n: int) -> tuple[float, ...]:
 
 
 def within(kind: str, value: float, n: int) -> float:
-    """The value, or the nearest the sweep has where it lies beyond; windows are whole."""
+    """The value, or the nearest one in the range of the sweep; windows are whole."""
     if kind == "window":
         return float(round(min(max(value, 0.0), n - 1)))
     most = MAX_SCALE if kind == "scale" else MAX_TEMPERATURE

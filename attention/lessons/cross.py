@@ -91,7 +91,7 @@ class Batch:
     own: how long each is by itself (batch,); valid_lens: (batch,) or (batch, queries);
     trace: of one head, scores (batch, queries, keys), mask expanded; masks: the names of those
     that join the lengths;
-    unknown: the words without a vector; notes: what could not be taken as asked, in words;
+    unknown: the words without a vector; notes: what could not be used as it was set, in words;
     lesson: what there is to see.
     """
 
@@ -172,9 +172,9 @@ def toy(settings: CrossSettings, scale: float | None = None) -> Batch:
 
 
 def read_memories(text: str) -> tuple[list[list[str]], list[str]]:
-    """The tokens of each sentence of a batch, apart by `|`, and words on what is left out.
+    """The tokens of each sentence of a batch, apart by `|`, and a note on what is left out.
 
-    A sentence may be empty. None at all come of a text without a word.
+    A sentence may be empty. A text without a word gives none at all.
     """
     sentences = [tokenize(part) for part in re.split(r"[|\n]", text)]
     notes = []
@@ -204,9 +204,9 @@ def compute_batch(
     if cross.batch_example == "toy":
         return toy(cross, settings.scale_factor)
     memories, notes = read_memories(cross.batch)
-    queries = shorten(tokenize(cross.target), "The sentence that asks", notes)
+    queries = shorten(tokenize(cross.target), "The sentence of the queries", notes)
     if not queries or not memories:
-        raise ValueError("a batch needs a sentence that asks and one to be asked")
+        raise ValueError("a batch needs a sentence for the queries and one for the keys")
     vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
     sentence = read_sentence(settings, queries, vectors)
     others = [read_sentence(settings, tokens, vectors) if tokens else None for tokens in memories]
@@ -236,7 +236,7 @@ def padded(
     masks: Mapping[str, Tensor] | None = None,
     notes: Sequence[str] = (),
 ) -> Batch:
-    """One sentence that asks several memories at once, these padded with zeros to one length.
+    """The queries of one sentence over several memories at once, padded with zeros to one length.
 
     queries: the tokens of x (queries, d_model); memories: tokens and vectors (tokens, d_model) of
     each; lens: valid lengths as text, empty = each memory's own; masks: further ones, (queries,

@@ -320,7 +320,7 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     """The way from q and k to the weights for one query of one head; names: of the keys.
 
     Of more than `MAX_KEYS` keys those with the most weight are shown, in their own order, and
-    what the others come to.
+    the sum of the others.
     """
     logits, weights = trace.logits[query], trace.weights[query]
     allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]

@@ -48,7 +48,7 @@ class OwnParameters(QueryKeyValue):
 
 @dataclass(frozen=True, eq=False)
 class OwnMatrices:
-    """What the texts come to.
+    """The matrices that the texts describe.
 
     layer: with the given parameters; mask: (tokens, tokens) bool; names: what the rows are called.
     """

@@ -223,7 +223,7 @@ function faint(view, context, head, query, most, line) {
   }
 }
 
-/* Beside each key a square a head, as opaque as the line that leads there. */
+/* Beside each key one square per head, as opaque as the line that leads there. */
 function paintDots(view, drawn, rows) {
   const context = pencil(view, view.dots)
   const step = Math.min(16, view.dots.clientWidth / drawn.length)

@@ -75,7 +75,7 @@ function written(shown) {
   shown.target = table
 }
 
-/* Many cells: a picture, one pixel a cell. */
+/* Many cells: a picture, one pixel per cell. */
 function painted(shown) {
   const { part, figure } = shown
   const [width, height] = [side(part.columns, 5, 340), side(part.rows, 4, 340)]

@@ -255,8 +255,9 @@ def joined_step(done: Computation) -> Step:
     parts: list[Matrix | str] = [Matrix("all heads", joined, names, lights="row"), "×"]
     weight = torch.eye(joined.shape[-1]) if W is None else W.detach()
     parts += [Matrix("W_o", weight, lights="column")]
-    if b is not None:
-        parts += ["+", Matrix("b_o", b.detach()[None], ("bias",))]
+    bias = None if b is None else b.detach()
+    if bias is not None:
+        parts += ["+", Matrix("b_o", bias[None], ("bias",))]
 
     def working(row: int, column: int) -> Working:
         left, right = joined[row], weight[:, column]
@@ -266,9 +267,9 @@ def joined_step(done: Computation) -> Step:
             "W_o": [*right.tolist()],
             "product": [*(left * right).tolist()],
         }
-        if b is not None:
+        if bias is not None:
             place.append("bias")
-            last: tuple[float | str, ...] = ("", "", float(b[column]))
+            last: tuple[float | str, ...] = ("", "", float(bias[column]))
             for cells, cell in zip(columns.values(), last, strict=True):
                 cells.append(cell)
         words = f"The layer's output for “{names[row]}”, dimension {column}, from all heads."
@@ -276,7 +277,7 @@ def joined_step(done: Computation) -> Step:
 
     return Step(
         "All heads",
-        r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if b is not None else ""),
+        r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if bias is not None else ""),
         f"The outputs of all {layer.heads} heads stand side by side, and a learned matrix mixes "
         "them into the output of the layer.",
         [*parts, "=", Matrix("Y of the layer", output, names)],
