@@ -1,5 +1,7 @@
 """Two sequences: queries from one sentence, keys and values from another, or from a batch."""
 
+from functools import partial
+
 import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
@@ -79,7 +81,7 @@ def swap() -> None:
 def lengths_to_try(name: str) -> None:
     """Valid lengths to start from, the batch's own first."""
     made = results.cross_batch()
-    first = every_setting()[name].default
+    first = str(every_setting()[name].default)
     tries = (first, *(cross.lengths_to_try(made) if made else ()))
     examples(
         "valid lengths to try",
@@ -126,7 +128,7 @@ def batch() -> None:
             cross.overview(made, sequence),
             key=f"sequence_{sequence}",
             chosen=place[1:] if sequence == place[0] else None,
-            on_choose=lambda row, dimension, sequence=sequence: choose(sequence, row, dimension),
+            on_choose=partial(choose, sequence),
             written=10,
         )
     st.caption(cross.hatching_words(made))

@@ -1,10 +1,14 @@
 """Operations: the operations attention is made of, each beside torch's own answer."""
 
+from collections.abc import Mapping
+from functools import partial
+
 import streamlit as st
 
 from attention.app import frame, notes, session, widgets
 from attention.app.links import every_setting
 from attention.components import copy_link, examples, matrices, number_grid
+from attention.core.settings import Value
 from attention.display import tables
 from attention.lessons import operations
 from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
@@ -76,7 +80,7 @@ def grids(name: str, label: str, text: str) -> None:
                 number_grid(
                     f"{label}[{index}]" if len(parts) > 1 else label,
                     part,
-                    lambda new, index=index: edit(name, with_part(text, index, new)),
+                    partial(edit_part, name, text, index),
                     key=f"grid_{name}_{index}",
                     resizable=False,
                 )
@@ -96,9 +100,14 @@ def grids(name: str, label: str, text: str) -> None:
 
 def numbers_to_try(operation: operations.Operation) -> None:
     """Numbers worth a look, a click away."""
-    tries = {"the first example": {}, **operation.examples}
+    tries: dict[str, Mapping[str, Value]] = {"the first example": {}, **operation.examples}
     values = list(tries.values())
     examples("try", list(tries), lambda index: take(values[index], operation), key="examples")
+
+
+def edit_part(name: str, text: str, index: int, part: str) -> None:
+    """Take over one edited matrix of a stack, within a callback."""
+    edit(name, with_part(text, index, part))
 
 
 def edit(name: str, text: str) -> None:
@@ -109,7 +118,7 @@ def edit(name: str, text: str) -> None:
         session.choose(name, text)
 
 
-def take(values: dict[str, str], operation: operations.Operation) -> None:
+def take(values: Mapping[str, Value], operation: operations.Operation) -> None:
     """Put an example's numbers in, within a callback."""
     for name in operation.inputs:
         if name in CHANGES:
@@ -144,7 +153,7 @@ def answer(made: Made, settings: OperationSettings) -> None:
                 parts,
                 key=f"picture_{index}",
                 chosen=(row, column) if index == picture else None,
-                on_choose=lambda row, column, index=index: choose(index, row, column),
+                on_choose=partial(choose, index),
             )
         st.caption(made.hint)
     with right:

@@ -1,5 +1,7 @@
 """Step by step: one computation of attention, one stage at a time, each cell with its working."""
 
+from functools import partial
+
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
@@ -51,7 +53,7 @@ def step_by_step() -> None:
 
 def choose_step(there: tuple[str, ...]) -> str:
     """The steps there are to choose from, and one further or back, by button or key."""
-    name = session.value_of("step")
+    name = str(session.value_of("step"))
     if name not in there:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
@@ -104,7 +106,7 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
             number_grid(
                 about.label,
                 getattr(own_settings, name),
-                lambda text, name=name: edit(name, text, own_settings.own_mask),
+                partial(edit, name, own_settings.own_mask),
                 key=f"grid_{name}",
                 wrong=problems.get(name, ""),
                 resizable=name != "own_mask",
@@ -120,7 +122,7 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
     return steps.computation(read.layer, trace, read.names, read.x, settings)
 
 
-def edit(name: str, text: str, mask: str) -> None:
+def edit(name: str, mask: str, text: str) -> None:
     """Take over an edited matrix, within a callback; the mask follows the rows of X."""
     session.choose(name, text)
     if name == "own_x":

@@ -22,7 +22,7 @@ SHARED = settings_of(Settings)
 BESIDE = tuple(name for name in SHARED if name != "s")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Page:
     """One page: the file pages/<name>.py, shown at /<name>.
 
