@@ -263,8 +263,8 @@ def padded(
     if head < settings.head and layer.heads > 1:
         notes.append(missing_head(settings.head, layer.heads))
     for index, size in enumerate(sizes):
-        if int(valid_lens[index].max()) > size:
-            share = float(trace.weights[index, :, size:].sum(-1).max())
+        share = float(trace.weights[index, :, size:].sum(-1).max())
+        if share > 0:
             notes.append(
                 f"The length given for sequence {index} lets padding in: up to {number(share)} "
                 "of a query's weight goes to it."
@@ -303,7 +303,7 @@ def mask_words(masks: Sequence[str], positions: str) -> str:
 
 def hatching_words(batch: Batch) -> str:
     """What the hatched cells of a batch are, and what there is to see."""
-    more = joined(["the valid length", *(MASK_NAMES[name] for name in batch.masks)])
+    more = joined(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     return (
         f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
     )

@@ -1,0 +1,69 @@
+"""What the tests of the lessons share: small layers, results of sentences, published numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torchtext.vocab import Vectors
+
+from attention.core.functional import dot_scores
+from attention.core.settings import Config, settings_of
+from attention.core.variants import VARIANTS, MultiHead, ParameterMaker, Variant
+from attention.pipeline import Result, Settings, compute
+
+GOLDENS: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "goldens.json").read_text("utf-8")
+)
+HEADS, GROUPS = 4, 2
+SIZES = {"heads": HEADS, "groups": GROUPS, "d_k": 3, "d_v": 5, "d_hidden": 7, "seed": 5}
+
+
+class Plain(Variant):
+    """A variant that brings nothing but what it must."""
+
+    title = "Plain"
+    formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
+
+    def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return dot_scores(queries, keys)
+
+
+class Biased(MultiHead):
+    """Several heads, each of whose projections has a bias."""
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        super().add_parameters(make)
+        for name in ("b_q", "b_k", "b_v", "b_o"):
+            setattr(self, name, make(self.config.d_model))
+
+
+LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
+
+
+def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
+    """A layer with sizes that are all different, as far as the variant has them."""
+    schema: type[Config] = LAYERS[name].Config
+    declared = settings_of(schema)
+    known: dict[str, Any] = {n: size for n, size in (SIZES | sizes).items() if n in declared}
+    return LAYERS[name](schema(d_model=d_model, **known))
+
+
+def drawn(*shape: int, seed: int = 0) -> Tensor:
+    """Numbers of any sign, the same for the same seed."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def no_vectors(name: str) -> Vectors:
+    """Stands where word vectors would be loaded, and may not be."""
+    pytest.fail(f"asked for the vectors {name}")
+
+
+def result_of(s: str = "a b c d e", memory: str | None = None, /, **settings: Any) -> Result:
+    """What a sentence of random vectors comes to."""
+    plain: dict[str, Any] = {"vectors": "random", "d_model": 7}
+    return compute(Settings(**plain | settings | {"s": s}), no_vectors, memory)
