@@ -23,9 +23,9 @@ def step_by_step() -> None:
     settings = session.values_of(StepSettings)
     own = settings.input == "matrices"
     done = from_own_matrices(settings) if own else from_sentence(settings)
+    name = choose_step(done.steps if done else steps.STEPS)
     if done is None:
         return
-    name = choose_step(done.steps)
     step = steps.step(name, done)
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     with words:

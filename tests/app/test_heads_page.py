@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy
 import pytest
@@ -13,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attention.inputs.text import tokenize
 from attention.lessons import heads
 from attention.pipeline import Result, Settings, compute
-from tests.browsing import Open, Page, search, settle
+from tests.browsing import Page
 from tests.hostile import HOSTILE
 from tests.running import messages, offer, said
 
@@ -200,134 +199,7 @@ def test_the_table_is_sorted_as_the_link_says() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
-# In Chromium
-
-
-def tile(page: Page, head: int) -> Any:
-    return page.get_by_role("radio", name=f"Head {head}", exact=True)
-
-
-def chip(page: Page, head: int) -> Any:
-    return page.get_by_role("button", name=f"Head {head}", exact=True)
-
-
 def drawn(page: Page) -> list[str]:
     chips = page.get_by_role("group", name="Heads drawn").get_by_role("button", pressed=True)
     chips.first.wait_for()
     return chips.all_inner_texts()
-
-
-def picture(page: Page, canvas: str) -> str:
-    painted = page.locator(f"{canvas}[data-version]").first
-    return str(painted.evaluate("canvas => canvas.toDataURL()"))
-
-
-def fingerprint(page: Page) -> list[Any]:
-    settle(page)
-    page.locator(".hm image").wait_for(state="attached")
-    return [
-        page.locator("[data-testid=stMain] table").all_inner_texts(),
-        page.get_by_role("radio", checked=True).all_inner_texts(),
-        drawn(page),
-        picture(page, "canvas.grid"),
-        page.locator(".summary").inner_text(),
-        picture(page, ".attention-frame canvas"),
-    ]
-
-
-def test_a_head_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/heads")
-    tile(page, 3).click()
-    page.get_by_text("Neurons of head 3").wait_for()
-    assert search(page) == {"head": "3"}
-    page.keyboard.press("ArrowRight")
-    page.get_by_text("Neurons of head 4").wait_for()
-    page.keyboard.press("Home")
-    page.get_by_text("Neurons of head 0").wait_for()
-    assert tile(page, 0).get_attribute("aria-checked") == "true"
-
-
-def test_heads_are_toggled_by_a_click_and_kept_alone_by_a_double_click(open_page: Open) -> None:
-    page = open_page("/heads")
-    chip(page, 1).click()
-    assert drawn(page) == ["0", "2", "3", "4"]
-    page.wait_for_function("location.search.includes('active=')")
-    assert search(page) == {"active": "0,2,3,4"}
-    page.wait_for_timeout(600)
-    chip(page, 3).dblclick()
-    assert drawn(page) == ["3"]
-    page.wait_for_function("location.search.endsWith('active=3')")
-    page.wait_for_timeout(600)
-    chip(page, 3).dblclick()
-    assert drawn(page) == ["0", "1", "2", "3", "4"]
-    page.wait_for_function("location.search === ''")
-    chip(page, 4).focus()
-    page.keyboard.press("Shift+Enter")
-    assert drawn(page) == ["4"]
-    page.wait_for_function("location.search.endsWith('active=4')")
-
-
-def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) -> None:
-    page = open_page("/heads")
-    page.get_by_text("From “the” at 0").wait_for()
-    before = page.locator(".summary").inner_text()
-    page.get_by_role("option").nth(5).hover()
-    page.get_by_text("From “street”").wait_for()
-    assert "query" not in search(page)
-    page.mouse.move(5, 5)
-    page.wait_for_timeout(100)
-    assert page.locator(".summary").inner_text() == before
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("End")
-    page.get_by_text("the query of “street”").wait_for()
-    assert search(page) == {"query": "5"}
-
-
-def test_pointing_at_a_key_tells_what_each_head_gives_it(open_page: Open) -> None:
-    page = open_page("/heads?active=0,1&cover=1.0&head=1&query=2")
-    page.get_by_role("list", name="Keys").get_by_role("listitem").nth(5).hover()
-    page.get_by_text("“walks” to “street”").wait_for()
-    told = page.locator(".summary").inner_text()
-    shown = page.locator(".numbers").last.locator("tbody tr").nth(5).locator("td").last
-    assert told.startswith("“walks” to “street”: head 0 0.")
-    assert told.endswith(f"head 1 {float(shown.inner_text()):.3f}.")
-
-
-def test_a_link_shows_the_same_heads(open_page: Open) -> None:
-    asked = {
-        "s": "he said she said",
-        "heads": "10",
-        "head": "7",
-        "query": "2",
-        "cover": "0.5",
-        "active": "0,7",
-        "sort": "entropy",
-        "mask": "causal",
-        "positions": "alibi",
-        "stage": "scaled",
-    }
-    page = open_page("/heads?" + urlencode(asked))
-    assert drawn(page) == ["0", "7"]
-    assert search(page) == asked
-    again = open_page("/heads" + page.evaluate("location.search"))
-    assert fingerprint(again) == fingerprint(page)
-
-
-def test_pictures_follow_the_theme_and_fit_a_phone(open_page: Open) -> None:
-    pictures = set()
-    for scheme in ("light", "dark"):
-        page = open_page("/heads", color_scheme=scheme, viewport={"width": 390, "height": 800})
-        pictures |= {picture(page, "canvas.grid"), picture(page, ".between canvas")}
-        main = page.get_by_test_id("stMain")
-        assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
-    assert len(pictures) == 4
-
-
-def test_a_long_sentence_is_chosen_from_by_click_and_keeps_its_place(open_page: Open) -> None:
-    page = open_page("/heads?" + urlencode({"s": LONG, "query": "300", "heads": "10"}))
-    page.get_by_text("One dot is the greatest of 6 × 6 weights").wait_for()
-    page.locator("#option-300[aria-selected=true]").wait_for()
-    page.get_by_role("option").nth(301).click()
-    page.get_by_text(f"the query of “{LONG.split()[301]}”").wait_for()
-    page.get_by_text(f"From “{LONG.split()[301]}”").wait_for()
-    assert search(page)["query"] == "301"

@@ -7,7 +7,6 @@ import math
 import re
 from itertools import cycle
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy
 import pytest
@@ -16,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attention.core.settings import settings_of
 from attention.lessons.operations import OPERATIONS, OperationSettings
 from attention.lessons.operations.settings import CHANGES
-from tests.browsing import Open, Page, search, settle
+from tests.browsing import Page
 from tests.hostile import HOSTILE
 from tests.running import messages, said, take
 
@@ -270,76 +269,3 @@ def test_a_chosen_cell_that_another_block_does_not_have_is_the_nearest_there() -
 
 def working(page: Page) -> str:
     return str(page.locator(".working").inner_text())
-
-
-def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> None:
-    page = open_page("/blocks")
-    picture = page.locator(".st-key-picture_1")
-    picture.get_by_role("grid").locator(".cell").last.click()
-    page.get_by_text("C[1] in row 1, column 1").wait_for()
-    assert "6.0000" in working(page)
-    lit = picture.locator(".lit").all_inner_texts()
-    assert lit == ["2.0000", "2.0000", "0.0000", "1.0000", "2.0000", "1.0000", "6.0000"]
-    assert page.locator(".st-key-picture_0 .lit").count() == 0
-    settle(page)
-    assert search(page) == {"block_batch": "1", "block_column": "1"}
-    picture.get_by_role("grid").press("ArrowLeft")
-    page.get_by_text("C[1] in row 1, column 0").wait_for()
-    copy = open_page("/blocks?" + urlencode({"block_batch": "1"}))
-    copy.get_by_text("C[1] in row 1, column 0").wait_for()
-    assert working(copy) == working(page)
-
-
-def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_misprint_is_named(
-    open_page: Open,
-) -> None:
-    page = open_page("/blocks")
-    box = page.locator(".st-key-grid_bmm_a_0").get_by_label("A[0], row 1, column 2")
-    box.fill("10")
-    box.press("Enter")
-    page.locator(".working tfoot").get_by_text("24.0000").wait_for()
-    settle(page)
-    assert search(page) == {"bmm_a": "1 2 3; 4 5 10 | 1 0 -1; 2 2 0"}
-    box.fill("<b>x")
-    box.press("Enter")
-    page.get_by_text("A[0]: row 1, column 2 holds '<b>x', which is no number").wait_for()
-    page.locator(".st-key-grid_bmm_a_0 [aria-invalid=true]").wait_for()
-    assert box.get_attribute("aria-invalid") == "true"
-    box.fill("")
-    box.press("Enter")
-    page.get_by_text("A[0]: row 1, column 2 is empty").wait_for()
-    box.fill("6")
-    box.press("Enter")
-    page.locator(".working tfoot").get_by_text("16.0000").wait_for()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_cold_deep_link_shows_the_slice_on_a_narrow_screen_too(
-    scheme: str, open_page: Open
-) -> None:
-    link = {"block": "softmax", "softmax_dim": "0", "softmax_x": "0 0 | 0 1", "block_column": "1"}
-    page = open_page(
-        "/blocks?" + urlencode(link), color_scheme=scheme, viewport={"width": 390, "height": 844}
-    )
-    page.get_by_text("The slice x[j, 0, 1]").wait_for()
-    page.locator(".st-key-picture_0 .lit").last.wait_for()
-    assert page.locator(".st-key-picture_0 .lit").all_inner_texts() == [
-        "0.2689",
-        "0.7311",
-        "1.0000",
-    ]
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0
-    page.locator("[data-testid=stMain]").get_by_role("radio", name="masked_softmax").click()
-    page.get_by_text("weights[0]").wait_for()
-    settle(page)
-    assert search(page)["block"] == "masked_softmax"
-
-
-def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:
-    text = "<img src=x onerror=alert(1)> **b** $x$ | ![x](http://evil.example/a.png)"
-    page = open_page("/blocks?" + urlencode({"bmm_a": text}))
-    page.get_by_text("which is no number").first.wait_for()
-    assert page.locator("[data-testid=stMain] img").count() == 0
-    page.get_by_role("button", name="the first example").click()
-    page.locator(".working tfoot").get_by_text("16.0000").wait_for()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
-from urllib.parse import urlencode
 
-import numpy
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 from torchtext.vocab import Vectors
 
-from attention.core.functional import masked_softmax
 from attention.core.settings import Declared, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.lessons import compare
 from attention.pipeline import Result, Settings, compute
-from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import choice, messages, offer, said
 
@@ -302,184 +297,3 @@ def test_a_value_beyond_a_sweep_is_answered_with_a_word() -> None:
     app = opened(compare="sweep", sweep="window", sweep_at="400")
     assert sent(app, "values")[0]["at"] == 5.0
     assert any("There is no window 400 here; showing 5." in item.value for item in app.caption)
-
-
-# In Chromium
-
-
-def fingerprint(page: Page) -> dict[str, Any]:
-    """Everything on the page that a person could compare."""
-    return {
-        "chosen": page.get_by_role("radio", checked=True).all_inner_texts(),
-        "numbers": [box.input_value() for box in page.get_by_role("spinbutton").all()],
-        "texts": [box.input_value() for box in page.get_by_role("textbox").all()],
-        "tables": page.locator(".numbers").all_inner_texts(),
-        "differs": page.locator(".differs").all_inner_texts(),
-        "lines": page.locator(".line").all_inner_texts(),
-        "pictures": page.locator("canvas").evaluate_all("all => all.map(c => c.toDataURL())"),
-    }
-
-
-def check_link(page: Page, open_page: Open) -> None:
-    shown = fingerprint(page)
-    other = open_page("/compare?" + urlencode(search(page)))
-    for _ in range(40):
-        if fingerprint(other) == shown:
-            break
-        other.wait_for_timeout(250)  # a busy machine paints the page piece by piece
-    assert fingerprint(other) == shown
-
-
-def test_a_change_of_b_is_painted_and_lives_in_the_link(open_page: Open) -> None:
-    page = open_page("/compare?mask=causal")
-    page.locator(".st-key-b_variant").get_by_role("radio", name="gaussian").click()
-    settle(page)
-    page.locator(".st-key-b_sigma").get_by_role("slider").press("ArrowRight")
-    settle(page)
-    page.locator(".st-key-b_mask").get_by_role("radio", name="window").click()
-    settle(page)
-    assert search(page) == {
-        "mask": "causal",
-        "b_variant": "gaussian",
-        "b_sigma": "1.1",
-        "b_mask": "window",
-    }
-    assert "σ: — → 1.1" in page.locator(".differs").inner_text()
-    check_link(page, open_page)
-
-
-def test_a_swap_is_written_into_the_link(open_page: Open) -> None:
-    page = open_page("/compare")
-    page.get_by_role("button", name="Swap A and B").click()
-    settle(page)
-    assert search(page) == {"scale": "none", "b_scale": "1/√d_k"}
-    assert "scale: none → 1/√d_k" in page.locator(".differs").inner_text()
-    check_link(page, open_page)
-
-
-def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
-    open_page: Open,
-) -> None:
-    page = open_page("/compare?query=1")
-    box = page.locator(".box.cells").nth(1).bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 1.5 / 6)
-    told = page.locator(".readout").inner_text()
-    row = page.locator(".numbers").first.locator("tbody tr").first.locator("td")
-    a, b, change = (row.nth(cell).inner_text() for cell in (0, 1, 2))
-    assert told == f"“cat” to “cat”: A {a} · B {b} · B − A +{change}"
-    page.get_by_role("application").focus()
-    page.keyboard.press("End")
-    settle(page)
-    assert search(page) == {"query": "5"}
-    assert "“street”" in page.locator(".readout").inner_text()
-
-
-@pytest.mark.parametrize(
-    ("kind", "link"),
-    [
-        ("scale", {"positions": "alibi", "mask": "causal"}),
-        ("temperature", {"scale": "none", "query": "3"}),
-        ("window", {"mask": "length", "valid_len": "4", "query": "5"}),
-    ],
-)
-def test_the_slider_shows_the_numbers_torch_works_out(
-    kind: str, link: dict[str, str], open_page: Open, glove: Vectors
-) -> None:
-    page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": kind} | link))
-    wanted = {name: int(v) if v.isdigit() else v for name, v in link.items() if name != "query"}
-    trace = result_of(glove, **wanted).trace
-    swept = compare.sweep(trace, kind, 1.0, trace.mask)
-    slider = page.locator(".slider input")
-    for press in ("End", "PageDown", "ArrowLeft", "ArrowLeft"):
-        slider.press(press)
-        page.wait_for_timeout(60)
-        value = swept.values[int(slider.input_value())]
-        weights = swept.weights(value)[int(link.get("query", 0))]
-        shown = page.locator(".line small").all_inner_texts()
-        numbers = [0.0 if text == "masked" else float(text) for text in shown]
-        numpy.testing.assert_allclose(numbers, weights, atol=1e-5)
-        bits = float(-torch.xlogy(weights, weights).sum() / numpy.log(2))
-        told = re.search(r"entropy of ([\d.]+) bits", page.locator(".list p").inner_text())
-        assert told is not None
-        assert float(told[1]) == pytest.approx(bits, abs=1e-5)
-    if kind == "scale":
-        plain = masked_softmax(trace.scores * value + trace.bias, trace.mask)[0]
-        numpy.testing.assert_allclose(numbers, plain, atol=1e-5)
-
-
-def test_the_slider_moves_without_a_round_trip_and_its_value_is_kept_when_let_go(
-    open_page: Open,
-) -> None:
-    page = open_page("/compare?compare=sweep")
-    slider = page.locator(".slider input")
-    box = slider.bounding_box()
-    middle = box["y"] + box["height"] / 2
-    before = page.locator(".line small").all_inner_texts()
-    page.mouse.move(box["x"] + box["width"] * 0.3, middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.4, middle)
-    page.wait_for_timeout(400)
-    assert page.locator(".line small").all_inner_texts() != before
-    assert "sweep_at" not in search(page)
-    page.mouse.up()
-    settle(page)
-    kept = float(search(page)["sweep_at"])
-    assert kept == compare.sweep_values("scale", 6)[int(slider.input_value())]
-    check_link(page, open_page)
-
-
-def test_a_small_multiple_is_a_way_to_its_value(open_page: Open) -> None:
-    page = open_page("/compare?compare=sweep")
-    button = page.get_by_role("button", name="scores × 0.2")
-    button.click()
-    settle(page)
-    assert search(page) == {"compare": "sweep", "sweep_at": "0.2"}
-    assert button.get_attribute("aria-pressed") == "true"
-
-
-def test_the_pair_follows_as_one_types_and_is_in_the_link(open_page: Open) -> None:
-    page = open_page("/compare?compare=pair")
-    box = page.get_by_label("Second sentence")
-    box.press("End")
-    box.press_sequentially(" today", delay=30)
-    page.locator(".across .changed", has_text="today").first.wait_for()
-    box.press("Enter")
-    settle(page)
-    assert search(page)["s2"] == "the cat sleeps on the street today"
-    check_link(page, open_page)
-
-
-@pytest.mark.parametrize("kind", ["settings", "sweep", "pair"])
-def test_nothing_is_cut_off_at_phone_width(kind: str, open_page: Open) -> None:
-    page = open_page(f"/compare?compare={kind}", viewport={"width": 390, "height": 800})
-    overflow = "main => main.scrollWidth - main.clientWidth"
-    assert page.get_by_test_id("stMain").evaluate(overflow) <= 0
-    hidden = ".frame, .box"
-    for right in page.locator(hidden).evaluate_all(
-        "all => all.map(e => e.getBoundingClientRect().right)"
-    ):
-        assert right <= 390
-
-
-@pytest.mark.parametrize("kind", ["settings", "sweep"])
-def test_pictures_follow_the_theme_while_the_page_stands(kind: str, open_page: Open) -> None:
-    page = open_page(f"/compare?compare={kind}", color_scheme="light")
-    light = fingerprint(page)["pictures"]
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(800)
-    dark = fingerprint(page)["pictures"]
-    assert len(light) == len(dark) > 0
-    assert not set(light) & set(dark)
-
-
-def test_hostile_sentences_do_nothing(open_page: Open) -> None:
-    page = open_page("/compare")
-    for sentence in HOSTILE[4:9:2]:
-        link = {"compare": "pair", "s": sentence, "s2": f"{sentence} cat"}
-        page.goto(page.url.split("?")[0] + "?" + urlencode(link))
-        settle(page)
-        names = page.locator(".down").first.locator("span")
-        names.nth(len(tokenize(sentence))).wait_for(state="attached")
-        shown = names.evaluate_all("all => all.map(name => name.title)")
-        assert [name.split(" (")[0] for name in shown] == [*tokenize(sentence), "cat"]
-        assert page.locator("img[src*='evil'], a[href*='evil'], a[href^='javascript']").count() == 0

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,14 +11,8 @@ from streamlit.testing.v1 import AppTest
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.lessons.cross import PAD
-from tests.browsing import Open, Page, search, settle
 from tests.hostile import HOSTILE
 from tests.running import headers, offer, said, take
-
-api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-
-
-pytestmark = pytest.mark.usefixtures("warm_server")
 
 
 def opened(**link: str) -> AppTest:
@@ -206,110 +198,3 @@ def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
 
 
 # In the browser
-
-
-def fingerprint(page: Page) -> dict[str, Any]:
-    return {
-        "texts": [box.input_value() for box in page.get_by_role("textbox").all()],
-        "numbers": [box.input_value() for box in page.get_by_role("spinbutton").all()],
-        "chosen": page.get_by_role("radio", checked=True).all_inner_texts(),
-        "tokens": page.get_by_role("option").all_inner_texts(),
-        "cells": page.get_by_role("listitem").all_inner_texts(),
-        "rows": page.locator("tbody tr").all_inner_texts(),
-    }
-
-
-def wait_for_the_same(page: Page, other: Page) -> None:
-    """Until as much is drawn as on the other page: on a busy machine the last parts come late."""
-    for role in ("textbox", "spinbutton", "radio", "option", "listitem"):
-        api.expect(page.get_by_role(role)).to_have_count(other.get_by_role(role).count())
-    rows = other.locator("tbody tr").count()
-    api.expect(page.locator("tbody tr")).to_have_count(rows)
-
-
-def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
-    open_page: Open,
-) -> None:
-    page = open_page("/cross?mask=custom")
-    api.expect(page.get_by_role("option")).to_have_text(["bonjour", "le", "monde"])
-    page.locator("[data-query='2'][data-key='1']").click()
-    settle(page)
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("End")
-    api.expect(page.locator(".equation")).to_contain_text("ymonde = 1.000")
-    box = page.get_by_label("Keys and values from")
-    box.press("End")
-    box.press_sequentially(" again", delay=30)
-    api.expect(page.get_by_role("listitem").last).to_contain_text("again")
-    api.expect(page.get_by_role("status").first).to_contain_text("“monde” attends most to")
-    settle(page)
-    asked = {"mask": "custom", "cells": "2:1", "query": "2", "memory": "hello world again"}
-    assert search(page) == asked
-    again = open_page("/cross?" + urlencode(asked))
-    wait_for_the_same(again, page)
-    assert fingerprint(again) == fingerprint(page)
-
-
-def test_hovering_tells_query_and_key_of_their_own_sentences(open_page: Open) -> None:
-    page = open_page("/cross")
-    box = page.locator(".st-key-weights_heatmap canvas").bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 2.5 / 3)
-    told = page.locator(".attention-tip").inner_text().splitlines()
-    assert told[:2] == ["query  monde (2)", "key  world (1)"]
-    page.get_by_role("option").nth(1).hover()
-    api.expect(page.get_by_role("status").first).to_contain_text("“le” attends most to “world”")
-    assert search(page) == {}
-
-
-def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:
-    page = open_page("/cross?" + urlencode({"asking": "cat " * 60, "query": "50"}))
-    api.expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
-    scroll, key = (page.locator(name).first.bounding_box() for name in (".scroll", ".keys .token"))
-    assert scroll["y"] <= key["y"] <= scroll["y"] + scroll["height"]
-    line = page.locator(".scroll path").first.get_attribute("d")
-    end = float(line.split(",")[-1])
-    top = page.locator(".scroll").first.evaluate("scroll => scroll.scrollTop")
-    assert top > 100
-    assert abs(end - (key["y"] + key["height"] / 2 - scroll["y"] + top)) < 1.5
-
-
-def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: Open) -> None:
-    page = open_page("/cross?cross=batch")
-    page.get_by_role("grid", name="output").nth(1).locator(".cell").nth(3).click()
-    api.expect(page.locator(".numbers tfoot")).to_contain_text("13.0000")
-    page.keyboard.press("ArrowLeft")
-    api.expect(page.locator(".numbers tfoot")).to_contain_text("12.0000")
-    settle(page)
-    assert search(page) == {"cross": "batch", "element": "1", "dimension": "2"}
-    again = open_page("/cross?" + urlencode(search(page)))
-    wait_for_the_same(again, page)
-    assert fingerprint(again) == fingerprint(page)
-    assert again.locator(".masked").count() == 2 * (8 + 4) + 4
-
-
-def test_the_sidebar_follows_from_sentences_to_a_batch(open_page: Open) -> None:
-    page = open_page("/cross")
-    page.get_by_role("radio", name="batch", exact=True).click()
-    settle(page)
-    api.expect(page.locator(".st-key-mask")).to_have_count(0)
-    api.expect(page.get_by_text("Sequence 1: valid length 6 of 10")).to_be_visible()
-    page.get_by_role("textbox", name="Valid lengths").fill("1; 3")
-    api.expect(page.get_by_text("Sequence 1: valid lengths 3 of 10, one a query")).to_be_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_hostile_words_do_nothing_on_a_phone_in_either_theme(scheme: str, open_page: Open) -> None:
-    page = open_page(color_scheme=scheme, viewport={"width": 390, "height": 800})
-    hostile = " ".join(part for part in HOSTILE if len(part) < 100)
-    for link in (
-        {"memory": hostile, "asking": hostile[::-1]},
-        {"batch": hostile, "cross": "batch"},
-    ):
-        link = link | {"batch_example": "sentences"}
-        page.goto(f"{re.sub('[?].*', '', page.url).rstrip('/')}/cross?{urlencode(link)}")
-        settle(page)
-        assert page.get_by_test_id("stException").count() == 0
-        assert page.locator("img[src*='evil'], a[href*='evil'], a[href^='javascript']").count() == 0
-        main = "document.querySelector('[data-testid=stMain]')"
-        assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
-        page.goto(page.url.split("/cross")[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 import torch
@@ -17,7 +16,6 @@ from attention.claims.mistakes import MISTAKES
 from attention.core.settings import settings_of
 from attention.display.tables import number
 from attention.inputs.text import tokenize
-from tests.browsing import Open, search, settle
 from tests.hostile import HOSTILE
 from tests.running import messages, said
 
@@ -220,46 +218,3 @@ def test_hostile_sentences_are_neither_interpreted_nor_fatal(sentence: str) -> N
         if len(token) > 3 and not token.isalpha():
             assert not [text for text in written if token in text]
             assert token not in said(app) or "<" not in token
-
-
-def recomputed(page: Any) -> list[str]:
-    return page.locator(".numbers").first.locator("td").all_inner_texts()
-
-
-def test_a_cold_link_shows_its_claim_in_either_theme(open_page: Open) -> None:
-    link = "/identities?claim=permute&tokens=5&claim_seed=7"
-    light, dark = (open_page(link, color_scheme=scheme) for scheme in ("light", "dark"))
-    assert light.get_by_role("radio", name="permute", exact=True).is_checked()
-    assert search(light) == {"claim": "permute", "tokens": "5", "claim_seed": "7"}
-    assert recomputed(light) == recomputed(dark)
-    assert recomputed(light)[2::3] == ["the same", "different", "different"]
-    figures = light.locator("figure")
-    assert figures.first.locator("td.cell").count() == 5 * 2
-    background = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    assert light.evaluate(background) != dark.evaluate(background)
-
-
-def test_all_is_within_reach_of_the_keyboard(open_page: Open) -> None:
-    page = open_page("/identities")
-    page.get_by_role("radio", name="scale", exact=True).focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    settle(page)
-    assert search(page) == {"claim": "merge"}
-    box = page.locator(".st-key-tokens").get_by_role("spinbutton")
-    box.fill("4")
-    box.press("Enter")
-    settle(page)
-    assert search(page) == {"claim": "merge", "tokens": "4"}
-    assert page.locator("figure").first.locator("td.cell").count() == 4 * 4
-    page.reload()
-    settle(page)
-    assert page.locator("figure").first.locator("td.cell").count() == 4 * 4
-
-
-def test_the_same_page_fits_a_phone(open_page: Open) -> None:
-    page = open_page(
-        "/identities?claim=influence&source=sentence", viewport={"width": 390, "height": 844}
-    )
-    wide = "document.querySelector('[data-testid=stMain]').scrollWidth"
-    assert page.evaluate(wide) <= 390

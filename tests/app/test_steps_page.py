@@ -6,7 +6,6 @@ import importlib
 import json
 import math
 from typing import Any
-from urllib.parse import urlencode, urlsplit
 
 import numpy
 import pytest
@@ -22,12 +21,9 @@ from attention.lessons import steps
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import STEPS, StepSettings
 from attention.pipeline import Settings, compute
-from tests.browsing import Open, Page, search, settle
+from tests.browsing import Page
 from tests.hostile import HOSTILE
 from tests.running import messages, offer
-from tests.serving import serving
-
-pytestmark = pytest.mark.usefixtures("warm_server", "one_thread")
 
 
 def opened(**link: str) -> AppTest:
@@ -390,9 +386,6 @@ def test_settings_are_those_of_the_page() -> None:
         assert name in app.session_state
 
 
-# In Chromium
-
-
 def expect(element: Any) -> Any:
     """Playwright's waiting assertion; where it is missing, `open_page` has skipped before."""
     return importlib.import_module("playwright.sync_api").expect(element)
@@ -407,10 +400,6 @@ def cell(page: Page, row: int, column: int) -> Any:
     return result(page).locator("tbody tr").nth(row).locator("td").nth(column)
 
 
-def box(page: Page, label: str) -> Any:
-    return page.get_by_label(label, exact=True)
-
-
 def read(text: str) -> float:
     return float(text.replace("−", "-"))
 
@@ -420,223 +409,3 @@ def numbers(table: Any) -> list[list[float]]:
     lines = table.locator("tbody tr").all()
     texts = [line.locator("td").all_inner_texts() for line in lines]
     return [[read(text) if text.strip() else -math.inf for text in line] for line in texts]
-
-
-def drawn(page: Page) -> Page:
-    """The page, once its matrices stand: Streamlit fetches their script when it needs them."""
-    expect(page.locator(".st-key-matrices figure").last).to_be_visible(timeout=20_000)
-    expect(page.locator(".working, [data-testid=stAlert]").first).to_be_visible()
-    if "input=hand" in page.url:
-        expect(box(page, "Mask, row 0, column 0")).to_be_visible()
-    return page
-
-
-def matrices_shown(page: Page) -> list[list[list[float]]]:
-    drawn(page)
-    return [numbers(table) for table in page.locator(".st-key-matrices figure table").all()]
-
-
-def chosen_step(page: Page) -> str:
-    return str(page.locator(".st-key-step").get_by_role("radio", checked=True).inner_text())
-
-
-def everything(page: Page) -> dict[str, Any]:
-    """What a person could compare between two openings of a link."""
-    drawn(page)
-    return {
-        "step": chosen_step(page),
-        "matrices": matrices_shown(page),
-        "lit": page.locator(".st-key-matrices .lit").all_inner_texts(),
-        "working": page.locator(".working").inner_text(),
-        "texts": [field.input_value() for field in page.get_by_role("textbox").all()],
-        "numbers": [field.input_value() for field in page.get_by_role("spinbutton").all()],
-        "chosen": page.get_by_role("radio", checked=True).all_inner_texts(),
-    }
-
-
-def check_link(page: Page, open_page: Open) -> None:
-    link = "/steps?" + urlsplit(page.url).query
-    assert everything(open_page(link)) == everything(page)
-
-
-def test_a_cold_server_shows_a_deep_link_to_a_step(open_page: Open) -> None:
-    with serving() as address:
-        page = open_page("/steps?step=weights&row=1&column=2", address=address)
-        expect(drawn(page).locator(".working")).to_contain_text("“cat” to “walks”: ")
-        assert chosen_step(page) == "weights"
-        assert search(page) == {"step": "weights", "row": "1", "column": "2"}
-        expect(page.get_by_text("Attention explorer")).to_be_visible()
-        assert page.locator(".st-key-matrices .pickable .lit").all_inner_texts() == [
-            cell(page, 1, 2).inner_text()
-        ]
-        page.context.close()
-
-
-def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
-    page = open_page("/steps?step=scaled")
-    heading = page.get_by_role("heading", level=3)
-    for act, expected in (
-        (lambda: page.get_by_role("button", name="Next").click(), "7. Mask"),
-        (lambda: page.keyboard.press("n"), "8. Softmax"),
-        (lambda: page.get_by_role("button", name="Back").click(), "7. Mask"),
-        (lambda: page.keyboard.press("b"), "6. Scale"),
-    ):
-        act()
-        expect(heading).to_have_text(expected)
-        settle(page)
-    assert search(page) == {"step": "scaled"}
-    page.keyboard.press("b")
-    expect(heading).to_have_text("5. Scores")
-    settle(page)
-    check_link(page, open_page)
-
-
-def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
-    page = drawn(open_page("/steps?step=weights"))
-    words = page.locator(".working > p")
-    result(page).focus()
-    for key in ("ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(words).to_contain_text("“cat” to “cat”: ")
-    page.keyboard.press("End")
-    expect(words).to_contain_text("“street” to “street”: ")
-    settle(page)
-    assert search(page) == {"step": "weights", "row": "5", "column": "5"}
-    cell(page, 3, 1).click()
-    expect(words).to_contain_text(f"“on” to “cat”: {cell(page, 3, 1).inner_text()}.")
-    settle(page)
-    assert search(page) == {"step": "weights", "row": "3", "column": "1"}
-    check_link(page, open_page)
-
-
-def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
-    page = drawn(open_page("/steps?step=scores&predict=on"))
-    assert set(result(page).locator("td.cell").all_inner_texts()) == {"?"}
-    assert page.locator(".working").count() == 0
-    cell(page, 0, 1).click()
-    verdict = page.locator(".note")
-    expect(verdict).to_contain_text("Not “the” and “cat”, it holds ")
-    expect(cell(page, 0, 1)).not_to_have_text("?")
-    settle(page)
-    scores = matrices_shown(page)[-1]
-    greatest = max(map(max, scores))
-    assert verdict.inner_text().endswith(f"holds {greatest:.4f}.")
-    assert f"it holds {scores[0][1]:.4f};" in verdict.inner_text()
-    assert search(page) == {"step": "scores", "predict": "on", "column": "1"}
-    page.get_by_role("button", name="Hide and guess again").click()
-    expect(cell(page, 0, 1)).to_have_text("?")
-    settle(page)
-    row, column = next(
-        (r, c) for r, line in enumerate(scores) for c, n in enumerate(line) if n == greatest
-    )
-    result(page).focus()
-    page.keyboard.press("Home")
-    for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
-        page.keyboard.press(key)
-    assert cell(page, row, column).inner_text() == "?", "to move is not yet to guess"
-    page.keyboard.press("Enter")
-    expect(verdict).to_contain_text("Right: ")
-
-
-def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) -> None:
-    page = open_page("/steps?step=weights&mask=causal&row=4&column=1&variant=qkv")
-    masked, weights = (numpy.array(matrix) for matrix in matrices_shown(page))
-    assert weights.shape == (6, 6)
-    assert (numpy.isneginf(masked) == numpy.triu(numpy.ones((6, 6)), 1)).all()
-    weights[numpy.isneginf(weights)] = 0  # masked cells are left blank
-    powers = numpy.exp(masked - masked.max(-1, keepdims=True))
-    expected = powers / powers.sum(-1, keepdims=True)
-    assert abs(weights - expected).max() < 1.5e-4
-    assert abs(weights.sum(-1) - 1).max() < 6 * 0.5e-4
-
-    table = numpy.array(numbers(page.locator(".working table")))
-    assert table.shape == (5, 3)
-    scaled, exponentials, shares = table.T
-    assert (scaled == masked[4, :5]).all()
-    assert (shares == weights[4, :5]).all()
-    assert abs(exponentials - numpy.exp(scaled - scaled.max())).max() < 1.5e-4
-    assert abs(shares - exponentials / exponentials.sum()).max() < 1.5e-4
-    total = read(page.locator(".working tfoot td").last.inner_text())
-    assert abs(total - shares.sum()) <= 5 * 0.5e-4 + 1e-9
-
-
-def test_by_hand_scores_recompute_from_what_stands_on_the_page(open_page: Open) -> None:
-    page = open_page("/steps?input=hand&step=scores&row=1&column=2")
-    queries, keys, scores = (numpy.array(matrix) for matrix in matrices_shown(page))
-    assert queries.tolist() == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-    assert keys.tolist() == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
-    assert scores.tolist() == (queries @ keys.T).tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
-    query, key, product = numpy.array(numbers(page.locator(".working table"))).T
-    assert (query.tolist(), key.tolist()) == (queries[1].tolist(), keys[2].tolist())
-    assert product.tolist() == (query * key).tolist()
-    assert read(page.locator(".working tfoot td").last.inner_text()) == product.sum() == 12
-
-
-def test_an_edited_cell_changes_all_that_follows_from_it_and_the_link(open_page: Open) -> None:
-    page = open_page("/steps?input=hand&step=queries&scale=none")
-    assert matrices_shown(page)[-1] == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-    box(page, "X, row 0, column 0").fill("1,5")
-    box(page, "X, row 0, column 0").press("Enter")
-    expect(cell(page, 0, 0)).to_have_text("1.5000")
-    settle(page)
-    assert search(page)["hand_x"] == "1.5 0 1 0; 0 2 0 2; 1 1 1 1"
-    assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
-    check_link(page, open_page)
-
-    page.locator(".st-key-step").get_by_role("radio", name="output").click()
-    expect(page.get_by_role("heading", level=3)).to_have_text("10. Output")
-    page.locator(".st-key-grid_hand_x").get_by_role("button", name="Add a row").click()
-    expect(box(page, "Mask, row 3, column 3")).to_have_value("1")
-    expect(result(page).locator("tbody tr")).to_have_count(4)
-    settle(page)
-    assert search(page)["hand_mask"] == "; ".join(["1 1 1 1"] * 4)
-    check_link(page, open_page)
-
-
-def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
-    page = drawn(open_page("/steps?input=hand&step=scores&scale=none"))
-    wrong = box(page, "W_q, row 1, column 2")
-    wrong.fill("<b>cat</b>")
-    wrong.press("Tab")
-    words = page.locator(".st-key-grid_hand_q").get_by_role("status")
-    expect(words).to_have_text("row 1, column 2 holds '<b>cat</b>', which is no number")
-    settle(page)
-    marked = page.locator("input[aria-invalid='true']")
-    assert marked.count() == 1
-    assert marked.get_attribute("aria-label") == "W_q, row 1, column 2"
-    expect(page.get_by_text("The steps follow as soon as every matrix fits.")).to_be_visible()
-    assert page.locator(".st-key-matrices figure").count() == 0
-
-    other = box(page, "X, row 0, column 0")
-    other.fill("3")
-    other.press("Tab")
-    expect(other).to_have_value("3")
-    page.wait_for_function("location.search.includes('hand_x=3')")
-    assert search(page)["hand_x"].startswith("3 0 1 0;")
-    wrong.fill("2")
-    wrong.press("Enter")
-    expect(page.get_by_role("heading", level=3)).to_have_text("5. Scores")
-    expect(page.locator("input[aria-invalid='true']")).to_have_count(0)
-    settle(page)
-    assert search(page)["hand_q"] == "1 0 1; 1 0 2; 0 0 1; 0 1 1"
-    check_link(page, open_page)
-
-
-@pytest.mark.parametrize("link", ["step=weights", "step=output&input=hand", "step=scores"])
-def test_nothing_is_cut_off_at_phone_width(link: str, open_page: Open) -> None:
-    page = drawn(open_page(f"/steps?{link}", viewport={"width": 390, "height": 800}))
-    overflow = page.evaluate(
-        """() => {
-            const main = document.querySelector('[data-testid=stMain]')
-            return main.scrollWidth - main.clientWidth
-        }"""
-    )
-    assert overflow <= 0
-
-
-def test_hostile_names_are_text_in_every_matrix(open_page: Open) -> None:
-    sentence = "<img src=x onerror=alert(1)> cat"
-    page = drawn(open_page("/steps?" + urlencode({"step": "weights", "s": sentence})))
-    heads = result(page).locator("thead th").all_inner_texts()
-    assert heads == tokenize(sentence)
-    assert page.locator(".st-key-matrices img, .working img").count() == 0
