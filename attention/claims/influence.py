@@ -48,7 +48,7 @@ def measured(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 def recurrent(x: Tensor, W: Tensor, U: Tensor) -> Tensor:
     """`h_i = tanh(x_i W + h_{i-1} U)`, from h = 0 (Elman 1990). x: (n, d); returns (n, d_h)."""
     states = []
-    state = torch.zeros(U.shape[0])
+    state = x.new_zeros(U.shape[0])
     for step in x @ W:
         state = (step + state @ U).tanh()
         states.append(state)

@@ -17,47 +17,24 @@ from attention.claims.identities import (
     CLAIMS,
     ClaimSettings,
     check_claim,
-    claim_names,
     merged,
     numbered,
     permutation,
     random_case,
     scalings,
 )
-from attention.claims.influence import cosines, mean_cosine, measured, path_lengths, recurrent, swap
+from attention.claims.influence import cosines, mean_cosine, path_lengths, recurrent, swap
 from attention.claims.mistakes import MISTAKES
-from attention.core.functional import attend
 from attention.core.positions import sinusoidal
-from attention.core.settings import settings_of
 from attention.display.matrix import Matrix
-from attention.pipeline import every_setting
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
 
-PUBLISHED_DEFAULTS: dict[str, Any] = {
-    "claim": "scale",
-    "source": "random",
-    "tokens": 3,
-    "width": 5,
-    "claim_d_k": 2,
-    "claim_seed": 0,
-    "power": 8.25,
-    "repeats": 6,
-    "mistake": "values",
-    "pads": 1,
-}
-PUBLISHED_OPTIONS = {
-    "claim": (
-        *("scale", "merge", "values", "permute"),
-        *("leading", "stack", "influence", "mistakes"),
-    ),
-    "source": ("random", "sentence"),
-    "mistake": ("values", "fill", "count", "tanh", "dim"),
-}
 EVERY = [(claim, "values") for claim in CLAIMS if claim != "mistakes"]
 EVERY += [("mistakes", mistake) for mistake in MISTAKES]
 
+each = pytest.mark.parametrize(("claim", "mistake"), EVERY)
 sizes = st.fixed_dictionaries(
     {
         "tokens": st.integers(1, 7),
@@ -68,17 +45,33 @@ sizes = st.fixed_dictionaries(
 )
 
 
-def found(claim: str, **settings: Any) -> ClaimResult:
+Size = dict[str, Any]
+
+
+def for_any_size(examples: int = 25, **more: Any) -> Callable[[Any], Any]:
+    """Runs a test for cases of many sizes, and with what else is drawn."""
+    chosen = hypothesis_settings(deadline=None, max_examples=examples)
+    return lambda test: chosen(given(size=sizes, **more)(test))
+
+
+def checked(claim: str, **settings: Any) -> ClaimResult:
     return check_claim(claim, random_case(ClaimSettings(claim=claim, **settings)))
 
 
-def given_of(finding: ClaimResult) -> dict[str, Tensor]:
-    return {matrix.name: matrix.numbers.double() for matrix in finding.given}
+def given_of(result: ClaimResult) -> dict[str, Tensor]:
+    return {matrix.name: matrix.numbers.double() for matrix in result.given}
 
 
-def table_of(finding: ClaimResult) -> Table:
-    (table,) = (item for item in finding.shown if isinstance(item, Table))
-    return table
+def rows_of(result: ClaimResult) -> list[list[Matrix]]:
+    """The matrices that are shown, row by row."""
+    rows = [item.parts for item in result.shown if isinstance(item, Row)]
+    return [[part for part in parts if isinstance(part, Matrix)] for parts in rows]
+
+
+def columns_of(result: ClaimResult) -> dict[str, list[Any]]:
+    """The columns of the table that is shown."""
+    (table,) = (item for item in result.shown if isinstance(item, Table))
+    return {name: list(column) for name, column in table.columns.items()}
 
 
 def close(left: Tensor, right: Tensor, tolerance: float = 1e-5) -> bool:
@@ -92,89 +85,59 @@ def attention(x: Tensor, W_q: Tensor, W_k: Tensor, mask: Tensor | None = None) -
     return powers / powers.sum(-1, keepdim=True)
 
 
-# Links already sent
-
-
-def test_published_defaults_and_options_stay_since_links_carry_them() -> None:
-    declared = settings_of(ClaimSettings)
-    assert {name: default for name, (default, _) in declared.items()} == PUBLISHED_DEFAULTS
-    options = {name: about.choices() for name, (_, about) in declared.items() if about.choices()}
-    assert options == PUBLISHED_OPTIONS
-
-
-def test_the_settings_may_stand_in_a_link_and_mean_one_thing() -> None:
-    everything = every_setting()
-    for name, declared in settings_of(ClaimSettings).items():
-        assert everything[name] == declared
-
-
-def test_conditions_can_come_true() -> None:
-    declared = settings_of(ClaimSettings)
-    for _, about in declared.values():
-        assert about.when is None or about.when[1] in declared[about.when[0]][1].choices()
-
-
-def test_the_menu_offers_the_registry() -> None:
-    assert claim_names() == tuple(CLAIMS)
-
-
 # What holds for every claim
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-@given(size=sizes, mistake=st.sampled_from(tuple(MISTAKES)), pads=st.integers(0, 9))
-@hypothesis_settings(deadline=None, max_examples=40)
+@for_any_size(40, mistake=st.sampled_from(tuple(MISTAKES)), pads=st.integers(0, 9))
 def test_identities_hold_to_rounding_whatever_the_sizes(
-    claim: str, size: dict[str, int], mistake: str, pads: int
+    claim: str, size: Size, mistake: str, pads: int
 ) -> None:
-    finding = found(claim, **size, mistake=mistake, pads=pads)
-    for check in finding.checks:
+    for check in checked(claim, **size, mistake=mistake, pads=pads).checks:
         assert check.same or not check.equal, check.label
         assert math.isfinite(check.residual)
         assert 0 <= check.allowed < 0.1
 
 
-@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+@each
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_is_said_to_differ_differs_far_beyond_rounding(
     claim: str, mistake: str, seed: int
 ) -> None:
-    finding = found(claim, tokens=5, width=7, claim_d_k=3, claim_seed=seed, mistake=mistake)
-    for check in finding.checks:
+    result = checked(claim, tokens=5, width=7, claim_d_k=3, claim_seed=seed, mistake=mistake)
+    for check in result.checks:
         assert check.holds
         assert check.equal or check.residual > 100 * check.allowed
 
 
-@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+@each
 def test_one_token_of_one_dimension_is_enough(claim: str, mistake: str) -> None:
-    one = found(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
-    for item in (part for row in one.shown if isinstance(row, Row) for part in row.parts):
-        assert isinstance(item, str) or item.numbers.numel() == 1
+    one = checked(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
+    assert {part.numbers.numel() for row in rows_of(one) for part in row} == {1}
     assert all(check.same for check in one.checks if check.equal)
 
 
-@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+@each
 def test_vectors_of_zeros_are_no_trouble(claim: str, mistake: str) -> None:
-    finding = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))
-    assert all(check.same for check in finding.checks if check.equal)
-    assert all(math.isfinite(check.residual) for check in finding.checks)
+    result = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))
+    assert all(check.same for check in result.checks if check.equal)
+    assert all(math.isfinite(check.residual) for check in result.checks)
 
 
-@pytest.mark.parametrize(("claim", "mistake"), EVERY)
+@each
 def test_both_sides_of_every_check_are_on_the_page(claim: str, mistake: str) -> None:
-    finding = found(claim, mistake=mistake)
-    shown = [part for row in finding.shown if isinstance(row, Row) for part in row.parts]
-    for check in finding.checks:
-        assert any(part is check.left for part in shown)
-        assert any(part is check.right for part in shown)
+    result = checked(claim, mistake=mistake)
+    shown = {id(part) for row in rows_of(result) for part in row}
+    for check in result.checks:
+        assert {id(check.left), id(check.right)} <= shown
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_the_same_seed_finds_the_same_and_another_seed_another(claim: str) -> None:
-    first, again, other = (found(claim, claim_seed=seed) for seed in (3, 3, 4))
-    for one, two, three in zip(first.given, again.given, other.given, strict=True):
-        assert torch.equal(one.numbers, two.numbers)
-        assert one.name == "positions" or not torch.equal(one.numbers, three.numbers)
+def test_the_same_seed_draws_the_same_and_another_seed_another(claim: str) -> None:
+    first, again, other = (given_of(checked(claim, claim_seed=seed)) for seed in (3, 3, 4))
+    for name, numbers in first.items():
+        torch.testing.assert_close(again[name], numbers)
+        assert name == "positions" or not numbers.allclose(other[name])
 
 
 def test_parameters_are_the_same_for_every_claim_and_unlike_x() -> None:
@@ -204,12 +167,15 @@ def test_rounding_is_four_epsilon_a_product_of_absolute_values() -> None:
     assert rounding(left, right, torch.tensor([[-2.0]])) == 8 * 2**-23 * 22
 
 
+ONE = torch.ones(1, 1)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: check_claim("nope", Case(torch.ones(1, 1), ["a"])), "claim must be one of scale, .*nope"),
+        (lambda: check_claim("nope", Case(ONE, ["a"])), "claim must be one of scale, .*nope"),
         (
-            lambda: check_claim("mistakes", Case(torch.ones(1, 1), ["a"], mistake="none")),
+            lambda: check_claim("mistakes", Case(ONE, ["a"], mistake="none")),
             "mistake must be one of values, fill, count, tanh, dim, got 'none'",
         ),
         (lambda: Case(torch.ones(2, 3), ["a"]), r"got \(2, 3\) and 1 names"),
@@ -232,51 +198,44 @@ def test_rows_that_are_no_words_are_numbered() -> None:
 def test_float16_overflows_where_scores_are_scaled_too_late() -> None:
     queries, keys = torch.tensor([[250.0, 0, 0, 0]]), torch.tensor([[500.0, 0, 0, 0]])
     half = scalings(queries, keys, torch.float16)
-    scores = {name: float(scores) for name, (scores, _) in half.items()}
-    assert list(scores.values()) == pytest.approx([math.inf] + [62500.0] * 3, rel=1e-3)
+    scores = [float(scores) for scores, _ in half.values()]
+    assert scores == pytest.approx([math.inf] + [62500.0] * 3, rel=1e-3)
     greatest = [greatest for _, greatest in half.values()]
     assert greatest == pytest.approx([125000.0, 62500.0, 62500.0, 62500.0])
     full = [float(scores) for scores, _ in scalings(queries, keys).values()]
     assert full == pytest.approx([62500.0] * 4)
     assert all(scores.dtype == torch.float16 for scores, _ in half.values())
+    overflowing = columns_of(checked("scale"))["cells that overflow"]
+    assert overflowing == ["3 of 9", "0 of 9", "0 of 9", "0 of 9"], "the page opens on it"
 
 
 @pytest.mark.parametrize("power", [8.25, 0.0, -9.0, 12.0])
 def test_cells_that_float16_spoils_are_counted(power: float) -> None:
-    finding = found("scale", power=power, tokens=5, width=7, claim_d_k=3)
-    in_float32, in_half = (row for row in finding.shown if isinstance(row, Row))
-    true = in_float32.parts[0].numbers.double() * 4.0**power
-    table = table_of(finding)
-    for index, part in enumerate(in_half.parts[::2]):
-        numbers = part.numbers.double()
-        lost = int((~numbers.isfinite()).sum())
-        off = [
-            not math.isfinite(half) or abs(half - exact) > 0.01 * abs(exact)
-            for half, exact in zip(numbers.flatten().tolist(), true.flatten().tolist(), strict=True)
-        ]
-        assert table.columns["cells that overflow"][index] == f"{lost} of 25"
-        assert table.columns["cells more than 1 % off"][index] == f"{sum(off)} of 25"
-    spoilt = table.columns["cells more than 1 % off"] != ["0 of 25"] * 4
+    result = checked("scale", power=power, tokens=5, width=7, claim_d_k=3)
+    in_float32, in_half = rows_of(result)
+    exact = (in_float32[0].numbers.double() * 4.0**power).flatten().tolist()
+    columns = columns_of(result)
+    for index, part in enumerate(in_half):
+        numbers = part.numbers.double().flatten().tolist()
+        lost = sum(not math.isfinite(half) for half in numbers)
+        off = sum(
+            not math.isfinite(half) or abs(half - true) > 0.01 * abs(true)
+            for half, true in zip(numbers, exact, strict=True)
+        )
+        assert columns["cells that overflow"][index] == f"{lost} of 25"
+        assert columns["cells more than 1 % off"][index] == f"{off} of 25"
+    spoilt = columns["cells more than 1 % off"] != ["0 of 25"] * 4
     assert spoilt == (power != 0.0)
 
 
-def test_the_opening_view_shows_where_the_orders_part_in_float16() -> None:
-    overflowing = table_of(found("scale")).columns["cells that overflow"]
-    assert overflowing == ["3 of 9", "0 of 9", "0 of 9", "0 of 9"]
-
-
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=30)
-def test_scaled_scores_and_their_greatest_numbers_recompute(size: dict[str, int]) -> None:
-    finding = found("scale", **size, power=3.0)
-    made = given_of(finding)
+@for_any_size()
+def test_scaled_scores_and_their_greatest_numbers_recompute(size: Size) -> None:
+    result = checked("scale", **size, power=3.0)
+    made = given_of(result)
     queries, keys = made["X"] @ made["W_q"], made["X"] @ made["W_k"]
-    root = math.sqrt(size["claim_d_k"])
-    row = finding.shown[0]
-    assert isinstance(row, Row)
-    for part in row.parts[::2]:
-        assert close(part.numbers, queries @ keys.T / root)
-    late = table_of(finding).columns["greatest number on the way"][0]
+    for part in rows_of(result)[0]:
+        assert close(part.numbers, queries @ keys.T / math.sqrt(size["claim_d_k"]))
+    late = columns_of(result)["greatest number on the way"][0]
     stages = (made["Q"] * 8, made["K"] * 8, made["Q"] @ made["K"].T * 64)
     assert late == pytest.approx(max(float(s.abs().max()) for s in stages), rel=1e-12)
 
@@ -292,9 +251,8 @@ def test_a_row_times_a_column_merges_into_rank_one() -> None:
     assert rank == 1
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=60)
-def test_the_merged_matrix_has_rank_d_k_at_most(size: dict[str, int]) -> None:
+@for_any_size(40)
+def test_the_merged_matrix_has_rank_d_k_at_most(size: Size) -> None:
     W_q, W_k, _ = random_case(ClaimSettings(**size)).parameters()
     both, singular, rank = merged(W_q, W_k)
     assert 1 <= rank <= min(size["claim_d_k"], size["width"])
@@ -304,46 +262,41 @@ def test_the_merged_matrix_has_rank_d_k_at_most(size: dict[str, int]) -> None:
     assert singular.square().sum().item() == pytest.approx(both.double().square().sum().item())
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=30)
-def test_merging_and_solving_recompute_for_both_inputs(size: dict[str, int]) -> None:
-    finding = found("merge", **size)
-    made = given_of(finding)
+@for_any_size()
+def test_merging_and_solving_recompute_for_both_inputs(size: Size) -> None:
+    result = checked("merge", **size)
+    made = given_of(result)
     M = made["W_q"] @ made["W_k"].T
     here, there = (made[name] @ M @ made[name].T for name in ("X", "X′"))
-    sides = [(check.left.numbers, check.right.numbers) for check in finding.checks]
+    sides = [(check.left.numbers, check.right.numbers) for check in result.checks]
     for (left, right), true in zip(sides, (here, here, there, there), strict=True):
         assert close(left, true)
         assert close(right, true) or right is sides[2][1]
     assert close(sides[2][1], made["X′"] @ made["Z"])
-    table = table_of(finding)
-    values = [column[0] for column in table.columns.values()]
-    singular = torch.linalg.svdvals(M)[: len(values)].tolist()
-    assert values == pytest.approx(singular, abs=1e-6)
+    values = [column[0] for column in columns_of(result).values()]
+    assert values == pytest.approx(torch.linalg.svdvals(M)[: len(values)].tolist(), abs=1e-6)
 
 
 # Values, order, shapes
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=30)
-def test_the_value_matrix_moves_out_of_the_sum(size: dict[str, int]) -> None:
-    finding = found("values", **size)
-    made = given_of(finding)
+@for_any_size()
+def test_the_value_matrix_moves_out_of_the_sum(size: Size) -> None:
+    result = checked("values", **size)
+    made = given_of(result)
     weights = attention(made["X"], made["W_q"], made["W_k"])
     assert close(made["A"], weights)
-    (check,) = finding.checks
+    (check,) = result.checks
     assert close(check.left.numbers, weights @ made["X"] @ made["W_v"])
     assert close(check.right.numbers, weights @ (made["X"] @ made["W_v"]))
 
 
 def test_multiplications_are_counted() -> None:
-    table = table_of(found("values", tokens=3, width=7, claim_d_k=2))
-    by_weights, by_W_v = 3 * 3 * 7, 3 * 7 * 2
-    after = 3 * 3 * 2
-    assert table.columns["by the weights"] == [str(by_weights), str(after)]
-    assert table.columns["by W_v"] == [str(by_W_v)] * 2
-    assert table.columns["together"] == [str(by_weights + by_W_v), str(after + by_W_v)]
+    columns = columns_of(checked("values", tokens=3, width=7, claim_d_k=2))
+    by_weights, after, by_W_v = 3 * 3 * 7, 3 * 3 * 2, 3 * 7 * 2
+    assert columns["by the weights"] == [str(by_weights), str(after)]
+    assert columns["by W_v"] == [str(by_W_v)] * 2
+    assert columns["together"] == [str(by_weights + by_W_v), str(after + by_W_v)]
 
 
 @given(n=st.integers(1, 24), seed=st.integers(0, 9999))
@@ -354,48 +307,44 @@ def test_a_permutation_moves_something_wherever_it_can(n: int, seed: int) -> Non
     assert (order == list(range(n))) == (n == 1)
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=30)
-def test_permuted_outputs_recompute_from_the_order_shown(size: dict[str, int]) -> None:
-    finding = found("permute", **size)
-    made, n = given_of(finding), size["tokens"]
-    order = [int(str(row)) for row in table_of(finding).columns["row before"]]
+@for_any_size()
+def test_permuted_outputs_recompute_from_the_order_shown(size: Size) -> None:
+    result = checked("permute", **size)
+    made, n = given_of(result), size["tokens"]
+    order = [int(row) for row in columns_of(result)["row before"]]
     causal = torch.ones(n, n).tril().double()
 
     def output(x: Tensor, mask: Tensor | None = None) -> Tensor:
         return attention(x, made["W_q"], made["W_k"], mask) @ x @ made["W_v"]
 
     x, positions = made["X"], made["positions"]
-    assert close(positions, sinusoidal(n, size["width"]).double(), 0.0)
+    assert close(positions, sinusoidal(n, size["width"]).double())
     sides = [
         (output(x[order]), output(x)[order]),
         (output(x[order], causal), output(x, causal)[order]),
         (output(x[order] + positions), output(x + positions)[order]),
     ]
-    for check, (left, right) in zip(finding.checks, sides, strict=True):
+    for check, (left, right) in zip(result.checks, sides, strict=True):
         assert close(check.left.numbers, left)
         assert close(check.right.numbers, right)
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=40)
-def test_leading_dimensions_change_no_bit_and_neighbours_the_last_at_most(
-    size: dict[str, int],
-) -> None:
-    finding = found("leading", **size)
-    made = given_of(finding)
-    alone, deeper, among = finding.checks
+@for_any_size()
+def test_leading_dimensions_change_no_bit_and_neighbours_the_last_at_most(size: Size) -> None:
+    result = checked("leading", **size)
+    made = given_of(result)
+    alone, deeper, among = result.checks
     assert (alone.residual, deeper.residual) == (0.0, 0.0)
     assert among.residual < 1e-5
     weights = (made["Q"] @ made["K"].T / math.sqrt(size["claim_d_k"])).softmax(-1)
-    for check in finding.checks:
+    for check in result.checks:
         assert close(check.left.numbers, weights @ made["V"])
 
 
 def test_shapes_are_told() -> None:
-    table = table_of(found("leading", tokens=5, claim_d_k=3))
-    assert table.columns["queries"] == ["5 × 3", "1 × 5 × 3", "1 × 1 × 5 × 3", "3 × 2 × 5 × 3"]
-    assert table.columns["scores"] == ["5 × 5", "1 × 5 × 5", "1 × 1 × 5 × 5", "3 × 2 × 5 × 5"]
+    columns = columns_of(checked("leading", tokens=5, claim_d_k=3))
+    assert columns["queries"] == ["5 × 3", "1 × 5 × 3", "1 × 1 × 5 × 3", "3 × 2 × 5 × 3"]
+    assert columns["scores"] == ["5 × 5", "1 × 5 × 5", "1 × 1 × 5 × 5", "3 × 2 × 5 × 5"]
 
 
 # Stacking
@@ -405,35 +354,28 @@ def test_cosines_are_those_of_the_rows() -> None:
     x = torch.tensor([[2.0, 0.0], [3.0, 3.0], [0.0, 0.0]])
     half = math.sqrt(0.5)
     expected = torch.tensor([[1, half, 0], [half, 1, 0], [0, 0, 0]])
-    assert torch.allclose(cosines(x), expected, atol=1e-7)
+    torch.testing.assert_close(cosines(x), expected)
     assert mean_cosine(x) == pytest.approx(half / 3)
     assert mean_cosine(x[:1]) is None
 
 
-@given(size=sizes, repeats=st.integers(0, 7))
-@hypothesis_settings(deadline=None, max_examples=30)
-def test_stacked_attention_recomputes_and_never_spreads_the_rows(
-    size: dict[str, int], repeats: int
-) -> None:
-    finding = found("stack", **size, repeats=repeats)
-    made, columns = given_of(finding), table_of(finding).columns
-    x = made["X"]
+@for_any_size(repeats=st.integers(0, 7))
+def test_stacked_attention_recomputes_and_never_spreads_the_rows(size: Size, repeats: int) -> None:
+    result = checked("stack", **size, repeats=repeats)
+    made, columns = given_of(result), columns_of(result)
+    x, apart = made["X"], columns["rows apart at most"]
     for t in range(repeats + 1):
-        assert columns["rows apart at most"][t] == pytest.approx(
-            float((x.amax(0) - x.amin(0)).max()), abs=1e-4
-        )
+        assert apart[t] == pytest.approx(float((x.amax(0) - x.amin(0)).max()), abs=1e-4)
         mean = columns["mean cosine of two rows"][t]
         assert (mean is None) == (size["tokens"] == 1)
         assert mean is None or mean == pytest.approx(mean_cosine(x), abs=1e-2)
         last, x = x, attention(x, made["W_q"], made["W_k"]) @ x
-    _, rows = (row for row in finding.shown if isinstance(row, Row))
-    assert close(rows.parts[-1].numbers, last, 1e-4)
-    apart = columns["rows apart at most"]
+    assert close(rows_of(result)[1][-1].numbers, last, 1e-4)
     assert all(b <= a + 1e-5 for a, b in pairwise(apart))
 
 
 def test_stacked_attention_ends_in_one_direction() -> None:
-    columns = table_of(found("stack", tokens=5, width=7, claim_d_k=3, repeats=24)).columns
+    columns = columns_of(checked("stack", tokens=5, width=7, claim_d_k=3, repeats=24))
     assert columns["mean cosine of two rows"][0] < 0.5
     assert columns["mean cosine of two rows"][-1] == pytest.approx(1.0, abs=1e-6)
     assert (columns["rank"][0], columns["rank"][-1]) == ("5", "1")
@@ -442,41 +384,42 @@ def test_stacked_attention_ends_in_one_direction() -> None:
 # Influence
 
 
-def test_the_influence_of_a_linear_layer_is_its_weight_times_the_size_of_its_matrix() -> None:
+def drawn(*shapes: tuple[int, ...]) -> list[Tensor]:
     generator = torch.Generator().manual_seed(0)
-    B, x, W = (torch.randn(*s, generator=generator) for s in ((3, 3), (3, 5), (5, 2)))
-    assert torch.allclose(measured(lambda x: B @ x @ W, x), B.abs() * W.norm(), atol=1e-5)
+    return [torch.randn(shape, generator=generator) for shape in shapes]
+
+
+def test_the_influence_of_a_linear_layer_is_its_weight_times_the_size_of_its_matrix() -> None:
+    B, x, W = drawn((3, 3), (3, 5), (5, 2))
+    found = influence.measured(lambda x: B @ x @ W, x)
+    torch.testing.assert_close(found, B.abs() * W.norm())
 
 
 def test_the_influence_of_one_step_of_the_network_is_that_of_its_tanh() -> None:
     x, W, U = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5], [0.25]]), torch.tensor([[9.0]])
     slope = 1 - math.tanh(1.0) ** 2
-    assert float(measured(lambda x: recurrent(x, W, U), x)) == pytest.approx(
-        slope * math.hypot(0.5, 0.25), rel=1e-5
-    )
+    found = influence.measured(lambda x: recurrent(x, W, U), x)
+    assert float(found) == pytest.approx(slope * math.hypot(0.5, 0.25), rel=1e-5)
 
 
 def test_the_network_is_torchs() -> None:
-    generator = torch.Generator().manual_seed(1)
-    x, W, U = (torch.randn(*s, generator=generator) for s in ((5, 3), (3, 2), (2, 2)))
+    x, W, U = drawn((5, 3), (3, 2), (2, 2))
     cell = torch.nn.RNN(3, 2, bias=False)
     cell.weight_ih_l0.data, cell.weight_hh_l0.data = W.T, U.T
-    assert torch.allclose(recurrent(x, W, U), cell(x)[0], atol=1e-6)
+    torch.testing.assert_close(recurrent(x, W, U), cell(x)[0])
 
 
-@given(size=sizes)
-@hypothesis_settings(deadline=None, max_examples=15)
-def test_influences_recompute_by_small_steps(size: dict[str, int]) -> None:
-    finding = found("influence", **size)
-    made = given_of(finding)
-    rows = (row.parts for row in finding.shown if isinstance(row, Row))
-    shown = {part.name: part for parts in rows for part in parts if isinstance(part, Matrix)}
+@for_any_size(15)
+def test_influences_recompute_by_small_steps(size: Size) -> None:
+    result = checked("influence", **size)
+    made = given_of(result)
+    shown = {part.name: part for row in rows_of(result) for part in row}
     W_q, W_k, W_v = (made[name] for name in ("W_q", "W_k", "W_v"))
     B = shown["B"].numbers.double()
-    layers = {
+    layers: dict[str, Callable[[Tensor], Tensor]] = {
         "attention": lambda x: attention(x, W_q, W_k) @ x @ W_v,
         "linear layer": lambda x: B @ x @ W_v,
-        "RNN": lambda x: _states(x @ W_v, made["U"]),
+        "RNN": lambda x: recurrent(x, W_v, made["U"]),
     }
     x, step = made["X"], 1e-6
     for name, layer in layers.items():
@@ -490,30 +433,17 @@ def test_influences_recompute_by_small_steps(size: dict[str, int]) -> None:
         assert close(shown[name].numbers, squares.sqrt(), 1e-4), name
 
 
-def _states(steps: Tensor, U: Tensor) -> Tensor:
-    states = [steps[0].tanh()]
-    for step in steps[1:]:
-        states.append((step + states[-1] @ U).tanh())
-    return torch.stack(states)
-
-
 def test_nothing_comes_back_in_the_network_and_all_reach_all_in_attention() -> None:
-    finding = found("influence", tokens=7)
-    row = finding.shown[0]
-    assert isinstance(row, Row)
-    attended, mixed, read = (part.numbers for part in row.parts[::2])
+    attended, mixed, read = (part.numbers for part in rows_of(checked("influence", tokens=7))[0])
     assert (attended > 0).all()
     assert (mixed > 0).all()
-    assert torch.equal(read, read.tril())
-    assert (read + torch.ones(7, 7).triu(1) > 0).all()
+    assert torch.equal(read > 0, torch.ones(7, 7).tril() > 0)
 
 
 def test_paths_are_one_step_but_through_the_network() -> None:
-    assert path_lengths(7) == {
-        "first to last": ["1", "1", "7"],
-        "last to first": ["1", "1", "no way"],
-    }
-    assert path_lengths(1) == {"first to last": ["1"] * 3, "last to first": ["1"] * 3}
+    there, back = path_lengths(7).values()
+    assert (there, back) == (["1", "1", "7"], ["1", "1", "no way"])
+    assert [*path_lengths(1).values()] == [["1"] * 3] * 2
 
 
 def test_words_that_change_places_are_different_ones() -> None:
@@ -525,21 +455,16 @@ def test_words_that_change_places_are_different_ones() -> None:
 
 
 def test_swapped_words_take_attentions_weights_with_them() -> None:
-    finding = found("influence", tokens=5)
-    mixing, fixed = finding.checks
-    made = given_of(finding)
-    order = swap(made["X"])
+    case = random_case(ClaimSettings(tokens=5))
+    result = influence.influence(case)
+    mixing, fixed = result.checks
+    made, order = given_of(result), swap(case.x)
     weights = attention(made["X"], made["W_q"], made["W_k"])
     assert close(mixing.left.numbers, weights)
     assert close(mixing.right.numbers, weights[order][:, order])
     assert mixing.residual > 0.01
     assert fixed.residual == 0.0
-    assert torch.allclose(fixed.left.numbers.sum(-1), torch.ones(5))
-
-
-def test_influence_leaves_x_without_gradients() -> None:
-    case = random_case(ClaimSettings())
-    influence.influence(case)
+    torch.testing.assert_close(fixed.left.numbers.sum(-1), torch.ones(5))
     assert not case.x.requires_grad
 
 
@@ -547,30 +472,29 @@ def test_influence_leaves_x_without_gradients() -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-@given(size=sizes, pads=st.integers(0, 7))
-@hypothesis_settings(deadline=None, max_examples=20)
-def test_right_and_wrong_recompute_from_what_is_given(
-    mistake: str, size: dict[str, int], pads: int
-) -> None:
-    finding = found("mistakes", mistake=mistake, pads=pads, **size)
-    made = given_of(finding)
-    x, W_q, W_k, n = made["X"], made["W_q"], made["W_k"], size["tokens"]
-    queries, keys = x @ W_q, x @ W_k
+@for_any_size(20, pads=st.integers(0, 7))
+def test_right_and_wrong_recompute_from_what_is_given(mistake: str, size: Size, pads: int) -> None:
+    result = checked("mistakes", mistake=mistake, pads=pads, **size)
+    made, n = given_of(result), size["tokens"]
+    x = made["X"]
+    queries, keys = x @ made["W_q"], x @ made["W_k"]
     scaled = queries @ keys.T / math.sqrt(size["claim_d_k"])
     kept = torch.arange(n) < max(n - pads, 1)
-    hidden = {-math.inf: scaled.masked_fill(~kept, -math.inf), 0.0: scaled * kept}
-    v = made.get("v")
+    sums = queries[:, None] + keys
     sides: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
         "values": lambda: (scaled.softmax(-1) @ x @ made["W_v"], scaled.softmax(-1) @ x),
-        "fill": lambda: (hidden[-math.inf].softmax(-1), hidden[0.0].softmax(-1)),
+        "fill": lambda: (
+            scaled.masked_fill(~kept, -math.inf).softmax(-1),
+            (scaled * kept).softmax(-1),
+        ),
         "count": lambda: (scaled.softmax(-1), (scaled / math.sqrt(n)).softmax(-1)),
         "tanh": lambda: (
-            ((queries[:, None] + keys).tanh() @ v)[..., 0].softmax(-1),
-            ((queries[:, None] + keys) @ v)[..., 0].softmax(-1),
+            (sums.tanh() @ made["v"])[..., 0].softmax(-1),
+            (sums @ made["v"])[..., 0].softmax(-1),
         ),
         "dim": lambda: (scaled.softmax(-1), scaled.softmax(-2)),
     }
-    (check,) = finding.checks
+    (check,) = result.checks
     right, wrong = sides[mistake]()
     assert close(check.left.numbers, right)
     assert close(check.right.numbers, wrong)
@@ -579,55 +503,46 @@ def test_right_and_wrong_recompute_from_what_is_given(
 
 def test_padding_filled_with_zeros_keeps_its_weight() -> None:
     case = Case(torch.zeros(5, 2), list("abcde"), mistake="fill", pads=2)
-    columns = table_of(check_claim("mistakes", case)).columns
+    columns = columns_of(check_claim("mistakes", case))
     assert columns["filled with −∞"] == [0.0] * 6
     assert columns["filled with 0"] == pytest.approx([2 / 5] * 6)
 
 
-@given(size=sizes, pads=st.integers(0, 7))
-@hypothesis_settings(deadline=None, max_examples=20)
-def test_the_weight_of_padding_is_that_of_its_columns(size: dict[str, int], pads: int) -> None:
-    finding = found("mistakes", mistake="fill", pads=pads, **size)
-    (check,), columns = finding.checks, table_of(finding).columns
+@for_any_size(20, pads=st.integers(0, 7))
+def test_the_weight_of_padding_is_that_of_its_columns(size: Size, pads: int) -> None:
+    result = checked("mistakes", mistake="fill", pads=pads, **size)
+    (check,), columns = result.checks, columns_of(result)
     valid = max(size["tokens"] - pads, 1)
     for shown in (check.left, check.right):
         sums = shown.numbers.double()[:, valid:].sum(-1)
-        *rows, mean = columns[shown.name]
-        assert rows == sums.tolist()
-        assert mean == pytest.approx(float(sums.mean()))
+        expected = [*sums.tolist(), float(sums.mean())]
+        assert columns[shown.name] == pytest.approx(expected)
     assert columns["filled with −∞"] == [0.0] * (size["tokens"] + 1)
 
 
 def test_without_tanh_every_query_gets_the_same_weights() -> None:
-    finding = found("mistakes", mistake="tanh", tokens=7, width=11, claim_d_k=3)
-    columns = table_of(finding).columns
+    result = checked("mistakes", mistake="tanh", tokens=7, width=11, claim_d_k=3)
+    columns = columns_of(result)
     assert columns["wrong"][0] < 1e-6 < 0.01 < columns["right"][0]
-    (check,) = finding.checks
+    (check,) = result.checks
     for shown, name in ((check.left, "right"), (check.right, "wrong")):
-        numbers = shown.numbers.double()
-        assert columns[name] == [float((numbers.amax(0) - numbers.amin(0)).max())]
+        apart = float((shown.numbers.amax(0) - shown.numbers.amin(0)).max())
+        assert columns[name] == pytest.approx([apart], abs=1e-6)
 
 
 def test_over_the_wrong_dimension_the_rows_do_not_sum_to_one() -> None:
-    finding = found("mistakes", mistake="dim", tokens=5)
-    (check,), columns = finding.checks, table_of(finding).columns
+    result = checked("mistakes", mistake="dim", tokens=5)
+    (check,), columns = result.checks, columns_of(result)
     assert columns["over the keys"] == pytest.approx([1.0] * 5)
-    assert columns["over the queries"] == check.right.numbers.double().sum(-1).tolist()
+    assert columns["over the queries"] == pytest.approx(check.right.numbers.sum(-1).tolist())
     assert check.right.numbers.sum(0).tolist() == pytest.approx([1.0] * 5)
     assert max(columns["over the queries"]) > 1.01
 
 
 def test_scaling_by_the_count_evens_out_the_more_the_longer_the_sentence() -> None:
     def evened(n: int) -> float:
-        columns = table_of(found("mistakes", mistake="count", tokens=n)).columns
-        return sum(columns["wrong"]) / sum(columns["right"])
+        columns = columns_of(checked("mistakes", mistake="count", tokens=n))
+        return float(sum(columns["wrong"]) / sum(columns["right"]))
 
     assert evened(1) == 1.0
     assert evened(23) < evened(3) < 1.0
-
-
-def test_the_right_results_are_those_of_attend() -> None:
-    case = random_case(ClaimSettings(mistake="count", tokens=5))
-    W_q, W_k, _ = case.parameters()
-    (check,) = check_claim("mistakes", case).checks
-    assert torch.equal(check.left.numbers, attend(case.x @ W_q, case.x @ W_k, case.x).weights)
