@@ -231,8 +231,10 @@ class Result(Sentence):
     def nbytes(self) -> int:
         """The memory its tensors take."""
         trace = self.layer_trace
-        tensors = [self.x, self.vectors, *self.masks.values(), *vars(trace).values()]
-        tensors += self.layer.parameters()
+        tensors = [*vars(self).values(), *vars(trace).values(), *(trace.unrotated or ())]
+        tensors += [*self.masks.values(), *self.layer.parameters()]
+        if self.memory is not None:
+            tensors += vars(self.memory).values()
         storages = [part.untyped_storage() for part in tensors if isinstance(part, Tensor)]
         return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
