@@ -179,7 +179,7 @@ def with_divisors(declared: Declared, values: Mapping[str, Value]) -> dict[str, 
             most, whole = fitting[name], fitting[about.divides]
             assert isinstance(most, int)
             assert isinstance(whole, int)
-            fitting[name] = max(divisors(whole, most))
+            fitting[name] = max(divisors(whole, most), default=most)
     return fitting
 
 

@@ -45,7 +45,10 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     n_keys = allowed.shape[1]
     left = int(allowed[query].sum())
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
-    hides = joined(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
+    hides = joined(
+        f"{MASK_NAMES[name]} {'hide' if name == 'cells' else 'hides'} {count or 'none'}"
+        for name, count in counts.items()
+    )
     if left:
         return f"“{tokens[query]}” may attend to {left} of {n_keys} keys: {hides}."
     return f"“{tokens[query]}” may attend to nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
