@@ -6,12 +6,9 @@ import math
 
 import pytest
 import torch
-from torch import Tensor
-from torchtext.vocab import Vectors
 
 from attention.core import masks
 from attention.core.analysis import (
-    Neighbours,
     contributions,
     entropy_bits,
     residual,
@@ -19,7 +16,7 @@ from attention.core.analysis import (
     strongest,
     table,
 )
-from attention.core.functional import Trace, attend
+from attention.core.functional import Trace, attend, drop
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
@@ -49,17 +46,16 @@ def by_hand() -> Trace:
     d_v=st.integers(1, 17),
     seed=st.integers(0, 99),
     dropout=st.sampled_from([0.0, 0.4]),
-    data=st.data(),
+    mixed=st.booleans(),
 )
 @settings(deadline=None, max_examples=60)
 def test_contributions_sum_to_the_output_and_shares_to_one(
-    n_queries: int, n_keys: int, d_v: int, seed: int, dropout: float, data: st.DataObject
+    n_queries: int, n_keys: int, d_v: int, seed: int, dropout: float, mixed: bool
 ) -> None:
-    cells = st.lists(st.booleans(), min_size=n_keys, max_size=n_keys)
-    rows = st.lists(cells, min_size=n_queries, max_size=n_queries)
     generator = torch.Generator().manual_seed(seed)
-    mask = torch.tensor(data.draw(rows))
-    trace = traced(n_queries, n_keys, d_v, seed, mask=mask, dropout=dropout, generator=generator)
+    mask = torch.rand(n_queries, n_keys, generator=generator) < 0.6
+    more = {"after_softmax": torch.sin} if mixed else {}
+    trace = drop(traced(n_queries, n_keys, d_v, seed, mask=mask, **more), dropout, generator)
     for query in range(n_queries):
         terms = contributions(trace, query)
         assert terms.shape == (n_keys, d_v)
@@ -78,22 +74,20 @@ def test_contributions_and_shares_by_hand() -> None:
     torch.testing.assert_close(shares(trace, 0), torch.tensor([0.1, 0.9]))
 
 
-def test_shares_are_zero_where_nothing_may_be_attended_to() -> None:
-    trace = traced(mask=masks.parse_cells("1:*", 3, 7))
-    assert shares(trace, 1).tolist() == [0] * 7
-    assert residual(trace, 1) == 0
-
-
 def test_a_share_is_negative_where_a_term_pulls_the_other_way() -> None:
     values = torch.tensor([[3.0], [-1.0]])
     trace = attend(torch.zeros(1, 1), torch.zeros(2, 1), values)
     torch.testing.assert_close(shares(trace, 0), torch.tensor([1.5, -0.5]))
 
 
-def test_contributions_after_dropout_are_those_that_make_the_output() -> None:
-    trace = traced(dropout=0.5, generator=torch.Generator().manual_seed(1))
-    assert trace.dropped is not None
-    assert torch.equal(contributions(trace, 2), trace.dropped[2][:, None] * trace.values)
+def test_the_weights_that_count_are_those_that_make_the_output() -> None:
+    mixed = traced(n_queries=7, after_softmax=torch.neg)
+    dropped = drop(mixed, 0.5, torch.Generator().manual_seed(1))
+    for trace, weights in ((mixed, mixed.mixed_weights), (dropped, dropped.dropped)):
+        assert weights is not None
+        assert torch.equal(contributions(trace, 2), weights[2][:, None] * trace.values)
+        assert table(trace, 2, list("abcdefg"))["weight"] == weights[2].tolist()
+        assert strongest(trace, list("abcdefg"), 2, 7).weights.tolist() == weights[2].tolist()
 
 
 def test_leading_dimensions_are_kept() -> None:
@@ -176,50 +170,6 @@ def test_entropy_lies_between_zero_and_that_of_equal_weights(
     bits = entropy_bits(traced(n_keys=n_keys, seed=seed, scale=scale).weights)
     assert (bits >= -1e-6).all()
     assert (bits <= math.log2(n_keys) + 1e-5).all()
-
-
-class Words(Vectors):  # type: ignore[misc]  # torchtext carries no types
-    """A vocabulary of five words in two dimensions."""
-
-    def __init__(self) -> None:
-        self.itos = ["east", "north", "northeast", "west", "nothing"]
-        self.stoi = {word: index for index, word in enumerate(self.itos)}
-        self.vectors = torch.tensor([[2.0, 0], [0, 3], [1, 1], [-5, 0], [0, 0]])
-        self.dim = 2
-
-
-def test_cosines_of_the_nearest_words_by_hand() -> None:
-    east, northeast = Neighbours(Words())(torch.tensor([[7.0, 0], [5, 5]]), k=3)
-    assert [word for word, _ in east[:2]] == ["east", "northeast"]
-    assert [cosine for _, cosine in east] == pytest.approx([1, 0.5**0.5, 0])
-    assert northeast[0] == ("northeast", pytest.approx(1))
-    assert {word for word, _ in northeast[1:]} == {"east", "north"}
-
-
-def test_at_most_the_whole_vocabulary_is_near() -> None:
-    (found,) = Neighbours(Words())(torch.tensor([[1.0, 0.5]]), k=11)
-    assert len(found) == 5
-    assert found[-1] == ("west", pytest.approx(-1 / 1.25**0.5))
-
-
-def test_only_the_first_words_of_the_vocabulary_are_compared() -> None:
-    (found,) = Neighbours(Words(), among=2)(torch.tensor([[1.0, 1.0]]), k=5)
-    assert {word for word, _ in found} == {"east", "north"}
-
-
-def test_a_zero_vector_is_near_nothing() -> None:
-    found = Neighbours(Words())(torch.tensor([[0.0, 0], [1, 0]]), k=1)
-    assert found == [[], [("east", 1)]]
-
-
-def test_the_nearest_word_to_a_words_vector_is_itself(glove: Vectors) -> None:
-    wanted = ["the", "cat", "street", "n't", "'s"]
-    x: Tensor = glove.vectors[torch.tensor([glove.stoi[word] for word in wanted])]
-    found = Neighbours(glove)(x, k=3)
-    assert [nearest[0] for nearest in found] == [(word, pytest.approx(1)) for word in wanted]
-    for nearest in found:
-        assert nearest == sorted(nearest, key=lambda pair: -pair[1])
-        assert len({word for word, _ in nearest}) == 3
 
 
 def test_the_table_has_a_row_a_key_and_the_numbers_of_the_trace() -> None:

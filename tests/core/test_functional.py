@@ -5,26 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.autograd import gradcheck
 from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
 
 from attention.core import functional, masks
-from attention.core.functional import ScoreFunction, Trace, attend, masked_softmax
+from attention.core.functional import STAGES, ScoreFunction, Trace, attend, drop, masked_softmax
 
-GOLDENS = json.loads((Path(__file__).parent / "goldens.json").read_text("utf-8"))
+GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
 D, HIDDEN, SIGMA = 5, 3, 0.7
-SCORES = (
-    "dot_scores",
-    "bilinear_scores",
-    "additive_scores",
-    "cosine_scores",
-    "gaussian_scores",
-)
+SCORES = ("dot_scores", "bilinear_scores", "additive_scores", "cosine_scores", "gaussian_scores")
 each_score = pytest.mark.parametrize("name", SCORES)
 
 
@@ -33,20 +30,24 @@ def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Te
     return torch.randn(shape, generator=generator, dtype=dtype)
 
 
-def parameters_of(name: str, d: int = D, dtype: torch.dtype = torch.float32) -> list[Tensor]:
+def parameters_of(name: str, dtype: torch.dtype = torch.float32) -> list[Tensor]:
     """What a score function takes beside queries and keys."""
     shapes: dict[str, list[tuple[int, ...]]] = {
-        "bilinear_scores": [(d, d)],
-        "additive_scores": [(d, HIDDEN), (d, HIDDEN), (HIDDEN,)],
+        "bilinear_scores": [(D, D)],
+        "additive_scores": [(D, HIDDEN), (D, HIDDEN), (HIDDEN,)],
     }
     return [normal(*shape, seed=7, dtype=dtype) for shape in shapes.get(name, [])]
 
 
-def score_function(name: str, d: int = D, dtype: torch.dtype = torch.float32) -> ScoreFunction:
-    parameters: list[Any] = [*parameters_of(name, d, dtype)]
+def score_function(name: str, dtype: torch.dtype = torch.float32) -> ScoreFunction:
+    parameters: list[Any] = [*parameters_of(name, dtype)]
     if name == "gaussian_scores":
         parameters.append(SIGMA)
     return lambda queries, keys: getattr(functional, name)(queries, keys, *parameters)
+
+
+def traced(*leading: int, **more: Any) -> Trace:
+    return attend(normal(*leading, 3, 5), normal(*leading, 7, 5), normal(*leading, 7, 11), **more)
 
 
 def test_every_public_score_function_is_tested_here() -> None:
@@ -57,55 +58,36 @@ def test_every_public_score_function_is_tested_here() -> None:
 # Against torch and published numbers
 
 
-def make_mask(kind: str, leading: tuple[int, ...], n_queries: int, n_keys: int) -> Tensor | None:
-    hidden = masks.parse_cells("0:1,3-4 1:*", n_queries, n_keys)
-    lengths = masks.lengths(torch.tensor([3, 0]), n_keys)
-    per_query = masks.lengths(torch.tensor([[1, 5, 2], [7, 0, 3]]), n_keys)
-    if kind in ("lengths", "lengths per query"):
-        by_batch = lengths if kind == "lengths" else per_query
+def make_mask(kind: str, leading: tuple[int, ...]) -> Tensor | None:
+    cells = masks.parse_cells("0:1,3-4 1:*", 3, 7)
+    lengths = masks.lengths(torch.tensor([3, 0]), 7)
+    if kind.startswith("lengths"):
+        each_query = torch.tensor([[1, 5, 2], [7, 0, 3]])
+        by_batch = lengths if kind == "lengths" else masks.lengths(each_query, 7)
         return {0: by_batch[0], 1: by_batch, 2: by_batch.unsqueeze(1)}[len(leading)]
-    return {
-        "none": None,
-        "causal": masks.causal(n_queries, n_keys),
-        "window": masks.window(n_queries, n_keys, 1),
-        "hidden": hidden,
-        "combined": masks.causal(n_queries, n_keys) & hidden & lengths[0],
-    }[kind]
+    return {"none": None, "cells": cells, "combined": masks.causal(3, 7) & cells}[kind]
 
 
 @pytest.mark.parametrize("leading", [(), (2,), (2, 5)])
-@pytest.mark.parametrize(
-    "kind", ["none", "causal", "window", "hidden", "combined", "lengths", "lengths per query"]
-)
+@pytest.mark.parametrize("kind", ["none", "cells", "combined", "lengths", "lengths per query"])
 def test_output_agrees_with_torch(kind: str, leading: tuple[int, ...]) -> None:
-    queries, keys = normal(*leading, 3, 5), normal(*leading, 7, 5)
-    values = normal(*leading, 7, 11)
-    mask = make_mask(kind, leading, 3, 7)
-    theirs = scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    trace = attend(queries, keys, values, mask=mask)
+    mask = make_mask(kind, leading)
+    trace = traced(*leading, mask=mask)
     assert trace.output.shape == (*leading, 3, 11)
-    torch.testing.assert_close(trace.output, theirs, atol=1e-6, rtol=1e-5)
-    theirs = scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=0.3)
-    ours = attend(queries, keys, values, mask=mask, scale=0.3).output
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
+    inputs = trace.queries, trace.keys, trace.values
+    assert_close(trace.output, scaled_dot_product_attention(*inputs, attn_mask=mask))
+    theirs = scaled_dot_product_attention(*inputs, attn_mask=mask, scale=0.3)
+    assert_close(attend(*inputs, mask=mask, scale=0.3).output, theirs)
 
 
 @pytest.mark.parametrize("name", ["dot_scores", "additive_scores"])
 def test_equal_keys_give_the_published_means_of_the_values(name: str) -> None:
     golden = GOLDENS["d2l_classic_toy"]
-    keys, values = torch.ones(2, 10, 2), torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
+    keys, values = torch.ones(2, 10, D), torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
     mask = masks.lengths(torch.tensor(golden["valid_lens"]), 10)
-    if name == "dot_scores":
-        trace = attend(normal(2, 1, 2), keys, values, mask=mask)
-    else:
-        W_q, W_k, v = normal(20, 8), normal(2, 8), normal(8)
-
-        def scores(queries: Tensor, keys: Tensor) -> Tensor:
-            return functional.additive_scores(queries, keys, W_q, W_k, v)
-
-        trace = attend(normal(2, 1, 20), keys, values, scores=scores, scale=1.0, mask=mask)
+    trace = attend(normal(2, 1, D), keys, values, scores=score_function(name), mask=mask)
     expected = torch.tensor(golden["output"], dtype=torch.float32)
-    torch.testing.assert_close(trace.output, expected, atol=golden["atol"], rtol=0)
+    assert_close(trace.output, expected, atol=golden["atol"], rtol=0)
     for weights, length in zip(trace.weights[:, 0], golden["valid_lens"], strict=True):
         assert weights[:length].tolist() == pytest.approx([1 / length] * length, abs=1e-6)
         assert weights[length:].tolist() == [0] * (10 - length)
@@ -116,13 +98,13 @@ def test_masked_softmax_gives_the_published_weights(case: str) -> None:
     golden = GOLDENS[case]
     mask = masks.lengths(torch.tensor(golden["valid_lens"]), 4)
     weights = masked_softmax(torch.tensor(golden["scores"], dtype=torch.float32), mask)
-    torch.testing.assert_close(weights, torch.tensor(golden["weights"]), atol=1e-6, rtol=0)
+    assert_close(weights, torch.tensor(golden["weights"]), atol=1e-6, rtol=0)
 
 
 # The score functions
 
 
-def by_definition(name: str, q: list[float], k: list[float], parameters: list[Any]) -> float:
+def by_definition(name: str, q: list[float], k: list[float], parameters: list[Any]) -> Any:
     """The score of one query and one key, number by number."""
     width = range(len(q))
     if name == "dot_scores":
@@ -144,10 +126,10 @@ def by_definition(name: str, q: list[float], k: list[float], parameters: list[An
 @each_score
 def test_scores_are_what_their_source_defines(name: str) -> None:
     queries, keys = (normal(n, D, dtype=torch.float64) for n in (3, 7))
-    parameters = [p.tolist() for p in parameters_of(name, dtype=torch.float64)]
+    parameters = [p.tolist() for p in parameters_of(name, torch.float64)]
     expected = [[by_definition(name, q, k, parameters) for k in keys.tolist()] for q in queries]
-    scores = score_function(name, dtype=torch.float64)(queries, keys)
-    torch.testing.assert_close(scores, torch.tensor(expected, dtype=torch.float64))
+    scores = score_function(name, torch.float64)(queries, keys)
+    assert_close(scores, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_bilinear_and_additive_take_queries_and_keys_of_different_widths() -> None:
@@ -161,51 +143,35 @@ def test_cosine_scores_of_a_zero_vector_are_zero() -> None:
     assert functional.cosine_scores(torch.zeros(3, 5), normal(7, 5)).tolist() == [[0] * 7] * 3
 
 
-@pytest.mark.parametrize(("n", "d"), [(3, 5), (7, 11), (64, 50)])
 @each_score
-def test_leading_dimensions_of_one_change_no_digit(name: str, n: int, d: int) -> None:
-    scores = score_function(name, d)
-    x, y = normal(n, d, seed=1), normal(n + 2, d, seed=2)
-    mask = masks.causal(n, n + 2)
-    flat = attend(x, y, y, scores=scores, mask=mask)
-    once = attend(x[None], y[None], y[None], scores=scores, mask=mask)
-    twice = attend(x[None, None], y[None, None], y[None, None], scores=scores, mask=mask)
-    for step in ("scores", "scaled", "weights", "output"):
-        assert torch.equal(getattr(flat, step)[None], getattr(once, step))
-        assert torch.equal(getattr(flat, step)[None, None], getattr(twice, step))
-
-
-@each_score
-def test_a_batch_is_its_slices(name: str) -> None:
-    scores = score_function(name)
-    queries, keys, values = normal(2, 3, 7, D), normal(2, 3, 11, D), normal(2, 3, 11, 13)
-    whole = attend(queries, keys, values, scores=scores)
-    for b in range(2):
-        for h in range(3):
-            part = attend(queries[b, h], keys[b, h], values[b, h], scores=scores)
-            torch.testing.assert_close(whole.scores[b, h], part.scores, atol=1e-5, rtol=1e-5)
-            torch.testing.assert_close(whole.output[b, h], part.output, atol=1e-5, rtol=1e-5)
-
-
-@each_score
-def test_leading_dimensions_broadcast(name: str) -> None:
+def test_leading_dimensions_broadcast_and_each_slice_is_what_it_is_alone(name: str) -> None:
     scores = score_function(name)
     queries, keys = normal(2, 1, 7, D), normal(3, 11, D)
     whole = scores(queries, keys)
     assert whole.shape == (2, 3, 7, 11)
-    torch.testing.assert_close(whole[1, 2], scores(queries[1, 0], keys[2]), atol=1e-5, rtol=1e-5)
+    assert_close(whole[1, 2], scores(queries[1, 0], keys[2]), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 64])
+def test_leading_dimensions_of_one_change_no_digit(n: int) -> None:
+    """All go through the same kernel, on the same shapes."""
+    x, y, mask = normal(n, 50, seed=1), normal(n + 2, 50, seed=2), masks.causal(n, n + 2)
+    flat = attend(x, y, y, mask=mask)
+    once = attend(x[None], y[None], y[None], mask=mask)
+    twice = attend(x[None, None], y[None, None], y[None, None], mask=mask)
+    for step in ("scores", "scaled", "weights", "output"):
+        assert torch.equal(getattr(flat, step), getattr(once, step)[0])
+        assert torch.equal(getattr(flat, step), getattr(twice, step)[0, 0])
 
 
 @each_score
-def test_no_keys_give_no_scores(name: str) -> None:
-    assert score_function(name)(normal(3, D), torch.zeros(0, D)).shape == (3, 0)
+def test_no_keys_give_no_scores_and_zeros(name: str) -> None:
+    trace = attend(normal(3, D), torch.zeros(0, D), torch.zeros(0, 11), scores=score_function(name))
+    assert trace.scores.shape == (3, 0)
+    assert trace.output.tolist() == [[0] * 11] * 3
 
 
-# Additive scores in blocks
-
-
-@pytest.mark.parametrize("gradients", [False, True])
-@pytest.mark.parametrize("chunk", [1, 3, 7, 24, 100, 500, 1 << 20])
+@pytest.mark.parametrize(("chunk", "gradients"), [(1, True), (7, False), (100, True), (500, False)])
 def test_additive_scores_in_blocks_are_the_same_and_never_exceed_the_chunk(
     chunk: int, gradients: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,27 +184,18 @@ def test_additive_scores_in_blocks_are_the_same_and_never_exceed_the_chunk(
         return whole_block(left, right, v)
 
     monkeypatch.setattr(functional, "_tanh_scores", counted)
-    queries, keys, parameters = normal(2, 5, D), normal(2, 7, D), parameters_of("additive_scores")
-    queries.requires_grad_(gradients)
-    scores = functional.additive_scores(queries, keys, *parameters, chunk=chunk)
+    leaves = [normal(2, 5, D), normal(2, 7, D), *parameters_of("additive_scores")]
+    queries, keys, W_q, W_k, v = (leaf.requires_grad_(gradients) for leaf in leaves)
+    scores = functional.additive_scores(queries, keys, W_q, W_k, v, chunk=chunk)
+    expected = whole_block(queries @ W_q, keys @ W_k, v)
+    assert_close(scores, expected)
     if gradients:
-        scores.sum().backward()
+        ours, theirs = (
+            torch.autograd.grad(made.square().sum(), leaves) for made in (scores, expected)
+        )
+        assert_close(ours, theirs)
     assert max(made) <= max(chunk, HIDDEN)
     assert sum(made) == 2 * 5 * 7 * HIDDEN * (2 if gradients else 1)
-    expected = whole_block(queries @ parameters[0], keys @ parameters[1], parameters[2])
-    torch.testing.assert_close(scores, expected)
-
-
-def test_additive_gradients_do_not_depend_on_the_chunk() -> None:
-    def gradients(chunk: int) -> list[Tensor]:
-        inputs = [normal(5, D), normal(7, D), *parameters_of("additive_scores")]
-        leaves = [tensor.requires_grad_() for tensor in inputs]
-        functional.additive_scores(*leaves, chunk=chunk).square().sum().backward()
-        return [leaf.grad for leaf in leaves if leaf.grad is not None]
-
-    tiny, whole = gradients(7), gradients(1 << 20)
-    assert len(tiny) == 5
-    torch.testing.assert_close(tiny, whole)
 
 
 # Gradients
@@ -246,79 +203,29 @@ def test_additive_gradients_do_not_depend_on_the_chunk() -> None:
 
 @each_score
 def test_gradients_of_the_scores_are_right(name: str) -> None:
-    x = normal(3, D, dtype=torch.float64).requires_grad_()
-    y = normal(2, D, dtype=torch.float64).requires_grad_()
-    parameters = [p.requires_grad_() for p in parameters_of(name, dtype=torch.float64)]
+    x, y = (normal(n, D, dtype=torch.float64).requires_grad_() for n in (3, 2))
+    parameters = [p.requires_grad_() for p in parameters_of(name, torch.float64)]
     function = getattr(functional, name)
-    assert torch.autograd.gradcheck(function, (x, y, *parameters))
-    assert torch.autograd.gradcheck(lambda x, *rest: function(x, x, *rest), (x, *parameters))
-
-
-def test_gradients_of_additive_scores_are_right_in_many_blocks() -> None:
-    inputs = [normal(3, D), normal(2, D), *parameters_of("additive_scores")]
-    leaves = [tensor.double().requires_grad_() for tensor in inputs]
-
-    def in_blocks(*leaves: Tensor) -> Tensor:
-        return functional.additive_scores(*leaves, chunk=2 * HIDDEN)
-
-    assert torch.autograd.gradcheck(in_blocks, leaves)
+    assert gradcheck(function, (x, y, *parameters))
+    assert gradcheck(lambda x, *rest: function(x, x, *rest), (x, *parameters))
 
 
 def test_gradients_of_masked_softmax_are_right_and_finite_with_an_empty_row() -> None:
     scores = normal(3, 5, dtype=torch.float64).requires_grad_()
     mask = masks.parse_cells("0:1 1:*", 3, 5)
-    assert torch.autograd.gradcheck(lambda s: masked_softmax(s, mask), (scores,))
-    masked_softmax(scores, mask).square().sum().backward()
-    assert scores.grad is not None
-    assert scores.grad.isfinite().all()
-    assert scores.grad[1].tolist() == [0] * 5
-    assert scores.grad[0, 1] == 0
+    assert gradcheck(lambda s: masked_softmax(s, mask), (scores,))
+    (gradient,) = torch.autograd.grad(masked_softmax(scores, mask).square().sum(), scores)
+    assert gradient.isfinite().all()
+    assert gradient[1].tolist() == [0] * 5
+    assert gradient[0, 1] == 0
 
 
-@each_score
-def test_gradients_through_attention_are_finite_with_an_empty_row(name: str) -> None:
-    x = normal(3, D).requires_grad_()
-    mask = masks.parse_cells("1:*", 3, 3)
-    attend(x, x, x, scores=score_function(name), mask=mask).output.square().sum().backward()
-    assert x.grad is not None
-    assert x.grad.isfinite().all()
+# The masked softmax
 
 
-# The masked softmax and attend
-
-
-def traced(**more: Any) -> Trace:
-    return attend(normal(2, 3, 5), normal(2, 7, 5), normal(2, 7, 11), **more)
-
-
-def test_weights_are_distributions_over_keys() -> None:
-    weights = traced(mask=masks.causal(3, 7)).weights
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3))
-    assert (weights >= 0).all()
-    assert torch.equal(weights[:, 0], torch.eye(7)[0].expand(2, 7))
-
-
-def test_every_step_follows_from_the_one_before() -> None:
-    mask = masks.parse_cells("0:1,3-5 2:6", 3, 7)
-    trace = traced(mask=mask)
-    assert torch.equal(trace.scores, trace.queries @ trace.keys.transpose(1, 2))
-    torch.testing.assert_close(trace.scaled, trace.scores / math.sqrt(5))
-    assert torch.equal(trace.weights, masked_softmax(trace.scaled, mask))
-    assert torch.equal(trace.output, trace.weights @ trace.values)
-    assert trace.mask is not None
-    assert torch.equal(trace.mask.expand(2, 3, 7), mask.expand(2, 3, 7))
-    assert trace.dropped is None
-
-
-def test_a_scale_is_a_factor_on_the_scores() -> None:
-    assert torch.equal(traced(scale=1.0).scaled, traced().scores)
-    assert torch.equal(traced(scale=-2.0).scaled, traced().scores * -2)
-    assert torch.equal(traced(scale=0.0).weights, torch.full((2, 3, 7), 1 / 7))
-
-
-def test_hiding_a_key_renormalises_the_row() -> None:
+def test_hiding_a_key_shares_its_weight_among_the_others() -> None:
     weights = masked_softmax(torch.tensor([[1.0, 2.0, 3.0]]).log(), masks.parse_cells("0:1", 1, 3))
-    torch.testing.assert_close(weights, torch.tensor([[0.25, 0, 0.75]]))
+    assert_close(weights, torch.tensor([[0.25, 0, 0.75]]))
 
 
 def test_masked_weights_are_exactly_zero_even_for_the_greatest_scores() -> None:
@@ -328,143 +235,234 @@ def test_masked_weights_are_exactly_zero_even_for_the_greatest_scores() -> None:
     assert (weights[mask] > 0).all()
 
 
-def test_a_query_with_nothing_to_attend_to_gets_zeros() -> None:
-    trace = traced(mask=masks.parse_cells("1:*", 3, 7))
-    assert (trace.weights[:, 1] == 0).all()
-    assert (trace.output[:, 1] == 0).all()
-    torch.testing.assert_close(trace.weights[:, 0::2], traced().weights[:, 0::2])
-
-
-def test_keys_that_do_not_exist_give_zeros() -> None:
-    trace = attend(normal(3, 5), torch.zeros(0, 5), torch.zeros(0, 11))
-    assert trace.output.tolist() == [[0] * 11] * 3
-
-
 @pytest.mark.parametrize("masked", [False, True])
 def test_scores_of_ten_thousand_give_no_nan(masked: bool) -> None:
     scores = torch.tensor([[1e4, -1e4, 0], [-1e4, -1e4, -1e4], [1e4, 1e4, 1e4]])
     mask = masks.parse_cells("0:0 1:*", 3, 3) if masked else None
-    trace = attend(
-        normal(3, 5), normal(3, 5), normal(3, 7), scores=lambda q, k: scores, scale=1.0, mask=mask
-    )
-    empty = [[0, 0, 1], [0, 0, 0], [1 / 3] * 3] if masked else [[1, 0, 0], [1 / 3] * 3, [1 / 3] * 3]
-    torch.testing.assert_close(trace.weights, torch.tensor(empty))
-    assert trace.output.isfinite().all()
+    rows = [[0, 0, 1], [0, 0, 0], [1 / 3] * 3] if masked else [[1, 0, 0], [1 / 3] * 3, [1 / 3] * 3]
+    assert_close(masked_softmax(scores, mask), torch.tensor(rows))
 
 
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 1), (1, 1, 7), (2, 1, 1), ()])
 def test_masks_broadcast_to_the_scores(shape: tuple[int, ...]) -> None:
     mask = normal(*shape, seed=3) > 0
-    small, full = traced(mask=mask), traced(mask=mask.expand(2, 3, 7))
-    assert torch.equal(small.weights, full.weights)
+    small, full = traced(2, mask=mask), traced(2, mask=mask.expand(2, 3, 7))
+    assert_close(small.weights, full.weights)
+    assert small.mask is not None
+    assert torch.equal(small.mask, mask.expand(2, 3, 7))
+
+
+# attend, and the trace it leaves
+
+
+def test_every_step_follows_from_the_one_before() -> None:
+    mask, bias = masks.parse_cells("0:1,3-5 2:*", 3, 7), normal(3, 7, seed=2)
+    trace = traced(2, mask=mask, bias=bias, scale=-2.0)
+    assert_close(trace.scores, trace.queries @ trace.keys.transpose(1, 2))
+    assert_close(trace.scaled, trace.scores * -2 + bias)
+    assert_close(trace.weights, masked_softmax(trace.scaled, mask))
+    assert_close(trace.output, trace.weights @ trace.values)
+    assert (trace.weights[:, 2] == 0).all()
+    assert (trace.output[:, 2] == 0).all()
+    assert trace.scale == -2
+    assert trace.bias is not None
+    assert torch.equal(trace.bias, bias.expand(2, 3, 7))
+    assert traced().scale == 1 / math.sqrt(5)
+    assert_close(traced(scale=0.0).weights, torch.full((3, 7), 1 / 7))
+
+
+def test_without_further_steps_the_stages_are_the_plain_ones() -> None:
+    trace = traced()
+    assert tuple(trace.stages) == STAGES[:-1]
+    assert trace.logits is trace.scaled
+    assert trace.applied is trace.weights
+    for step in ("mixed_scores", "mixed_weights", "dropped", "mask", "bias", "unrotated"):
+        assert getattr(trace, step) is None
+
+
+def test_what_is_mixed_before_and_after_the_softmax_is_what_counts() -> None:
+    """Scores ln 1 and ln 3 are doubled to ln 1 and ln 9; of the weights a half is taken."""
+    scores, values = torch.tensor([[1.0, 3.0]]).log(), torch.tensor([[10.0], [20.0]])
+    trace = attend(
+        torch.zeros(1, 1),
+        torch.zeros(2, 1),
+        values,
+        scores=lambda q, k: scores,
+        before_softmax=lambda scaled: scaled * 2,
+        after_softmax=lambda weights: weights / 2,
+    )
+    by_name = {name: stage.squeeze(0) for name, stage in trace.stages.items()}
+    expected = {
+        "scores": torch.tensor([1.0, 3]).log(),
+        "scaled": torch.tensor([1.0, 3]).log(),
+        "masked": torch.tensor([1.0, 9]).log(),
+        "weights": torch.tensor([0.1, 0.9]),
+        "mixed": torch.tensor([0.05, 0.45]),
+    }
+    assert tuple(by_name) == STAGES
+    assert_close(by_name, expected)
+    assert trace.logits is trace.mixed_scores
+    assert trace.applied is trace.mixed_weights
+    assert_close(trace.output, torch.tensor([[0.5 + 9]]))
 
 
 @each_score
 def test_inputs_are_never_changed_in_place(name: str) -> None:
-    inputs = [normal(3, D), normal(7, D), normal(7, 11)]
-    mask = masks.parse_cells("0:1 1:*", 3, 7)
-    before = [tensor.clone() for tensor in (*inputs, mask)]
-    trace = attend(*inputs, scores=score_function(name), mask=mask, dropout=0.5)
-    assert all(torch.equal(a, b) for a, b in zip((*inputs, mask), before, strict=True))
+    inputs = [normal(3, D), normal(7, D), normal(7, 11), masks.parse_cells("0:1 1:*", 3, 7)]
+    before = [tensor.clone() for tensor in inputs]
+    trace = attend(*inputs[:3], scores=score_function(name), mask=inputs[3])
     raw = trace.scores.clone()
-    masked_softmax(trace.scores, mask)
-    assert torch.equal(trace.scores, raw)
+    drop(trace, 0.5)
+    masked_softmax(trace.scores, inputs[3])
+    assert all(map(torch.equal, (*inputs, trace.scores), (*before, raw)))
+
+
+def full_trace() -> Trace:
+    """Two sequences, five heads, and every step there is."""
+    trace = traced(
+        2,
+        5,
+        mask=masks.causal(3, 7),
+        bias=normal(5, 3, 7),
+        before_softmax=torch.neg,
+        after_softmax=torch.neg,
+    )
+    trace = replace(trace, unrotated=(trace.queries + 1, trace.keys + 1))
+    return drop(trace, 0.5, torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("of_head", [False, True])
+def test_a_head_or_a_sequence_of_a_trace_is_that_of_every_step(of_head: bool) -> None:
+    whole = full_trace()
+    part = whole.head(3) if of_head else whole.sequence(1)
+
+    def assert_part(now: Any, before: Any) -> None:
+        if isinstance(before, tuple):
+            for pair in zip(now, before, strict=True):
+                assert_part(*pair)
+        else:
+            assert torch.equal(now, before[:, 3] if of_head else before[1])
+
+    for name, before in vars(whole).items():
+        if name == "scale":
+            assert part.scale == before
+        else:
+            assert_part(getattr(part, name), before)
+
+
+@pytest.mark.parametrize("index", [-1, 5])
+def test_there_is_no_head_beyond_the_last(index: int) -> None:
+    with pytest.raises(IndexError, match=f"head must lie between 0 and 4, got {index}"):
+        traced(5).head(index)
+
+
+def test_a_detached_trace_has_the_same_numbers_and_no_graph() -> None:
+    x = normal(3, 5).requires_grad_()
+    trace = attend(x, x, x)
+    assert trace.output.requires_grad
+    detached = trace.detach()
+    for name, part in vars(detached).items():
+        if isinstance(part, Tensor):
+            assert not part.requires_grad
+            assert torch.equal(part, getattr(trace, name))
 
 
 # Dropout
 
 
-def dropped(seed: int, dropout: float = 0.3, draws: int = 2) -> Trace:
-    generator = torch.Generator().manual_seed(seed)
-    queries, keys, values = (normal(n, d).expand(draws, n, d) for n, d in ((3, 5), (7, 5), (7, 11)))
-    return attend(queries, keys, values, dropout=dropout, generator=generator)
+def dropped(seed: int, dropout: float = 0.3, draws: int = 2, **more: Any) -> Trace:
+    inputs = [normal(n, d).expand(draws, n, d) for n, d in ((3, 5), (7, 5), (7, 11))]
+    return drop(attend(*inputs, **more), dropout, torch.Generator().manual_seed(seed))
 
 
 def test_dropout_repeats_with_its_seed() -> None:
-    assert torch.equal(dropped(1).output, dropped(1).output)
-    assert not torch.equal(dropped(1).output, dropped(2).output)
+    first, second, other = (dropped(seed).applied != 0 for seed in (1, 1, 2))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
 
 
-def test_weights_are_kept_from_before_dropout() -> None:
-    trace = dropped(1)
-    assert torch.equal(trace.weights, dropped(1, dropout=0.0).weights)
-    torch.testing.assert_close(trace.weights.sum(-1), torch.ones(2, 3))
-
-
-def test_dropout_sets_weights_to_zero_or_scales_them_up() -> None:
-    trace = dropped(1)
-    assert trace.dropped is not None
-    kept = trace.dropped != 0
+@pytest.mark.parametrize("mixed", [False, True])
+def test_dropout_sets_weights_to_zero_or_scales_them_up(mixed: bool) -> None:
+    more: dict[str, Any] = {"after_softmax": torch.neg} if mixed else {}
+    trace, before = dropped(1, **more), dropped(1, dropout=0.0, **more)
+    assert before.dropped is None
+    assert_close(trace.weights, before.weights)
+    assert trace.applied is trace.dropped
+    kept = trace.applied != 0
     assert 0 < kept.sum() < kept.numel()
-    torch.testing.assert_close(trace.dropped[kept], trace.weights[kept] / 0.7)
-    assert torch.equal(trace.output, trace.dropped @ trace.values)
+    assert_close(trace.applied[kept], before.applied[kept] / 0.7)
+    assert_close(trace.output, trace.applied @ trace.values)
 
 
 def test_dropped_rows_average_to_one_over_many_draws() -> None:
     trace = dropped(1, draws=20_000)
-    assert trace.dropped is not None
-    torch.testing.assert_close(trace.dropped.sum(-1).mean(0), torch.ones(3), atol=0.02, rtol=0)
-    torch.testing.assert_close(trace.dropped.mean(0), trace.weights[0], atol=0.01, rtol=0)
-    assert (trace.dropped == 0).float().mean().item() == pytest.approx(0.3, abs=0.005)
+    assert_close(trace.applied.sum(-1).mean(0), torch.ones(3), atol=0.02, rtol=0)
+    assert_close(trace.applied.mean(0), trace.weights[0], atol=0.01, rtol=0)
+    assert (trace.applied == 0).float().mean().item() == pytest.approx(0.3, abs=0.005)
+
+
+# Projections and heads
+
+
+def test_a_projection_may_have_a_matrix_and_a_bias_or_neither() -> None:
+    x, W, b = torch.tensor([[1.0, 2]]), torch.tensor([[1.0, 0, 3], [0, 1, 4]]), torch.ones(3)
+    assert functional.linear(x, None) is x
+    assert functional.linear(x, W).tolist() == [[1, 2, 11]]
+    assert functional.linear(x, W, b).tolist() == [[2, 3, 12]]
+
+
+def test_split_heads_are_slices_side_by_side_and_merge_undoes_it() -> None:
+    x = torch.arange(2 * 3 * 6.0).reshape(2, 3, 6)
+    split = functional.split_heads(x, 3)
+    assert split.shape == (2, 3, 3, 2)
+    assert torch.equal(split[1, 2], x[1, :, 4:6])
+    assert torch.equal(functional.merge_heads(split), x)
+
+
+def test_heads_of_a_group_follow_each_other() -> None:
+    groups = torch.arange(2 * 3 * 5.0).reshape(2, 3, 5)
+    shared = functional.share_heads(groups, 6)
+    assert shared.shape == (6, 3, 5)
+    for head in range(6):
+        assert torch.equal(shared[head], groups[head // 3])
+    assert functional.share_heads(groups, 2) is groups
 
 
 # What does not fit
+
+Q, K, V = normal(3, 5), normal(7, 11), normal(7, 5)
+SHAPE = r"\(…, queries, keys\) = \(2, 3, 7\)"
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: functional.dot_scores(normal(3, 5), normal(7, 11)),
-            r"same width: got \(3, 5\) and \(7, 11\)",
+        *(
+            (lambda scores=scores: scores(Q, K), r"same width: got \(3, 5\) and \(7, 11\)")
+            for scores in (
+                functional.dot_scores,
+                functional.gaussian_scores,
+                functional.cosine_scores,
+            )
         ),
+        (lambda: functional.bilinear_scores(Q, K, normal(5, 13)), r"got \(3, 13\) and \(7, 11\)"),
+        (lambda: functional.gaussian_scores(Q, V, 0), "sigma must be greater than 0, got 0"),
+        (lambda: functional.gaussian_scores(Q, V, math.nan), "sigma must be .* than 0, got nan"),
+        (lambda: attend(Q, V, Q), "each key needs a value: got 7 keys and 3 values"),
+        (lambda: traced(2, scores=lambda q, k: q @ q.mT), rf"scores .* {SHAPE}, got \(2, 3, 3\)"),
+        (lambda: traced(2, scores=lambda q, k: (q @ k.mT)[0]), rf"scores .* {SHAPE}, got \(3, 7\)"),
+        (lambda: traced(mask=torch.ones(3, 7)), r"bool \(True = may attend\), got torch.float32"),
+        (lambda: traced(2, mask=masks.causal(7, 3)), rf"broadcast to {SHAPE}, got \(7, 3\)"),
         (
-            lambda: functional.gaussian_scores(normal(3, 5), normal(7, 11)),
-            r"same width: got \(3, 5\) and \(7, 11\)",
+            lambda: traced(2, mask=masks.causal(3, 7).expand(5, 1, 3, 7)),
+            rf"broadcast to {SHAPE}, got \(5, 1, 3, 7\)",
         ),
-        (
-            lambda: functional.cosine_scores(normal(3, 5), normal(7, 11)),
-            r"same width: got \(3, 5\) and \(7, 11\)",
+        *(
+            (lambda dropout=dropout: drop(traced(), dropout), rf"in \[0, 1\), got {dropout}")
+            for dropout in (1.0, -0.1, math.nan)
         ),
-        (
-            lambda: functional.bilinear_scores(normal(3, 5), normal(7, 11), normal(5, 13)),
-            r"same width: got \(3, 13\) and \(7, 11\)",
-        ),
-        (
-            lambda: functional.gaussian_scores(normal(3, 5), normal(7, 5), 0),
-            "sigma must be greater than 0, got 0",
-        ),
-        (
-            lambda: functional.gaussian_scores(normal(3, 5), normal(7, 5), -1.5),
-            "sigma must be greater than 0, got -1.5",
-        ),
-        (
-            lambda: functional.gaussian_scores(normal(3, 5), normal(7, 5), math.nan),
-            "sigma must be greater than 0, got nan",
-        ),
-        (
-            lambda: attend(normal(3, 5), normal(7, 5), normal(11, 5)),
-            "each key needs a value: got 7 keys and 11 values",
-        ),
-        (
-            lambda: traced(mask=torch.ones(3, 7)),
-            r"mask must be bool \(True = may attend\), got torch.float32",
-        ),
-        (
-            lambda: traced(mask=torch.ones(3, 7, dtype=torch.int64)),
-            r"mask must be bool \(True = may attend\), got torch.int64",
-        ),
-        (
-            lambda: traced(mask=masks.causal(7, 3)),
-            r"mask must broadcast to \(…, queries, keys\) = \(2, 3, 7\), got \(7, 3\)",
-        ),
-        (
-            lambda: traced(mask=torch.ones(5, 1, 3, 7, dtype=torch.bool)),
-            r"mask must broadcast to .* = \(2, 3, 7\), got \(5, 1, 3, 7\)",
-        ),
-        (lambda: traced(dropout=1.0), r"dropout must lie in \[0, 1\), got 1.0"),
-        (lambda: traced(dropout=-0.1), r"dropout must lie in \[0, 1\), got -0.1"),
-        (lambda: traced(dropout=math.nan), r"dropout must lie in \[0, 1\), got nan"),
+        (lambda: functional.split_heads(normal(3, 6), 4), "heads must divide d_model = 6, got 4"),
+        (lambda: functional.share_heads(normal(4, 3, 5), 6), "groups must divide heads = 6, got 4"),
     ],
 )
 def test_what_does_not_fit_is_refused(call: Callable[[], object], message: str) -> None:

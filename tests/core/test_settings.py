@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from attention.core.settings import Config, check, complaint, read, setting, settings_of
+from attention.core.settings import (
+    Config,
+    divisors,
+    prefixed,
+    setting,
+    settings_of,
+    validate,
+    with_divisors,
+)
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
@@ -22,49 +29,40 @@ class Schema:
     number: float = setting(0.5, "Number", minimum=-1.5, maximum=11.0)
     word: str = setting("red", "Word", options=("red", "blue"))
     drink: str = setting("tea", "Drink", options=lambda: tuple(MENU), when=("word", "blue"))
+    some: tuple[str, ...] = setting((), "Some", options=("a", "b", "c"))
+    of_b: int = setting(0, "Of b", when=("some", "b"))
     text: str = setting("hi", "Text", maximum=5)
     free: float = setting(0.0, "Free")
     private: int = 0
 
 
-def wrong(name: str, value: Any) -> str | None:
-    default, about = settings_of(Schema)[name]
-    return complaint(name, default, about, value)
+DECLARED = settings_of(Schema)
 
 
-def test_settings_are_the_declared_fields_in_order() -> None:
-    assert list(settings_of(Schema)) == ["whole", "number", "word", "drink", "text", "free"]
+def test_settings_are_the_declared_fields_in_order_by_their_names() -> None:
+    names = ["whole", "number", "word", "drink", "some", "of_b", "text", "free"]
+    assert list(DECLARED) == [about.name for about in DECLARED.values()] == names
+    assert settings_of(Schema()) == DECLARED
 
 
 def test_a_setting_keeps_all_that_was_declared() -> None:
-    default, about = settings_of(Schema)["whole"]
-    assert default == 3
-    assert (about.label, about.help) == ("Whole", "How many.")
+    about = DECLARED["whole"]
+    assert (about.default, about.label, about.help) == (3, "Whole", "How many.")
     assert (about.minimum, about.maximum, about.step) == (2, 7, 1)
-    assert settings_of(Schema)["drink"][1].when == ("word", "blue")
-
-
-def test_settings_are_the_same_of_a_class_and_of_its_instance() -> None:
-    assert settings_of(Schema) == settings_of(Schema())
+    assert [name for name, about in DECLARED.items() if about.is_text] == ["text"]
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("whole", 2),
-        ("whole", 7),
-        ("number", -1.5),
-        ("number", 11.0),
-        ("number", 11),
-        ("word", "blue"),
-        ("text", ""),
-        ("text", "12345"),
-        ("free", -1e30),
+        *(("whole", 2), ("whole", 7), ("number", -1.5), ("number", 11.0), ("number", 11)),
+        *(("word", "blue"), ("text", ""), ("text", "12345"), ("free", -1e30)),
+        *(("some", ()), ("some", ("b",)), ("some", ("c", "a"))),
     ],
 )
-def test_legal_values_have_no_complaint_and_bounds_are_inclusive(name: str, value: Any) -> None:
-    assert wrong(name, value) is None
-    check(dataclasses.replace(Schema(), **{name: value}))
+def test_legal_values_are_no_problem_and_bounds_are_inclusive(name: str, value: Any) -> None:
+    assert DECLARED[name].problem(value) is None
+    validate(replace(Schema(), **{name: value}))
 
 
 @pytest.mark.parametrize(
@@ -78,86 +76,144 @@ def test_legal_values_have_no_complaint_and_bounds_are_inclusive(name: str, valu
         ("whole", None, "whole must be a whole number, got None"),
         ("number", -1.51, "number must lie between -1.5 and 11.0, got -1.51"),
         ("number", float("nan"), "number must lie between -1.5 and 11.0, got nan"),
-        ("number", float("inf"), "number must lie between -1.5 and 11.0, got inf"),
         ("number", False, "number must be a number, got False"),
         ("number", "1", "number must be a number, got '1'"),
         ("free", float("nan"), "free must lie between -inf and inf, got nan"),
         ("word", "green", "word must be one of red, blue, got 'green'"),
         ("word", 1, "word must be one of red, blue, got 1"),
         ("drink", "mud", "drink must be one of tea, milk, got 'mud'"),
+        ("some", ("a", "d"), "some must be some of a, b, c, got ('a', 'd')"),
+        ("some", "a", "some must be some of a, b, c, got 'a'"),
         ("text", 5, "text must be text, got 5"),
+        ("text", "123456", "text must have at most 5 characters, got 6"),
     ],
 )
-def test_a_complaint_says_what_was_expected_and_what_came(
+def test_a_problem_says_what_was_expected_and_what_came(
     name: str, value: Any, message: str
 ) -> None:
-    assert wrong(name, value) == message
+    assert DECLARED[name].problem(value) == message
     with pytest.raises(ValueError) as error:  # noqa: PT011  # the whole message is compared
-        check(dataclasses.replace(Schema(), **{name: value}))
+        validate(replace(Schema(), **{name: value}))
     assert str(error.value) == message
-
-
-def test_a_complaint_about_length_says_how_long_the_text_was() -> None:
-    assert "at most 5 characters" in str(wrong("text", "123456"))
-    assert "got 6" in str(wrong("text", "123456"))
-
-
-def test_choices_from_a_function_follow_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_of(Schema)["drink"][1].choices() == ("tea", "milk")
-    monkeypatch.setitem(globals(), "MENU", ["rum"])
-    assert wrong("drink", "rum") is None
-    assert wrong("drink", "milk") == "drink must be one of rum, got 'milk'"
-
-
-@pytest.mark.parametrize(
-    ("default", "text", "value"),
-    [
-        (0, "7", 7),
-        (0, "-7", -7),
-        (0.0, "7", 7.0),
-        (0.0, "1e-2", 0.01),
-        ("", "7", "7"),
-        (0, "seven", "seven"),
-        (0.0, "seven", "seven"),
-        (0, "", ""),
-    ],
-)
-def test_text_reads_as_the_type_of_the_default(default: Any, text: str, value: Any) -> None:
-    came = read(default, text)
-    assert came == value
-    assert type(came) is type(value)
-
-
-@given(text=st.text(max_size=30))
-@hypothesis_settings(deadline=None, max_examples=60)
-def test_any_text_is_read_and_judged_without_raising(text: str) -> None:
-    for name, (default, about) in settings_of(Schema).items():
-        value = read(default, text)
-        said = complaint(name, default, about, value)
-        assert said is None or said.startswith(f"{name} must ")
 
 
 @given(value=st.floats(allow_nan=True) | st.integers() | st.booleans())
 @hypothesis_settings(deadline=None, max_examples=60)
 def test_a_number_is_legal_exactly_between_the_bounds(value: float) -> None:
     legal = not isinstance(value, bool) and -1.5 <= value <= 11.0
-    assert (wrong("number", value) is None) == legal
+    assert (DECLARED["number"].problem(value) is None) == legal
 
 
-def test_config_refuses_vectors_without_dimensions() -> None:
-    with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
-        Config(0)
+def test_choices_from_a_function_follow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    drink = DECLARED["drink"]
+    assert drink.choices == ("tea", "milk")
+    monkeypatch.setitem(globals(), "MENU", ["rum"])
+    assert drink.problem("rum") is None
+    assert drink.problem("milk") == "drink must be one of rum, got 'milk'"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "applies"),
+    [
+        ("whole", {}, True),
+        ("drink", {"word": "red"}, False),
+        ("drink", {"word": "blue"}, True),
+        ("of_b", {"some": ("a", "c")}, False),
+        ("of_b", {"some": ("a", "b")}, True),
+    ],
+)
+def test_a_setting_applies_while_another_has_or_holds_a_value(
+    name: str, values: dict[str, Any], applies: bool
+) -> None:
+    assert DECLARED[name].applies(values.__getitem__) == applies
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        *(("whole", "7", 7), ("whole", "-7", -7), ("whole", "5e0", 5), ("whole", "1.5", "1.5")),
+        *(("whole", "seven", "seven"), ("whole", "", ""), ("whole", "inf", "inf")),
+        *(("number", "7", 7.0), ("number", "1e-2", 0.01), ("number", "seven", "seven")),
+        *(("text", "7", "7"), ("word", "green", "green"), ("some", "b", ("b",))),
+    ],
+)
+def test_text_reads_as_the_type_of_the_default(name: str, text: str, value: Any) -> None:
+    came = DECLARED[name].parse(text)
+    assert came == value
+    assert type(came) is type(value)
+
+
+def test_the_last_of_several_texts_counts_but_a_choice_of_several_takes_all_in_its_order() -> None:
+    assert DECLARED["whole"].parse_all(["7", "3"]) == 3
+    assert DECLARED["some"].parse_all(["c", "x", "a", "c"]) == ("a", "c", "x")
+
+
+@given(texts=st.lists(st.sampled_from(["a", "b", "nan"]) | st.text(max_size=20), min_size=1))
+@hypothesis_settings(deadline=None, max_examples=60)
+def test_any_text_is_read_and_judged_without_raising(texts: list[str]) -> None:
+    for name, about in DECLARED.items():
+        problem = about.problem(about.parse_all(texts))
+        assert problem is None or problem.startswith(f"{name} must ")
+
+
+# Settings that divide others
+
+
+@dataclass(frozen=True)
+class Own(Config):
+    reach: int = setting(1, "Reach", minimum=1, maximum=5)
+    heads: int = setting(6, "Heads", minimum=1, maximum=50, divides="d_model")
+    groups: int = setting(2, "Groups", minimum=1, maximum=50, divides="heads")
+
+
+def test_a_config_checks_the_settings_its_subclass_adds() -> None:
+    assert Own(12, reach=5).reach == 5
+    for config, message in (
+        ({"d_model": 0}, "d_model must be at least 1, got 0"),
+        ({"reach": 6}, "reach must lie between 1 and 5, got 6"),
+        ({"heads": 5}, "heads must divide d_model = 12, got 5"),
+        ({"groups": 4}, "groups must divide heads = 6, got 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Own(**{"d_model": 12} | config)
 
 
 def test_d_model_follows_from_the_vectors_and_is_no_setting() -> None:
     assert settings_of(Config) == {}
 
 
-def test_a_config_checks_the_settings_its_subclass_adds() -> None:
-    @dataclass(frozen=True)
-    class Own(Config):
-        reach: int = setting(1, "Reach", minimum=1, maximum=5)
+@pytest.mark.parametrize(
+    ("values", "heads", "groups"),
+    [
+        ({"d_model": 12}, 6, 2),
+        ({"d_model": 50}, 5, 1),
+        ({"d_model": 50, "groups": 5}, 5, 5),
+        ({"d_model": 7}, 1, 1),
+        ({"d_model": 64, "heads": 50, "groups": 31}, 32, 16),
+    ],
+)
+def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_does(
+    values: dict[str, Any], heads: int, groups: int
+) -> None:
+    fitting = with_divisors(settings_of(Own), values)
+    assert fitting == {"reach": 1} | values | {"heads": heads, "groups": groups}
+    Own(**fitting)  # type: ignore[arg-type]
 
-    assert Own(3, reach=5).reach == 5
-    with pytest.raises(ValueError, match="reach must lie between 1 and 5, got 6"):
-        Own(3, reach=6)
+
+def test_divisors_go_up_to_the_largest_asked_for() -> None:
+    assert divisors(12, 50) == [1, 2, 3, 4, 6, 12]
+    assert divisors(12, 5) == [1, 2, 3, 4]
+    assert divisors(13, 12) == [1]
+
+
+def test_a_second_set_of_settings_has_names_of_its_own_all_through() -> None:
+    second = prefixed(DECLARED | settings_of(Own), "b_")
+    assert list(second)[:2] == ["b_whole", "b_number"]
+    assert all(name == about.name for name, about in second.items())
+    assert second["b_drink"].when == ("b_word", "blue")
+    assert second["b_heads"].divides == "b_d_model"
+    assert (second["b_whole"].when, second["b_whole"].divides) == (None, "")
+    assert second["b_text"].problem("123456") == "b_text must have at most 5 characters, got 6"

@@ -1,411 +1,54 @@
-"""What holds for every variant in the registry, and for the registry itself."""
+"""What holds for every variant, for the registry itself, and for each variant alone."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
 
-from attention.core import functional, masks
-from attention.core.functional import masked_softmax
-from attention.core.positions import alibi, rotary
-from attention.core.settings import Config, setting, settings_of
+from attention.core import masks
+from attention.core.positions import alibi
 from attention.core.variants import (
     VARIANTS,
-    MultiHeadAttention,
+    GroupedQuery,
+    MultiHead,
+    ParameterMaker,
     ParametersConfig,
+    QueryKeyValue,
+    TalkingHeads,
     Variant,
     register,
 )
-from attention.inputs.vectors import random_vectors
-from attention.pipeline import Settings, compute, variant_names
+from tests.core.variant_claims import CLAIMS, built, readmes_variant, vectors
 
-TOKENS, MEMORY, D_MODEL = 7, 11, 5
-each_variant = pytest.mark.parametrize("name", VARIANTS)
-
-
-def built(name: str, **settings: Any) -> Variant:
-    return VARIANTS[name](VARIANTS[name].Config(D_MODEL, **settings))
+each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
+TOKENS, MEMORY, HEADS, WIDTH = 7, 11, 3, 21
 
 
-def vectors(*leading: int) -> Tensor:
-    generator = torch.Generator().manual_seed(3)
-    return torch.randn(*leading, TOKENS, D_MODEL, generator=generator)
+@pytest.mark.parametrize("name", VARIANTS)
+@each_claim
+def test_of_every_variant(claim: Callable[[type[Variant]], None], name: str) -> None:
+    claim(VARIANTS[name])
 
 
-def memories(*leading: int) -> Tensor:
-    generator = torch.Generator().manual_seed(4)
-    return torch.randn(*leading, MEMORY, D_MODEL, generator=generator)
-
-
-def bounds() -> Iterator[tuple[str, str, Any]]:
-    """Every variant with each of its settings at the ends, or at each option."""
-    for name, variant in VARIANTS.items():
-        for field, (default, about) in settings_of(variant.Config).items():
-            ends = [end for end in (about.minimum, about.maximum) if end is not None]
-            if about.divides:
-                ends = [1, D_MODEL]
-            for value in about.choices() or map(type(default), ends):
-                yield name, field, value
-
-
-@each_variant
-def test_a_variant_says_what_it_is_and_where_it_is_from(name: str) -> None:
-    variant = VARIANTS[name]
-    assert variant.name == name
-    assert variant.title
-    assert "y_i" in variant.formula
-    assert variant.source
-    assert variant.published_scale in ("1/√d_k", "none", "factor")
-    assert variant.__doc__
-
-
-@each_variant
-@torch.no_grad()
-def test_a_trace_has_queries_down_and_keys_across(name: str) -> None:
-    trace = built(name)(vectors())
-    for square in (trace.scores, trace.scaled, trace.weights):
-        assert square.shape[-2:] == (TOKENS, TOKENS)
-    assert trace.queries.shape[-2] == trace.keys.shape[-2] == TOKENS
-    assert trace.output.shape == trace.values.shape
-
-
-@each_variant
-@torch.no_grad()
-def test_every_step_recomputes_from_the_one_before(name: str) -> None:
-    variant, mask = built(name), masks.parse_cells("0:1,3-5 2:*", TOKENS, TOKENS)
-    trace = variant(vectors(), mask)
-    assert torch.equal(trace.scores, variant.scores(trace.queries, trace.keys))
-    torch.testing.assert_close(trace.scaled, trace.scores / math.sqrt(trace.queries.shape[-1]))
-    assert torch.equal(trace.weights, masked_softmax(trace.scaled, mask))
-    assert torch.equal(trace.output, trace.weights @ trace.values)
-    for part, expected in zip(
-        (trace.queries, trace.keys, trace.values), variant.project(vectors()), strict=True
-    ):
-        assert torch.equal(part, expected)
-
-
-@each_variant
-@torch.no_grad()
-def test_rows_sum_to_one_or_to_zero_where_all_is_hidden(name: str) -> None:
-    sums = built(name)(vectors(), masks.parse_cells("2:*", TOKENS, TOKENS)).weights.sum(-1)
-    expected = torch.tensor([0.0 if query == 2 else 1.0 for query in range(TOKENS)])
-    torch.testing.assert_close(sums, expected.expand(sums.shape))
-
-
-@each_variant
-@torch.no_grad()
-def test_the_scale_is_a_factor_on_the_scores(name: str) -> None:
-    trace = built(name)(vectors(), scale=0.3)
-    assert torch.equal(trace.scaled, trace.scores * 0.3)
-    assert torch.equal(trace.scores, built(name)(vectors()).scores)
-
-
-@each_variant
-@torch.no_grad()
-def test_a_batch_is_its_sentences(name: str) -> None:
-    variant, batch = built(name), vectors(2, 3)
-    whole = variant(batch).output
-    torch.testing.assert_close(whole[1, 2], variant(batch[1, 2]).output, atol=1e-5, rtol=1e-5)
-
-
-@each_variant
-@torch.no_grad()
-def test_the_same_config_gives_the_same_numbers(name: str) -> None:
-    torch.rand(1)  # whatever else has drawn from the global generator
-    first, second = built(name)(vectors()), built(name)(vectors())
-    assert torch.equal(first.scores, second.scores)
-    assert torch.equal(first.output, second.output)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, v in VARIANTS.items() if "seed" in settings_of(v.Config)]
-)
-@torch.no_grad()
-def test_another_seed_gives_other_numbers(name: str) -> None:
-    assert not torch.equal(
-        built(name, seed=0)(vectors()).scores, built(name, seed=1)(vectors()).scores
-    )
-
-
-@each_variant
-def test_building_a_variant_leaves_the_global_generator_alone(name: str) -> None:
-    before = torch.get_rng_state()
-    built(name)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-@pytest.mark.parametrize(("name", "field", "value"), list(bounds()))
-@torch.no_grad()
-def test_every_bound_and_option_of_a_config_works(name: str, field: str, value: Any) -> None:
-    trace = built(name, **{field: value})(vectors())
-    assert getattr(built(name, **{field: value}).config, field) == value
-    assert trace.output.isfinite().all()
-
-
-@each_variant
-def test_what_lies_beyond_the_bounds_is_refused(name: str) -> None:
-    for field, (_, about) in settings_of(VARIANTS[name].Config).items():
-        if about.maximum is not None:
-            with pytest.raises(ValueError, match=f"{field} must lie between"):
-                built(name, **{field: about.maximum + 1})
-
-
-@each_variant
-def test_configs_are_frozen_and_compare_by_value(name: str) -> None:
-    config = built(name).config
-    assert config == built(name).config
-    assert hash(config) == hash(built(name).config)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        config.d_model = 3
-
-
-@each_variant
-def test_vectors_of_another_width_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="x must have d_model = 5 dimensions, got 3"):
-        built(name)(torch.zeros(TOKENS, 3))
-
-
-@each_variant
-def test_vectors_and_parameters_get_finite_gradients(name: str) -> None:
-    variant, x = built(name), vectors().requires_grad_()
-    output = variant.merge(variant(x, masks.parse_cells("2:*", TOKENS, TOKENS)))
-    output.square().sum().backward()
-    for leaf in (x, *variant.parameters()):
-        assert leaf.grad is not None
-        assert leaf.grad.isfinite().all()
-
-
-@each_variant
-@torch.no_grad()
-def test_dropout_is_passed_on_and_repeats(name: str) -> None:
-    def dropped() -> Tensor | None:
-        generator = torch.Generator().manual_seed(1)
-        return built(name)(vectors(), dropout=0.5, generator=generator).dropped
-
-    first, second = dropped(), dropped()
-    assert first is not None
-    assert second is not None
-    assert torch.equal(first, second)
-    assert (first == 0).any()
-
-
-# From one sequence over another
-
-
-@each_variant
-@torch.no_grad()
-def test_queries_come_from_x_and_keys_and_values_from_memory(name: str) -> None:
-    variant, x, memory = built(name), vectors(), memories()
-    mask = masks.parse_cells("0:1,3-5 2:*", TOKENS, MEMORY)
-    trace = variant(x, mask, memory=memory)
-    queries, (_, keys, values) = variant.project(x)[0], variant.project(memory)
-    for part, expected in ((trace.queries, queries), (trace.keys, keys), (trace.values, values)):
-        assert torch.equal(part, expected)
-    assert torch.equal(trace.scores, variant.scores(queries, keys))
-    assert trace.weights.shape[-2:] == (TOKENS, MEMORY)
-    assert torch.equal(trace.weights, masked_softmax(trace.scaled, mask))
-    torch.testing.assert_close(trace.output, trace.weights @ values)
-    assert variant.merge(trace).shape[-2] == TOKENS
-
-
-@each_variant
-@torch.no_grad()
-def test_a_sequence_is_its_own_memory_where_none_is_given(name: str) -> None:
-    alone, told = built(name)(vectors()), built(name)(vectors(), memory=vectors())
-    assert torch.equal(alone.weights, told.weights)
-    assert torch.equal(alone.output, told.output)
-
-
-@each_variant
-@torch.no_grad()
-def test_each_sequence_is_turned_by_its_own_positions(name: str) -> None:
-    variant, x, memory = built(name), vectors(), memories()
-    trace = variant(x, memory=memory, rotate=True)
-    assert torch.equal(trace.queries, rotary(variant.project(x)[0]))
-    assert torch.equal(trace.keys, rotary(variant.project(memory)[1]))
-    assert torch.equal(trace.values, variant.project(memory)[2])
-
-
-@each_variant
-@torch.no_grad()
-def test_a_batch_of_memories_is_its_memories(name: str) -> None:
-    variant, batch, many = built(name), vectors(3), memories(3)
-    whole = variant(batch, memory=many).output
-    alone = variant(batch[2], memory=many[2]).output
-    torch.testing.assert_close(whole[2], alone, atol=1e-5, rtol=1e-5)
-
-
-@each_variant
-def test_both_sequences_get_finite_gradients(name: str) -> None:
-    variant, x, memory = built(name), vectors().requires_grad_(), memories().requires_grad_()
-    variant.merge(variant(x, memory=memory)).square().sum().backward()
-    for leaf in (x, memory):
-        assert leaf.grad is not None
-        assert leaf.grad.isfinite().all()
-        assert leaf.grad.abs().sum() > 0
-
-
-@each_variant
-def test_a_memory_of_another_width_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="memory must have d_model = 5 dimensions, got 3"):
-        built(name)(vectors(), memory=torch.zeros(MEMORY, 3))
-
-
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [("dot", {}), ("qkv", {"d_k": 3, "d_v": 13}), ("multihead", {"heads": 5})],
-)
-@pytest.mark.parametrize("cells", ["", "0:1,3-5 6:2"])
-@torch.no_grad()
-def test_non_square_attention_agrees_with_torch(
-    name: str, settings: dict[str, Any], cells: str
+@each_claim
+def test_of_the_variant_that_the_readme_adds(
+    claim: Callable[[type[Variant]], None], tmp_path: Path
 ) -> None:
-    variant, x, memory = built(name, **settings), vectors(2), memories(2)
-    mask = masks.parse_cells(cells, TOKENS, MEMORY)
-    trace = variant(x, mask, memory=memory)
-    queries, (_, keys, values) = variant.project(x)[0], variant.project(memory)
-    expected = scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    torch.testing.assert_close(trace.output, expected)
+    with readmes_variant(tmp_path) as variant:
+        claim(variant)
 
 
-@torch.no_grad()
-def test_multi_head_attention_over_a_memory_agrees_with_torchs_own_layer() -> None:
-    variant, x, memory = built("multihead", heads=5), vectors(2), memories(2)
-    W = variant.state_dict()
-    layer = nn.MultiheadAttention(D_MODEL, 5, bias=False, batch_first=True)
-    layer.in_proj_weight.copy_(torch.cat([W[part].T for part in ("W_q", "W_k", "W_v")]))
-    layer.out_proj.weight.copy_(W["W_o"].T)
-    trace = variant(x, memory=memory)
-    output, weights = layer(x, memory, memory, average_attn_weights=False)
-    torch.testing.assert_close(variant.merge(trace), output)
-    torch.testing.assert_close(trace.weights, weights)
-
-
-# Each variant by itself
-
-
-@pytest.mark.parametrize(
-    ("name", "more"), [("qkv", {"d_k": D_MODEL, "d_v": D_MODEL}), ("bilinear", {})]
-)
-@torch.no_grad()
-def test_identity_parameters_change_nothing(name: str, more: dict[str, int]) -> None:
-    plain = built("dot")(vectors())
-    same = built(name, parameters="identity", **more)(vectors())
-    torch.testing.assert_close(same.scores, plain.scores, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(same.output, plain.output, atol=1e-6, rtol=1e-6)
-
-
-@torch.no_grad()
-def test_dot_product_self_attention_is_softmax_of_x_xt_times_x() -> None:
-    x = vectors()
-    torch.testing.assert_close(built("dot")(x, scale=1.0).output, (x @ x.T).softmax(-1) @ x)
-
-
-@torch.no_grad()
-def test_queries_keys_and_values_are_projections() -> None:
-    x, variant = vectors(), built("qkv", d_k=3, d_v=11)
-    trace = variant(x)
-    assert trace.queries.shape == trace.keys.shape == (TOKENS, 3)
-    assert trace.output.shape == (TOKENS, 11)
-    W = variant.state_dict()
-    assert not torch.equal(W["W_q"], W["W_k"])
-    expected = ((x @ W["W_q"]) @ (x @ W["W_k"]).T / math.sqrt(3)).softmax(-1) @ (x @ W["W_v"])
-    torch.testing.assert_close(trace.output, expected)
-
-
-@torch.no_grad()
-def test_additive_and_bilinear_use_their_own_parameters() -> None:
-    x = vectors()
-    variant = built("additive", d_hidden=3)
-    W = variant.state_dict()
-    pairs = (x @ W["W_q"])[:, None] + (x @ W["W_k"])[None]
-    torch.testing.assert_close(variant(x).scores, pairs.tanh() @ W["v"])
-    variant = built("bilinear")
-    torch.testing.assert_close(variant(x).scores, x @ variant.state_dict()["W"] @ x.T)
-
-
-@torch.no_grad()
-def test_cosine_ignores_lengths_and_gaussian_follows_sigma() -> None:
-    x = vectors()
-    torch.testing.assert_close(built("cosine")(x).scores, built("cosine")(x * 7).scores)
-    narrow, wide = built("gaussian", sigma=0.5)(x).scores, built("gaussian", sigma=1.0)(x).scores
-    torch.testing.assert_close(narrow, wide * 4)
-    assert wide.diagonal().tolist() == [0] * TOKENS
-    torch.testing.assert_close(wide[0, 1], -(x[0] - x[1]).square().sum() / 2)
-
-
-@pytest.mark.parametrize("name", ["qkv", "additive", "bilinear"])
-def test_seeded_parameters_lie_within_glorots_bound(name: str) -> None:
-    for parameter in built(name).parameters():
-        rows, columns = parameter.shape if parameter.dim() == 2 else (parameter.shape[0], 1)
-        bound = math.sqrt(6 / (rows + columns))
-        assert bound * 0.5 < parameter.abs().max() <= bound
-
-
-# The registry
-
-
-@pytest.fixture
-def throwaway() -> Iterator[type[Variant]]:
-    """A variant with one setting, registered for the length of one test."""
-
-    @dataclass(frozen=True)
-    class OneSetting(Config):
-        tilt: float = setting(0.5, "Tilt", minimum=-1.0, maximum=1.0)
-
-    class Throwaway(Variant):
-        """Dot product, tilted."""
-
-        name = "throwaway"
-        title = "Thrown away"
-        formula = "y_i"
-        source = "this test"
-        Config = OneSetting
-
-        def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
-            return functional.dot_scores(queries, keys) * self.config.tilt
-
-    try:
-        yield register(Throwaway)
-    finally:
-        del VARIANTS["throwaway"]
-
-
-def test_a_registered_variant_is_found_everywhere(throwaway: type[Variant]) -> None:
-    assert VARIANTS["throwaway"] is throwaway
-    assert variant_names()[-1] == "throwaway"
-    settings = Settings(
-        variant="throwaway",
-        vectors="random",
-        d_model=3,
-        scale="none",
-        config=(("tilt", -0.25),),
-    )
-    assert settings_of(type(settings.variant_config(3))).keys() == {"tilt"}
-    assert settings.variant_config(3) == throwaway.Config(3, tilt=-0.25)  # type: ignore[call-arg]
-    view = compute(settings, lambda name: pytest.fail(f"asked for {name}"))
-    x = random_vectors(view.tokens, 3, 0).x
-    torch.testing.assert_close(view.trace.scaled, x @ x.T * -0.25)
-
-
-def test_a_variant_that_is_gone_is_not_offered() -> None:
-    assert "throwaway" not in variant_names()
-    with pytest.raises(ValueError, match=r"variant must be one of dot, .*, got 'throwaway'"):
-        Settings(variant="throwaway")
-
-
-@each_variant
-def test_no_name_is_registered_twice(name: str) -> None:
-    with pytest.raises(ValueError, match=f"variant '{name}' is registered already"):
-        register(VARIANTS[name])
+def test_no_name_is_registered_twice() -> None:
+    with pytest.raises(ValueError, match="variant 'multihead' is registered already"):
+        register(MultiHead)
 
 
 def test_unknown_parameters_are_refused() -> None:
@@ -413,115 +56,218 @@ def test_unknown_parameters_are_refused() -> None:
         ParametersConfig(3, parameters="zero")
 
 
+@pytest.mark.parametrize("name", ["qkv", "additive", "bilinear"])
+def test_seeded_parameters_lie_within_glorots_bound(name: str) -> None:
+    for parameter in built(VARIANTS[name]).parameters():
+        rows, columns = parameter.shape if parameter.dim() == 2 else (parameter.shape[0], 1)
+        bound = math.sqrt(6 / (rows + columns))
+        assert bound * 0.5 < parameter.abs().max() <= bound
+
+
+# One head
+
+
+def of(name: str, **settings: Any) -> Variant:
+    return built(VARIANTS[name], **settings)
+
+
+def test_dot_product_self_attention_is_softmax_of_x_xt_times_x() -> None:
+    layer, x = of("dot"), vectors()
+    output = layer.output(layer(x, scale=1.0))
+    assert_close(output, (x @ x.T).softmax(-1) @ x)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("qkv", {"d_k": 15, "d_v": 15}), ("bilinear", {}), ("multihead", {"heads": 1})],
+)
+def test_with_identity_parameters_and_one_head_it_is_dot_product_attention(
+    name: str, more: dict[str, int]
+) -> None:
+    plain, layer = of("dot"), of(name, parameters="identity", **more)
+    assert_close(layer(vectors()).scores, plain(vectors()).scores)
+    assert_close(layer.output(layer(vectors())), plain.output(plain(vectors())))
+
+
+def test_queries_keys_and_values_are_projections_of_widths_of_their_own() -> None:
+    x, layer = vectors(), of("qkv", d_k=3, d_v=11)
+    W = layer.state_dict()
+    expected = ((x @ W["W_q"]) @ (x @ W["W_k"]).T / math.sqrt(3)).softmax(-1) @ (x @ W["W_v"])
+    assert_close(layer.output(layer(x)), expected)
+
+
+def test_additive_and_bilinear_scores_are_made_with_their_own_parameters() -> None:
+    x, layer = vectors(), of("additive", d_hidden=3)
+    W = layer.state_dict()
+    pairs = (x @ W["W_q"])[:, None] + (x @ W["W_k"])[None]
+    assert_close(layer(x).scores[0], pairs.tanh() @ W["v"])
+    layer = of("bilinear")
+    assert_close(layer(x).scores[0], x @ layer.state_dict()["W"] @ x.T)
+
+
+def test_cosine_ignores_lengths_and_gaussian_follows_sigma() -> None:
+    x = vectors()
+    assert_close(of("cosine")(x).scores, of("cosine")(x * 7).scores)
+    narrow, (wide,) = of("gaussian", sigma=0.5)(x).scores[0], of("gaussian", sigma=1.0)(x).scores
+    assert_close(narrow, wide * 4)
+    assert wide.diagonal().tolist() == [0] * TOKENS
+    assert_close(wide[0, 1], -(x[0] - x[1]).square().sum() / 2)
+
+
 # Many heads
 
 
-HEADS, WIDTH = 3, 21
+class Biased(MultiHead):
+    """Multi-head attention whose projections have biases."""
+
+    def add_parameters(self, make: ParameterMaker) -> None:
+        super().add_parameters(make)
+        for name in ("b_q", "b_k", "b_v", "b_o"):
+            setattr(self, name, make(self.config.d_model))
 
 
-def layered(heads: int = HEADS, **settings: Any) -> tuple[MultiHeadAttention, Any, Tensor]:
-    """Multi-head attention, torch's own carrying the same weights, and vectors for both."""
-    layer = MultiHeadAttention(MultiHeadAttention.Config(WIDTH, heads=heads, **settings))
-    theirs = torch.nn.MultiheadAttention(WIDTH, heads, bias=False, batch_first=True)
+def sequences(tokens: int = TOKENS, width: int = WIDTH) -> Tensor:
+    return torch.randn(2, tokens, width, generator=torch.Generator().manual_seed(tokens))
+
+
+def with_torchs(kind: type[MultiHead], heads: int) -> tuple[MultiHead, Any]:
+    """A layer, and torch's own with the same parameters."""
+    layer = kind(kind.Config(WIDTH, heads=heads))
     W = layer.state_dict()
+    theirs = nn.MultiheadAttention(WIDTH, heads, bias="b_q" in W, batch_first=True)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([W["W_q"].T, W["W_k"].T, W["W_v"].T]))
         theirs.out_proj.weight.copy_(W["W_o"].T)
-    x = torch.randn(2, TOKENS, WIDTH, generator=torch.Generator().manual_seed(11))
-    return layer, theirs, x
+        if "b_q" in W:
+            theirs.in_proj_bias.copy_(torch.cat([W["b_q"], W["b_k"], W["b_v"]]))
+            theirs.out_proj.bias.copy_(W["b_o"])
+    return layer, theirs
 
 
-def assert_parity(ours: Tensor, theirs: Tensor) -> None:
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
+@pytest.mark.parametrize(
+    ("kind", "heads"), [(MultiHead, 1), (MultiHead, 3), (MultiHead, 21), (Biased, 7)]
+)
+def test_many_heads_give_what_torch_gives_for_the_same_parameters(
+    kind: type[MultiHead], heads: int
+) -> None:
+    (layer, theirs), x, memory = with_torchs(kind, heads), sequences(), sequences(MEMORY)
+    lengths, cells = torch.tensor([3, MEMORY]), masks.parse_cells("0:1,3-5 6:2", TOKENS, MEMORY)
+    allowed = masks.lengths(lengths, MEMORY)
+    for mask, their_masks in (
+        (None, {}),
+        (allowed & cells, {"key_padding_mask": ~allowed[:, 0], "attn_mask": ~cells}),
+    ):
+        trace = layer(x, mask, memory=memory)
+        output, weights = theirs(x, memory, memory, average_attn_weights=False, **their_masks)
+        assert_close(trace.weights, weights)
+        assert_close(layer.output(trace), output)
 
 
-@pytest.mark.parametrize("heads", [1, 3, 7, 21])
-@torch.no_grad()
-def test_many_heads_give_what_torch_gives_for_the_same_weights(heads: int) -> None:
-    layer, theirs, x = layered(heads)
-    output, weights = theirs(x, x, x, average_attn_weights=False)
-    trace = layer(x)
-    assert trace.weights.shape == (2, heads, TOKENS, TOKENS)
-    assert_parity(trace.weights, weights)
-    assert_parity(layer.merge(trace), output)
-    assert_parity(trace.weights.mean(-3), theirs(x, x, x)[1])
+def test_what_heads_add_leaves_out_the_bias_of_the_output() -> None:
+    layer = Biased(Biased.Config(WIDTH, heads=HEADS))
+    trace, (_, b) = layer(sequences()), layer.projection("output")
+    assert b is not None
+    assert b.abs().sum() > 0
+    assert_close(layer.head_outputs(trace).sum(-3) + b, layer.output(trace))
 
 
-@torch.no_grad()
-def test_padding_and_causal_masks_of_many_heads_agree_with_torch() -> None:
-    layer, theirs, x = layered()
-    allowed = masks.lengths(torch.tensor([3, TOKENS]), TOKENS)
-    causal = masks.causal(TOKENS, TOKENS)
-    trace = layer(x, (allowed & causal)[:, None])
-    output, weights = theirs(
-        x,
-        x,
-        x,
-        key_padding_mask=~allowed[:, 0],
-        attn_mask=~causal,
-        average_attn_weights=False,
-    )
-    assert_parity(trace.weights, weights)
-    assert_parity(layer.merge(trace), output)
-    assert (trace.weights[0, :, :, 3:] == 0).all()
-
-
-@torch.no_grad()
-def test_a_mask_is_shared_by_the_heads_or_one_a_head() -> None:
-    layer, theirs, x = layered()
-    shared = masks.window(TOKENS, TOKENS, 1)
-    each = torch.stack([shared, masks.causal(TOKENS, TOKENS), torch.ones_like(shared)])
-    for mask in (shared, each):
-        trace = layer(x, mask)
-        their_mask = ~mask.expand(2, HEADS, TOKENS, TOKENS).flatten(0, 1)
-        output, weights = theirs(x, x, x, attn_mask=their_mask, average_attn_weights=False)
-        assert_parity(trace.weights, weights)
-        assert_parity(layer.merge(trace), output)
-        assert trace.mask is not None
-        assert trace.mask.shape == trace.weights.shape
-    assert_parity(layer(x, each).weights[:, 0], layer(x, shared).weights[:, 0])
-
-
-@torch.no_grad()
-def test_a_head_alone_has_its_heads_weights_and_adds_its_part() -> None:
-    layer, _, x = layered()
-    mask, bias = masks.causal(TOKENS, TOKENS), alibi(HEADS, TOKENS, TOKENS)
-    trace = layer(x[0], mask, rotate=True, bias=bias)
-    parts = []
-    for index in range(HEADS):
-        alone = layer.head(index)(x[0], mask, rotate=True, bias=bias[index])
-        torch.testing.assert_close(alone.weights, trace.weights[index])
-        torch.testing.assert_close(alone.queries, trace.queries[index])
-        assert alone.values.shape == alone.output.shape == (TOKENS, WIDTH)
-        parts.append(alone.output)
-    assert_parity(torch.stack(parts).sum(0), layer.merge(trace))
-
-
-@pytest.mark.parametrize("index", [-1, 3, 50])
-def test_there_is_no_head_beyond_the_last(index: int) -> None:
-    with pytest.raises(IndexError, match=f"there are 3 heads, got {index}"):
-        layered()[0].head(index)
+def test_a_head_is_a_layer_of_its_own_slice_of_the_parameters() -> None:
+    layer, mask = MultiHead(MultiHead.Config(WIDTH, heads=HEADS)), masks.causal(TOKENS, TOKENS)
+    bias = alibi(HEADS, TOKENS, TOKENS)
+    trace = layer(sequences(), mask, rotate=True, bias=bias)
+    alone = QueryKeyValue(QueryKeyValue.Config(WIDTH, d_k=7, d_v=7))
+    for head in range(HEADS):
+        part = slice(7 * head, 7 * head + 7)
+        W = {name: W[:, part] for name, W in layer.state_dict().items() if name != "W_o"}
+        alone.load_state_dict(W)
+        by_itself = alone(sequences(), mask, rotate=True, bias=bias[head])
+        assert_close(by_itself.weights[:, 0], trace.head(head).weights)
+        added = alone.output(by_itself) @ layer.W_o[part]
+        assert_close(added, layer.head_outputs(trace)[:, head])
 
 
 @pytest.mark.parametrize("heads", [2, 4, 20])
 def test_heads_that_do_not_divide_the_width_are_refused(heads: int) -> None:
     with pytest.raises(ValueError, match=f"heads must divide d_model = 21, got {heads}"):
-        MultiHeadAttention.Config(WIDTH, heads=heads)
+        MultiHead.Config(WIDTH, heads=heads)
 
 
-@torch.no_grad()
-def test_one_head_with_identity_parameters_is_dot_product_attention() -> None:
-    layer, _, x = layered(1, parameters="identity")
-    plain = VARIANTS["dot"](VARIANTS["dot"].Config(WIDTH))(x)
-    torch.testing.assert_close(layer.merge(layer(x)), plain.output)
-    torch.testing.assert_close(layer(x).weights[:, 0], plain.weights)
+# Heads that share keys and values
 
 
-def test_split_heads_are_slices_side_by_side_and_merge_undoes_it() -> None:
-    x = torch.arange(2 * 3 * 6.0).reshape(2, 3, 6)
-    split = functional.split_heads(x, 3)
-    assert split.shape == (2, 3, 3, 2)
-    assert torch.equal(split[1, 2], x[1, :, 4:6])
-    assert torch.equal(functional.merge_heads(split), x)
-    with pytest.raises(ValueError, match="heads must divide d_model = 6, got 4"):
-        functional.split_heads(x, 4)
+def grouped(groups: int, heads: int = 6, d_model: int = 30) -> GroupedQuery:
+    return GroupedQuery(GroupedQuery.Config(d_model, heads=heads, groups=groups))
+
+
+def test_as_many_groups_as_heads_are_multi_head_attention() -> None:
+    layer, plain, x = grouped(6), MultiHead(MultiHead.Config(30, heads=6)), sequences(width=30)
+    plain.load_state_dict(layer.state_dict())
+    assert_close(layer(x).weights, plain(x).weights)
+    assert_close(layer.output(layer(x)), plain.output(plain(x)))
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+def test_groups_of_heads_agree_with_torch(groups: int) -> None:
+    layer, x, memory = grouped(groups), sequences(width=30), sequences(MEMORY, width=30)
+    W, mask = layer.state_dict(), masks.window(TOKENS, MEMORY, 2)
+
+    def heads(sequence: Tensor, name: str, count: int) -> Tensor:
+        return torch.matmul(sequence, W[name]).reshape(2, -1, count, 5).transpose(1, 2)
+
+    keys, values = (heads(memory, name, groups) for name in ("W_k", "W_v"))
+    expected = scaled_dot_product_attention(
+        heads(x, "W_q", 6), keys, values, attn_mask=mask, enable_gqa=True
+    )
+    trace = layer(x, mask, memory=memory)
+    assert W["W_k"].shape == W["W_v"].shape == (30, 5 * groups)
+    assert_close(trace.output, expected)
+    assert_close(layer.output(trace), expected.transpose(1, 2).flatten(-2) @ W["W_o"])
+
+
+def test_one_group_is_multi_query_attention_and_all_heads_share_keys_and_values() -> None:
+    trace = grouped(1)(sequences(width=30))
+    for head in range(1, 6):
+        assert torch.equal(trace.head(head).keys, trace.head(0).keys)
+        assert torch.equal(trace.head(head).values, trace.head(0).values)
+        assert not torch.equal(trace.head(head).queries, trace.head(0).queries)
+
+
+@pytest.mark.parametrize("groups", [4, 5, 12])
+def test_groups_that_do_not_divide_the_heads_are_refused(groups: int) -> None:
+    with pytest.raises(ValueError, match=f"groups must divide heads = 6, got {groups}"):
+        GroupedQuery.Config(30, heads=6, groups=groups)
+
+
+# Heads that talk
+
+
+def test_heads_that_listen_to_themselves_alone_are_multi_head_attention() -> None:
+    layer = TalkingHeads(TalkingHeads.Config(WIDTH, heads=HEADS))
+    plain, x, mask = MultiHead(layer.config), sequences(), masks.causal(TOKENS, TOKENS)
+    alone = {name: torch.eye(HEADS) for name in ("P_l", "P_w")}
+    layer.load_state_dict(plain.state_dict() | alone)
+    assert_close(layer(x, mask).applied, plain(x, mask).weights)
+    assert_close(layer.output(layer(x, mask)), plain.output(plain(x, mask)))
+
+
+def test_talking_by_hand() -> None:
+    """Scores ln 1, ln 3 and ln 9, ln 4: all is numbers that a hand can check."""
+    layer = TalkingHeads(TalkingHeads.Config(2, heads=2, parameters="identity"))
+    P_l, P_w = torch.tensor([[1.0, 2], [0, 1]]), torch.tensor([[0.5, 1], [0.5, -1]])
+    layer.load_state_dict(layer.state_dict() | {"P_l": P_l, "P_w": P_w})
+    memory = torch.tensor([[1.0, 9], [3, 4]]).log()
+    trace = layer(torch.ones(1, 2), memory=memory, scale=1.0)
+    assert_close(trace.scaled[:, 0], torch.tensor([[1.0, 3], [9, 4]]).log())
+    assert_close(trace.logits[:, 0], torch.tensor([[1.0, 3], [1 * 1 * 9, 3 * 3 * 4]]).log())
+    assert_close(trace.weights[:, 0], torch.tensor([[1 / 4, 3 / 4], [1 / 5, 4 / 5]]))
+    assert_close(trace.applied[:, 0], torch.tensor([[0.225, 0.775], [0.05, -0.05]]))
+    expected = [0.775 * math.log(3), 0.05 * math.log(9 / 4)]
+    assert_close(layer.output(trace), torch.tensor([expected]))
+
+    cell = trace.scaled[:, 0, 1]
+    terms = layer.mixed_score_terms(cell, 1)
+    assert list(terms) == ["scaled", "P_l, column 1", "product"]
+    assert_close(terms["product"], torch.tensor([3.0 * 3, 4]).log())
+    terms = layer.mixed_weight_terms(trace.weights[:, 0, 1], 1)
+    assert list(terms) == ["weight", "P_w, column 1", "product"]
+    assert_close(terms["product"], torch.tensor([0.75, -0.8]))

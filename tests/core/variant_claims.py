@@ -1,0 +1,251 @@
+"""What must hold of any attention variant: functions that take its class, listed in `CLAIMS`."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.core import functional, masks, variants
+from attention.core.functional import Trace, masked_softmax
+from attention.core.positions import alibi, rotary
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS, Variant
+
+README = Path(__file__).parents[2] / "README.md"
+TOKENS, MEMORY, D_MODEL, SCALE = 7, 11, 15, 0.3
+EMPTY_ROW, HIDDEN_KEY = 2, 3
+MASK = masks.parse_cells(f"0:1,4-6 {EMPTY_ROW}:* *:{HIDDEN_KEY}", TOKENS, MEMORY)
+MASKS = torch.stack([masks.window(TOKENS, MEMORY, 2), MASK])
+
+
+def built(variant: type[Variant], **settings: Any) -> Variant:
+    """The variant with its defaults but for these settings."""
+    return variant(variant.Config(D_MODEL, **settings))
+
+
+def vectors(*leading: int, tokens: int = TOKENS) -> Tensor:
+    """Random vectors, the same each time. (…, tokens, d_model)."""
+    generator = torch.Generator().manual_seed(tokens)
+    return torch.randn(*leading, tokens, D_MODEL, generator=generator)
+
+
+def everything(variant: type[Variant]) -> tuple[Variant, Trace]:
+    """A layer, and two sequences over two memories with all that `forward` can be asked for."""
+    layer = built(variant)
+    bias, memory = alibi(layer.heads, TOKENS, MEMORY), vectors(2, tokens=MEMORY)
+    more: dict[str, Any] = {"memory": memory, "scale": SCALE, "rotate": True, "bias": bias}
+    return layer, layer(vectors(2), MASKS, **more)
+
+
+def check_it_says_what_it_is_and_where_it_is_from(variant: type[Variant]) -> None:
+    assert VARIANTS[variant.name] is variant
+    assert all((variant.title, variant.source, variant.__doc__))
+    assert "y_i" in variant.formula
+    assert variant.published_scale in ("1/√d_k", "none", "factor")
+
+
+def check_a_trace_has_an_axis_of_heads_then_queries_then_keys(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    for square in (trace.mask, trace.bias, *trace.stages.values()):
+        assert square is not None
+        assert square.shape == (2, layer.heads, TOKENS, MEMORY)
+    for part, rows in ((trace.queries, TOKENS), (trace.keys, MEMORY), (trace.values, MEMORY)):
+        assert part.shape[:-1] == (2, layer.heads, rows)
+    assert trace.output.shape == (2, layer.heads, TOKENS, trace.values.shape[-1])
+    assert layer.output(trace).shape[:-1] == (2, TOKENS)
+
+
+def check_queries_come_from_x_and_keys_and_values_from_memory(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    assert trace.unrotated is not None
+    (queries, keys), memory = trace.unrotated, vectors(2, tokens=MEMORY)
+    assert_close(queries, layer.project(vectors(2), "queries"))
+    assert_close(keys, layer.project(memory, "keys"))
+    assert_close(trace.values, layer.project(memory, "values"))
+    assert_close(trace.queries, rotary(queries))
+    assert_close(trace.keys, rotary(keys))
+
+
+def check_every_step_follows_from_the_one_before(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    bias = alibi(layer.heads, TOKENS, MEMORY)
+    assert_close(trace.scores, layer.scores(trace.queries, trace.keys))
+    assert_close(trace.scaled, trace.scores * SCALE + bias)
+    assert_close(trace.logits, layer.before_softmax(trace.scaled))
+    assert_close(trace.weights, masked_softmax(trace.logits, MASKS[:, None]))
+    assert_close(trace.applied, layer.after_softmax(trace.weights))
+    assert_close(trace.output, trace.applied @ trace.values)
+    plain = layer(vectors())
+    assert_close(plain.scaled, plain.scores / plain.queries.shape[-1] ** 0.5)
+
+
+def check_rows_sum_to_one_or_to_zero_where_all_is_hidden(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    assert_close(trace.weights.sum(-1), MASKS.any(-1).float()[:, None].expand(2, layer.heads, -1))
+    hidden = ~MASKS[:, None].expand(trace.weights.shape)
+    assert not trace.weights[hidden].any()
+    assert not trace.applied[hidden].any()
+    assert not trace.output[1, :, EMPTY_ROW].any()
+
+
+def check_what_is_hidden_from_all_changes_nothing(variant: type[Variant]) -> None:
+    layer, memory = built(variant), vectors(tokens=MEMORY)
+    before = layer.output(layer(vectors(), MASK, memory=memory))
+    memory[HIDDEN_KEY] += 7
+    assert_close(layer.output(layer(vectors(), MASK, memory=memory)), before)
+
+
+def check_a_sequence_is_its_own_memory_where_none_is_given(variant: type[Variant]) -> None:
+    layer, x = built(variant), vectors()
+    assert_same_numbers(layer(x), layer(x, memory=x.clone()))
+
+
+def check_a_batch_is_its_sequences(variant: type[Variant]) -> None:
+    layer, x, memory = built(variant), vectors(2, 3), vectors(2, 3, tokens=MEMORY)
+    whole = layer(x, MASKS[:, None], memory=memory)
+    alone = layer(x[1, 2], MASKS[1], memory=memory[1, 2])
+    assert_same_numbers(whole.sequence(1).sequence(2), alone)
+    assert_close(layer.output(whole)[1, 2], layer.output(alone))
+
+
+def check_a_head_is_what_it_is_by_itself(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    mixed = trace.logits is not trace.scaled or trace.applied is not trace.weights
+    for head, bias in enumerate(alibi(layer.heads, TOKENS, MEMORY)):
+        part = trace.head(head)
+        more: dict[str, Any] = {"scores": layer.scores, "scale": SCALE, "bias": bias}
+        alone = functional.attend(part.queries, part.keys, part.values, mask=MASKS, **more)
+        for step in ("scores", "scaled") if mixed else ("scores", "scaled", "weights", "output"):
+            assert_close(getattr(part, step), getattr(alone, step))
+
+
+def check_what_the_heads_add_is_the_output(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    _, b = layer.projection("output")
+    parts = layer.head_outputs(trace)
+    assert parts.shape[:-1] == (2, layer.heads, TOKENS)
+    assert_close(parts.sum(-3) if b is None else parts.sum(-3) + b, layer.output(trace))
+
+
+def check_terms_add_up_to_their_cells(variant: type[Variant]) -> None:
+    layer, batch = everything(variant)
+    trace = batch.sequence(1)
+    for query, key in ((0, 2), (0, 1), (6, 10)):
+        scaled, weights = trace.scaled[:, query, key], trace.weights[:, query, key]
+        for head in range(layer.heads):
+            part = trace.head(head)
+            terms = layer.score_terms(part.queries[query], part.keys[key])
+            assert_adds_up(terms, part.scores[query, key])
+            assert_adds_up(layer.mixed_score_terms(scaled, head), part.logits[query, key])
+            assert_adds_up(layer.mixed_weight_terms(weights, head), part.applied[query, key])
+
+
+def check_parameters_come_from_the_seed_alone(variant: type[Variant]) -> None:
+    torch.rand(1)  # whatever else draws from the global generator
+    before = torch.get_rng_state()
+    first, second = built(variant).state_dict(), built(variant).state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    if "seed" in settings_of(variant.Config):
+        other = built(variant, seed=1).state_dict()
+        assert other
+        assert not any(torch.equal(first[name], other[name]) for name in first)
+
+
+def check_a_layer_keeps_no_numbers_of_its_runs(variant: type[Variant]) -> None:
+    layer, _ = everything(variant)
+    assert not any(isinstance(kept, Tensor | Trace) for kept in vars(layer).values())
+    assert not layer.state_dict().keys() - dict(layer.named_parameters()).keys()
+
+
+def check_every_bound_and_option_works(variant: type[Variant]) -> None:
+    for name, about in settings_of(variant.Config).items():
+        ends = [end for end in (about.minimum, about.maximum) if end is not None]
+        if about.divides:
+            ends = [1, getattr(built(variant).config, about.divides)]
+        for value in about.choices or map(type(about.default), ends):
+            layer = built(variant, **{name: value})
+            assert getattr(layer.config, name) == value
+            assert layer.output(layer(vectors())).isfinite().all()
+
+
+def check_what_lies_beyond_the_bounds_is_refused(variant: type[Variant]) -> None:
+    for name, about in settings_of(variant.Config).items():
+        if about.maximum is not None:
+            with pytest.raises(ValueError, match=f"{name} must lie between"):
+                built(variant, **{name: about.maximum + 1})
+
+
+def check_configs_are_frozen_and_compare_by_value(variant: type[Variant]) -> None:
+    config = built(variant).config
+    assert config == built(variant).config
+    assert hash(config) == hash(built(variant).config)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.d_model = 3
+
+
+def check_vectors_of_another_width_are_refused(variant: type[Variant]) -> None:
+    narrow = torch.zeros(TOKENS, 3)
+    with pytest.raises(ValueError, match=f"x must have d_model = {D_MODEL} dimensions, got 3"):
+        built(variant)(narrow)
+    with pytest.raises(ValueError, match=f"memory must have d_model = {D_MODEL} dimensions, got 3"):
+        built(variant)(vectors(), memory=narrow)
+
+
+def check_gradients_are_finite_with_an_empty_row_too(variant: type[Variant]) -> None:
+    layer, x, memory = built(variant), vectors(), vectors(tokens=MEMORY)
+    leaves = [memory.requires_grad_(), x.requires_grad_(), *layer.parameters()]
+    length = layer.output(layer(x, MASK, memory=memory)).square().sum()
+    for gradient in torch.autograd.grad(length, leaves, materialize_grads=True):
+        assert gradient.isfinite().all()
+    (along,) = torch.autograd.grad(layer.output(layer(x, MASK[:, :TOKENS])).sum(), x)
+    assert along.isfinite().all()
+    assert along.any()
+
+
+def assert_same_numbers(ours: Trace, theirs: Trace) -> None:
+    """Every step of two traces alike, but for the last digits."""
+    for name, part in vars(ours).items():
+        other = getattr(theirs, name)
+        assert (part is None) == (other is None)
+        if part is not None:
+            assert_close(part, other, atol=1e-5, rtol=1e-5)
+
+
+def assert_adds_up(terms: Mapping[str, Tensor], cell: Tensor) -> None:
+    """Columns of one length of which the last adds up to the cell, or no columns."""
+    columns = list(terms.values())
+    assert len({len(column) for column in columns}) <= 1
+    if columns:
+        assert_close(columns[-1].sum(), cell, atol=1e-5, rtol=1e-5)
+
+
+CLAIMS: list[Callable[[type[Variant]], None]] = [
+    claim for name, claim in list(globals().items()) if name.startswith("check_")
+]
+
+
+@contextmanager
+def readmes_variant(folder: Path) -> Iterator[type[Variant]]:
+    """The variant that the README adds, registered meanwhile; its source stands in the folder."""
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
+    (block,) = (block for block in blocks if "@register" in block)
+    source = folder / "readme.py"
+    source.write_text(block, "utf-8")
+    before = set(VARIANTS)
+    try:
+        exec(compile(block, str(source), "exec"), dict(vars(variants)))
+        (name,) = VARIANTS.keys() - before
+        yield VARIANTS[name]
+    finally:
+        for name in VARIANTS.keys() - before:
+            del VARIANTS[name]
