@@ -12,6 +12,7 @@ import numpy
 import plotly.graph_objects as go
 import pytest
 import torch
+from torch import Tensor
 
 from attention.core import masks
 from attention.core.analysis import contributions, entropy_bits
@@ -25,10 +26,16 @@ MASK = masks.parse_cells("0:1,3-5 2:*", 7, 7)
 each_stage = pytest.mark.parametrize("stage", STAGES)
 
 
-def traced(n: int = 7, d_v: int = 11, mask: torch.Tensor | None = None) -> Trace:
+def traced(n: int = 7, d_v: int = 11, mask: Tensor | None = None, mixed: bool = False) -> Trace:
     generator = torch.Generator().manual_seed(n)
     queries, keys = (torch.randn(n, 5, generator=generator) for _ in range(2))
-    return attend(queries, keys, torch.randn(n, d_v, generator=generator), mask=mask)
+    values = torch.randn(n, d_v, generator=generator)
+    mixing: dict[str, Any] = {"before_softmax": torch.neg, "after_softmax": torch.neg}
+    return attend(queries, keys, values, mask=mask, **mixing if mixed else {})
+
+
+def words(n: int) -> list[str]:
+    return [f"w{index}" for index in range(n)]
 
 
 def parts(figure: go.Figure, kind: str) -> list[Any]:
@@ -60,52 +67,41 @@ def texts(figure: go.Figure) -> list[str]:
     return found
 
 
-def stage_of(trace: Trace, stage: str) -> numpy.ndarray:
-    return (trace.scaled if stage == "masked" else getattr(trace, stage)).numpy()
-
-
 @each_stage
 def test_a_heatmap_has_the_numbers_of_the_trace_unrounded(stage: str) -> None:
-    trace = traced()
+    trace = traced(mixed=True)
     z = heat(figures.heatmap(trace, stage, TOKENS, 0)).z
     assert z.dtype == numpy.float32
-    assert numpy.array_equal(z, stage_of(trace, stage))
+    assert numpy.array_equal(z, trace.stages[stage].numpy())
 
 
 @each_stage
-def test_masked_cells_are_left_open_in_masked_and_weights_only(stage: str) -> None:
-    trace = traced(mask=MASK)
+def test_masked_cells_are_left_open_from_masked_on(stage: str) -> None:
+    trace = traced(mask=MASK, mixed=True)
     z = heat(figures.heatmap(trace, stage, TOKENS, 0)).z
-    hidden = ~MASK.numpy() if stage in ("masked", "weights") else numpy.zeros((7, 7), dtype=bool)
-    assert numpy.array_equal(numpy.isnan(z), hidden)
-    assert numpy.array_equal(z[~hidden], stage_of(trace, stage)[~hidden])
+    shown = MASK.numpy() | (stage in ("scores", "scaled"))
+    assert numpy.array_equal(~numpy.isnan(z), shown)
+    assert numpy.array_equal(z[shown], trace.stages[stage].numpy()[shown])
 
 
-@pytest.mark.parametrize(
-    "mask",
-    [MASK, MASK[:1], MASK[:, :1], MASK[0], torch.tensor(False)],
-    ids=["queries by keys", "one row", "one column", "keys alone", "one value"],
-)
-def test_every_masked_cell_is_crossed_also_of_masks_that_broadcast(mask: torch.Tensor) -> None:
-    figure = figures.heatmap(traced(mask=mask), "weights", TOKENS, 0)
+def test_every_masked_cell_is_crossed() -> None:
+    figure = figures.heatmap(traced(mask=MASK), "weights", TOKENS, 0)
     (crosses,) = parts(figure, "scatter")
     labels = figures.positioned(TOKENS)
-    hidden = (~mask.expand(7, 7)).nonzero().tolist()
     assert list(zip(crosses.x, crosses.y, strict=True)) == [
-        (labels[key], labels[query]) for query, key in hidden
+        (labels[key], labels[query]) for query, key in (~MASK).nonzero().tolist()
     ]
 
 
-@each_stage
-def test_hovering_tells_every_number_of_a_cell(stage: str) -> None:
+def test_hovering_tells_every_number_of_a_cell() -> None:
     trace = traced(mask=MASK)
-    told = heat(figures.heatmap(trace, stage, TOKENS, 0)).customdata
+    told = heat(figures.heatmap(trace, "masked", TOKENS, 0)).customdata
     for index, step in enumerate((trace.scores, trace.scaled, trace.weights)):
         assert numpy.array_equal(told[..., index], step.numpy())
 
 
 def test_a_figure_leaves_the_trace_as_it_was() -> None:
-    trace = traced(mask=MASK)
+    trace = traced(mask=MASK, mixed=True)
     before = [step.clone() for step in (trace.scores, trace.scaled, trace.weights, trace.output)]
     for stage in STAGES:
         figures.heatmap(trace, stage, TOKENS, 1)
@@ -134,6 +130,17 @@ def test_every_stage_has_words() -> None:
     assert tuple(figures.STAGE_WORDS) == STAGES
 
 
+def test_the_keys_of_another_sequence_go_across() -> None:
+    trace = attend(torch.ones(2, 5), torch.ones(3, 5), torch.ones(3, 7))
+    figure = figures.heatmap(trace, "weights", ["a", "b"], 0, keys=["c", "d", "e"])
+    assert heat(figure).z.shape == (2, 3)
+    assert list(heat(figure).x) == ["c (0)", "d (1)", "e (2)"]
+    assert list(heat(figure).y) == ["a (0)", "b (1)"]
+    said = figures.equation(trace, ["a", "b"], 1, keys=["c", "d", "e"], head=2)
+    assert said.startswith("<i>y</i><sub><bdi>b</bdi></sub> of head 2 = <b>0.333</b>")
+    assert "<i>v</i><sub><bdi>e</bdi></sub>" in said
+
+
 # Colours
 
 
@@ -144,11 +151,11 @@ def test_the_colours_of_weights_start_at_zero() -> None:
     assert cells.zmax == pytest.approx(trace.weights.max().item())
 
 
-@pytest.mark.parametrize("stage", ["scores", "scaled", "masked"])
-def test_the_colours_of_scores_lie_evenly_around_zero(stage: str) -> None:
-    trace = traced()
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "weights"])
+def test_the_colours_of_what_has_a_sign_lie_evenly_around_zero(stage: str) -> None:
+    trace = traced(mixed=True)
     cells = heat(figures.heatmap(trace, stage, TOKENS, 0))
-    assert cells.zmax == -cells.zmin == pytest.approx(abs(stage_of(trace, stage)).max())
+    assert cells.zmax == -cells.zmin == pytest.approx(trace.stages[stage].abs().max().item())
 
 
 def test_masked_cells_do_not_widen_the_colour_range() -> None:
@@ -160,7 +167,7 @@ def test_masked_cells_do_not_widen_the_colour_range() -> None:
 @pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
 def test_where_the_largest_numbers_share_a_colour_the_words_say_so(n: int, saturated: bool) -> None:
     trace = traced(n)
-    cells = heat(figures.heatmap(trace, "weights", [f"w{index}" for index in range(n)], 0))
+    cells = heat(figures.heatmap(trace, "weights", words(n), 0))
     assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
     assert ("share the last colour" in figures.stage_words("weights", n)) == saturated
 
@@ -175,45 +182,32 @@ def test_a_colour_range_is_never_empty(z: list[list[float]], diverging: bool) ->
 # Tokens, ticks, rows
 
 
-def test_no_axis_has_more_than_64_ticks() -> None:
-    assert figures.MAX_TICKS <= 64
-
-
-@each_stage
-def test_five_hundred_tokens_are_all_drawn_and_few_are_named(stage: str) -> None:
-    words, trace = [f"w{index}" for index in range(512)], traced(512, d_v=3)
-    figure = figures.heatmap(trace, stage, words, 0)
-    assert numpy.array_equal(heat(figure).z, stage_of(trace, stage))
+def test_five_hundred_tokens_are_all_drawn_and_few_are_named() -> None:
+    trace = traced(512, d_v=3)
+    figure = figures.heatmap(trace, "weights", words(512), 0)
+    assert numpy.array_equal(heat(figure).z, trace.weights.numpy())
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        assert figures.MAX_TICKS / 2 < len(axis.tickvals) <= figures.MAX_TICKS
-        assert [words[position] for position in axis.tickvals] == list(axis.ticktext)
+        assert figures.MAX_TICKS / 2 < len(axis.tickvals) <= figures.MAX_TICKS <= 64
+        assert [f"w{position}" for position in axis.tickvals] == list(axis.ticktext)
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511])
 def test_ticks_name_the_tokens_they_stand_at(n: int) -> None:
-    words = [f"w{index}" for index in range(n)]
-    axis = figures.token_axis(words)
+    axis = figures.token_axis(words(n))
     assert len(axis["tickvals"]) <= figures.MAX_TICKS
-    assert axis["ticktext"] == [words[position] for position in axis["tickvals"]]
+    assert axis["ticktext"] == [f"w{position}" for position in axis["tickvals"]]
     assert n > figures.MAX_TICKS or axis["tickvals"] == list(range(n))
 
 
-@each_stage
-def test_repeated_tokens_keep_their_own_row_and_column(stage: str) -> None:
-    figure = figures.heatmap(traced(), stage, TOKENS, 0)
+def test_queries_go_down_and_keys_across_and_repeated_tokens_have_rows_of_their_own() -> None:
+    figure = figures.heatmap(traced(), "weights", TOKENS, 0)
     assert len(set(heat(figure).x)) == len(set(heat(figure).y)) == 7
     assert list(figure.layout.yaxis.ticktext) == list(TOKENS)
-
-
-def test_queries_go_down_and_keys_across() -> None:
-    figure = figures.heatmap(traced(), "weights", TOKENS, 0)
-    top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
-    assert (top, bottom) == (-0.5, 6.5)
+    assert tuple(figure.layout.yaxis.range) == (6.5, -0.5)
     assert tuple(figure.layout.xaxis.range) == (-0.5, 6.5)
 
 
-@pytest.mark.parametrize("query", [0, 3, 6])
-@each_stage
+@pytest.mark.parametrize(("stage", "query"), [("scores", 0), ("masked", 3), ("weights", 6)])
 def test_the_chosen_row_is_outlined(stage: str, query: int) -> None:
     shapes = figures.heatmap(traced(mask=MASK), stage, TOKENS, query).layout.shapes
     frames = [shape for shape in shapes if shape.line.color == figures.CHOSEN]
@@ -223,40 +217,32 @@ def test_the_chosen_row_is_outlined(stage: str, query: int) -> None:
 @pytest.mark.parametrize("n", [7, 101])
 def test_entropy_stands_beside_the_weights(n: int) -> None:
     trace = traced(n, mask=masks.causal(n, n))
-    figure = figures.heatmap(trace, "weights", [f"w{index}" for index in range(n)], 0)
+    figure = figures.heatmap(trace, "weights", words(n), 0)
     (beside,) = (part for part in figure.data if part.xaxis == "x2")
     assert numpy.array_equal(beside.x, entropy_bits(trace.weights).numpy())
     assert list(beside.y) == list(heat(figure).y)
 
 
-def test_a_row_that_is_sure_reads_zero_bits() -> None:
-    figure = figures.heatmap(traced(mask=masks.causal(7, 7)), "weights", TOKENS, 0)
-    (bars,) = parts(figure, "bar")
-    assert bars.text[0] == "0.00"
-
-
 # The weighted sum
 
 
-@pytest.mark.parametrize("mask", [None, MASK])
-@pytest.mark.parametrize("query", [0, 2, 6])
-def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(
-    query: int, mask: torch.Tensor | None
-) -> None:
-    trace = traced(mask=mask)
+@pytest.mark.parametrize(("query", "mixed"), [(0, False), (2, False), (6, True)])
+def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(query: int, mixed: bool) -> None:
+    trace = traced(mask=MASK, mixed=mixed)
     figure = figures.weighted_sum(trace, TOKENS, query)
     z = heat(figure).z
+    assert heat(figure).zmin == -heat(figure).zmax < 0
     assert numpy.array_equal(z[:7], contributions(trace, query).numpy())
     assert numpy.array_equal(z[-1], trace.output[query].numpy())
     assert len(heat(figure).y) == len(set(heat(figure).y)) == len(z)
     (bars,) = parts(figure, "bar")
-    assert numpy.array_equal(bars.x, trace.weights[query].numpy())
+    assert numpy.array_equal(bars.x, trace.applied[query].numpy())
     assert list(bars.y) == list(heat(figure).y)[:7]
 
 
 def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
     trace = traced(101)
-    figure = figures.weighted_sum(trace, [f"w{index}" for index in range(101)], 5)
+    figure = figures.weighted_sum(trace, words(101), 5)
     z, most = heat(figure).z, figures.MAX_ROWS
     assert len(z) == most + 3
     numpy.testing.assert_allclose(z[: most + 1].sum(0), z[-1], atol=1e-5)
@@ -272,11 +258,6 @@ def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
         assert numpy.array_equal(z[row], contributions(trace, 5)[key].numpy())
 
 
-def test_the_colours_of_the_terms_lie_evenly_around_zero() -> None:
-    cells = heat(figures.weighted_sum(traced(), TOKENS, 0))
-    assert cells.zmin == -cells.zmax < 0
-
-
 def test_the_equation_writes_the_strongest_terms_first() -> None:
     weights = torch.tensor([[0.25, 0.625, 0, 0.125]]).log()
     trace = attend(
@@ -290,6 +271,12 @@ def test_the_equation_writes_the_strongest_terms_first() -> None:
     assert "0.375 in 2 more" in figures.equation(trace, ["a", "b", "c", "d"], 0, most=1)
 
 
+def test_the_equation_has_the_weights_after_mixing_with_their_signs() -> None:
+    values = torch.ones(2, 1)
+    trace = attend(values, values, values, after_softmax=lambda weights: weights * -0.5)
+    assert figures.equation(trace, ["a", "b"], 0).count("<b>−0.250</b>") == 2
+
+
 def test_the_equation_of_a_row_with_nothing_to_attend_to_is_zero() -> None:
     assert figures.equation(traced(mask=MASK), TOKENS, 2).endswith(" = 0")
 
@@ -297,27 +284,24 @@ def test_the_equation_of_a_row_with_nothing_to_attend_to_is_zero() -> None:
 # Markup of visitors
 
 
+@pytest.fixture(scope="module")
 def hostile_figures() -> list[go.Figure]:
     tokens = [token for sentence in HOSTILE for token in tokenize(sentence)]
     tokens = ["<b>", "</script>", "<a href=x>", *(t for t in tokens if "<" in t or "&" in t)][:64]
-    trace = traced(len(tokens), mask=masks.causal(len(tokens), len(tokens)))
+    trace = traced(len(tokens), mask=masks.causal(len(tokens), len(tokens)), mixed=True)
     drawn = [figures.heatmap(trace, stage, tokens, 0) for stage in STAGES]
     return [*drawn, figures.weighted_sum(trace, tokens, 0)]
 
 
-def test_tokens_are_escaped_wherever_plotly_would_read_markup() -> None:
-    for figure in hostile_figures():
+def test_tokens_are_escaped_wherever_plotly_would_read_markup_and_never_stand_in_templates(
+    hostile_figures: list[go.Figure],
+) -> None:
+    for figure in hostile_figures:
         found = texts(figure)
-        assert "&lt;b&gt; (0)" in found
-        assert "&lt;b&gt;" in found
-        ours = {"<b>Σ = y</b>"}
+        assert {"&lt;b&gt; (0)", "&lt;b&gt;"} <= set(found)
         for text in found:
             plain = text.replace("<br>", "").replace("<extra></extra>", "")
-            assert text in ours or "<" not in plain
-
-
-def test_tokens_never_stand_in_templates() -> None:
-    for figure in hostile_figures():
+            assert text == "<b>Σ = y</b>" or "<" not in plain
         for part in figure.data:
             assert "&lt;" not in f"{part.hovertemplate} {part['texttemplate']}"
 
@@ -360,9 +344,9 @@ class Tags(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
-    captions = ("</p><script>alert(2)</script>", *"bcde")
-    shown = list(zip(captions, hostile_figures(), strict=True))
+def page(hostile_figures: list[go.Figure]) -> str:
+    captions = ("</p><script>alert(2)</script>", *"bcdef")
+    shown = list(zip(captions, hostile_figures, strict=True))
     return figures.standalone_html("</title><script>alert(1)</script> cat", shown)
 
 
@@ -376,7 +360,7 @@ def test_a_standalone_page_fetches_nothing(page: str) -> None:
 def test_a_standalone_page_holds_plotly_once_and_every_figure(page: str) -> None:
     scripts = Tags(page).scripts
     assert sum(len(script) > 1_000_000 for script in scripts) == 1
-    assert sum("Plotly.newPlot(" in script for script in scripts if len(script) < 1e6) == 5
+    assert sum("Plotly.newPlot(" in script for script in scripts if len(script) < 1e6) == 6
 
 
 def test_titles_and_captions_of_a_standalone_page_are_escaped(page: str) -> None:

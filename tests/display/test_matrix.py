@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 
@@ -19,7 +18,6 @@ from attention.display.matrix import (
     read_matrix,
     read_stack,
     write_matrix,
-    write_stack,
 )
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
@@ -165,15 +163,13 @@ def test_any_text_is_a_finite_matrix_or_a_misprint(text: str) -> None:
 @given(stack=stacks())
 @settings(deadline=None, max_examples=200)
 def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
-    back = read_stack(write_stack(stack))
+    back = read_stack(" | ".join(map(write_matrix, stack)))
     assert back.shape == stack.shape
     assert bits(back) == bits(stack)
-    assert bits(read_matrix(write_matrix(stack[0]))) == bits(stack[0])
 
 
 def test_whole_numbers_are_written_as_such() -> None:
     assert write_matrix(torch.tensor([[1.0, -2.0], [0.5, 0.0]])) == "1 -2; 0.5 0"
-    assert write_stack(torch.tensor([[[1.0]], [[2.0]]])) == "1 | 2"
 
 
 # Showing
@@ -184,7 +180,3 @@ def test_a_matrix_to_be_shown_has_two_dimensions() -> None:
     for shape in ((3,), (2, 3, 5), ()):
         with pytest.raises(ValueError, match=r"Q must have 2 dimensions to be shown, got \("):
             Matrix("Q", torch.zeros(shape))
-
-
-def test_the_bound_is_what_the_words_say() -> None:
-    assert math.isclose(MAX_SIZE, 1e6)

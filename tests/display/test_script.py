@@ -1,8 +1,9 @@
-"""The script that is downloaded gives the view's numbers, to the last bit, without us."""
+"""The script that is downloaded gives the result's numbers, to the last bit, without us."""
 
 from __future__ import annotations
 
 import ast
+import json
 import runpy
 import subprocess
 import sys
@@ -11,93 +12,105 @@ from typing import Any
 
 import pytest
 import torch
+from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
 from attention.core.functional import Trace
 from attention.core.variants import VARIANTS
 from attention.display.script import pytorch_script
-from attention.inputs.text import tokenize
 from attention.pipeline import Result, Settings, compute
+from tests.core.variant_claims import readmes_variant
 from tests.hostile import HOSTILE
 
-STEPS = ("queries", "keys", "values", "scores", "scaled", "weights", "output")
-MASKS: dict[str, dict[str, Any]] = {
-    "none": {},
-    "causal": {"mask": "causal"},
-    "length": {"mask": "length", "valid_len": 2},
-    "custom": {"mask": "custom", "cells": "0:1,3-5 2:*"},
+each_variant = pytest.mark.parametrize("variant", VARIANTS)
+EVERYTHING: dict[str, Any] = {
+    "mask": ("causal", "length", "window", "cells"),
+    "valid_len": 5,
+    "radius": 3,
+    "cells": "0:1,3-5 2:*",
+    "seed": 3,
 }
 
 
-def viewed(**settings: Any) -> Result:
-    return compute(
-        Settings(**{"vectors": "random", "d_model": 7} | settings),
-        lambda name: pytest.fail(f"asked for {name}"),
-    )
+def computed(memory: str | None = None, **settings: Any) -> Result:
+    values: dict[str, Any] = {"vectors": "random", "d_model": 10} | settings
+    return compute(Settings(**values), lambda name: pytest.fail(f"asked for {name}"), memory)
 
 
-def run(view: Result, folder: Path) -> dict[str, Any]:
-    """Everything the view's script defines when it is run."""
+def assert_same(result: Result, folder: Path) -> dict[str, Any]:
+    """Run the script, compare every number that it defines, and give back all of it."""
     script = folder / "attention_here.py"
-    script.write_text(pytorch_script(view), "utf-8")
-    return runpy.run_path(str(script))
+    script.write_text(pytorch_script(result), "utf-8")
+    found = runpy.run_path(str(script))
+    for name, ours in (("layer_trace", result.layer_trace), ("trace", result.trace)):
+        assert type(found[name]) is not Trace
+        for step, numbers in vars(ours).items():
+            assert_equal(getattr(found[name], step), numbers)
+    assert torch.equal(found["x"], result.x)
+    assert torch.equal(found["layer_output"], result.layer.output(result.layer_trace))
+    assert found["tokens"] == list(result.tokens)
+    for name, mask in result.masks.items():
+        assert torch.equal(found["masks"][name], mask)
+    return found
 
 
-def assert_same(trace: Any, view: Result) -> None:
-    for step in STEPS:
-        assert torch.equal(getattr(trace, step), getattr(view.trace, step)), step
-
-
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_script_gives_every_number_of_the_view(variant: str, mask: str, tmp_path: Path) -> None:
-    view = viewed(variant=variant, seed=3, **MASKS[mask])
-    found = run(view, tmp_path)
-    assert_same(found["trace"], view)
-    assert type(found["trace"]) is not Trace
-    assert found["tokens"] == list(view.tokens)
-    assert torch.equal(found["x"], view.x)
-    if view.trace.mask is None:
-        assert found["mask"] is None
+def assert_equal(theirs: Any, ours: Any) -> None:
+    """The same numbers, to the last bit: of one kernel, on the same shapes."""
+    if isinstance(ours, tuple):
+        for pair in zip(theirs, ours, strict=True):
+            assert_equal(*pair)
+    elif isinstance(ours, torch.Tensor):
+        assert torch.equal(theirs, ours)
     else:
-        assert torch.equal(found["mask"], view.trace.mask)
+        assert theirs == ours
+
+
+@each_variant
+@pytest.mark.parametrize("positions", ["none", "rotary", "alibi"])
+def test_the_script_gives_every_number_of_the_result(
+    variant: str, positions: str, tmp_path: Path
+) -> None:
+    masked = EVERYTHING if positions != "none" else {}
+    assert_same(computed(variant=variant, positions=positions, **masked), tmp_path)
+
+
+@each_variant
+def test_the_script_has_both_sequences(variant: str, tmp_path: Path) -> None:
+    found = assert_same(computed("hello, world", variant=variant, mask=("window",)), tmp_path)
+    assert found["memory_tokens"] == ["hello", ",", "world"]
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"scale": "none"},
-        {"scale": "factor", "factor": 0.35},
-        {"positions": "sinusoidal", "mask": "window", "radius": 0},
+        {"scale": "none", "mask": ("length",), "valid_len": 0},
+        {"scale": "factor", "factor": 0.35, "positions": "sinusoidal"},
         {"variant": "qkv", "config": (("d_k", 3), ("d_v", 11))},
         {"variant": "bilinear", "config": (("parameters", "identity"),)},
         {"variant": "gaussian", "config": (("sigma", 0.7),)},
-        {"variant": "additive", "config": (("d_hidden", 1),), "d_model": 1},
-        {"s": "cat"},
-        {"variant": "qkv", "positions": "rotary"},
-        {"positions": "alibi", "mask": "causal"},
+        {"variant": "additive", "config": (("d_hidden", 1),), "d_model": 1, "s": "cat"},
         {"variant": "multihead", "config": (("heads", 1),), "positions": "alibi"},
-        {"variant": "multihead", "config": (("heads", 7),), "head": 4, "positions": "rotary"},
-        {"variant": "multihead", "d_model": 12, "config": (("heads", 6),), "head": 5}
-        | {"positions": "alibi", "mask": "window", "scale": "none"},
+        {"variant": "grouped", "d_model": 12, "config": (("heads", 6), ("groups", 2)), "head": 5},
     ],
 )
 def test_the_script_follows_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
-    view = viewed(**settings)
-    assert_same(run(view, tmp_path)["trace"], view)
+    assert_same(computed(**settings), tmp_path)
 
 
 def test_the_script_gives_the_numbers_of_glove(glove: Vectors, tmp_path: Path) -> None:
-    view = compute(Settings(variant="additive", seed=7), lambda name: glove)
-    assert_same(run(view, tmp_path)["trace"], view)
+    assert_same(compute(Settings(variant="talking", head=4), lambda name: glove), tmp_path)
 
 
-@pytest.mark.parametrize("variant", ["dot", "additive"])
-def test_the_script_runs_alone_and_prints_the_numbers(variant: str, tmp_path: Path) -> None:
-    view = viewed(variant=variant, mask="causal")
+def test_the_script_of_the_variant_that_the_readme_adds(tmp_path: Path) -> None:
+    with readmes_variant(tmp_path) as variant:
+        assert_same(computed("hello world", variant=variant.name, **EVERYTHING), tmp_path)
+
+
+def test_the_script_runs_alone_and_prints_the_numbers(tmp_path: Path) -> None:
+    result = computed(variant="additive", mask=("causal",))
     script = tmp_path / "attention_here.py"
     saved = "\nprint([trace.weights.tolist(), trace.output.tolist()])\n"
-    script.write_text(pytorch_script(view) + saved, "utf-8")
+    script.write_text(pytorch_script(result) + saved, "utf-8")
     ran = subprocess.run(
         [sys.executable, "-I", "-W", "error", str(script)],
         cwd=tmp_path,
@@ -107,58 +120,50 @@ def test_the_script_runs_alone_and_prints_the_numbers(variant: str, tmp_path: Pa
         timeout=60,
     )
     assert ran.returncode == 0, ran.stderr
-    *said, numbers = ran.stdout.splitlines()
-    assert ast.literal_eval(numbers) == [view.trace.weights.tolist(), view.trace.output.tolist()]
-    assert ast.literal_eval(said[0]) == list(view.tokens)
-    assert any(f"{view.trace.weights[1, 0].item():.4f}" in line for line in said)
+    tokens, *said, numbers = ran.stdout.splitlines()
+    assert ast.literal_eval(tokens) == list(result.tokens)
+    weights, output = map(torch.tensor, json.loads(numbers))
+    assert_close(weights, result.trace.weights)
+    assert_close(output, result.trace.output)
+    assert any(f"{result.trace.weights[1, 0].item():.4f}" in line for line in said)
 
 
-@pytest.mark.parametrize("sentence", [s for s in HOSTILE if tokenize(s)])
-def test_hostile_sentences_stay_data(sentence: str, tmp_path: Path) -> None:
-    view = viewed(s=sentence, variant="qkv")
-    found = run(view, tmp_path)
-    assert found["tokens"] == list(view.tokens)
-    assert_same(found["trace"], view)
+def test_hostile_sentences_stay_data(tmp_path: Path) -> None:
+    assert_same(computed("\n".join(HOSTILE), s=" ".join(HOSTILE), variant="qkv"), tmp_path)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_script_imports_nothing_but_torch_and_the_standard_library(variant: str) -> None:
-    tree = ast.parse(pytorch_script(viewed(variant=variant)))
-    imported = {
-        name.split(".")[0]
-        for node in ast.walk(tree)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    }
+@each_variant
+def test_the_script_needs_torch_alone_and_says_whose_it_is(variant: str) -> None:
+    tree = ast.parse(pytorch_script(computed(variant=variant)))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {ast.unparse(node).split()[1].split(".")[0] for node in imports}
     assert "torch" in imported
     assert imported - {"torch"} <= sys.stdlib_module_names
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"functional", "attention", "exec", "eval", "open"}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_script_names_the_variant_and_its_source(variant: str) -> None:
-    said = ast.get_docstring(ast.parse(pytorch_script(viewed(variant=variant))))
-    assert said is not None
-    assert VARIANTS[variant].title in said
+    said = ast.get_docstring(tree) or ""
+    assert said.startswith(VARIANTS[variant].title)
+    assert "over 6 tokens" in said
     assert VARIANTS[variant].source in said
-    assert "6 tokens" in said
 
 
 def test_the_script_defines_only_what_it_uses() -> None:
-    tree = ast.parse(pytorch_script(viewed(variant="dot")))
-    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert {"attend", "dot_scores", "masked_softmax", "project", "scores"} <= defined
-    assert not defined & {"additive_scores", "gaussian_scores", "cosine_scores"}
+    def defined(**settings: Any) -> tuple[set[str], set[str]]:
+        body = ast.parse(pytorch_script(computed(**settings))).body
+        (layer,) = (node for node in body if getattr(node, "name", "") == "Layer")
+        assert isinstance(layer, ast.ClassDef)
+        return (
+            {node.name for node in body if isinstance(node, ast.FunctionDef)},
+            {node.name for node in layer.body if isinstance(node, ast.FunctionDef)},
+        )
+
+    functions, methods = defined()
+    assert {"attend", "dot_scores", "masked_softmax", "alibi"} <= functions
+    assert not functions & {"additive_scores", "gaussian_scores", "drop", "sinusoidal"}
+    assert {"forward", "project", "scores", "output"} <= methods
+    assert not methods & {"score_terms", "head_outputs", "add_parameters"}
 
 
-def test_the_script_says_which_head_it_is() -> None:
-    view = viewed(variant="multihead", d_model=12, config=(("heads", 4),), head=2)
-    said = ast.get_docstring(ast.parse(pytorch_script(view)))
-    assert said is not None
-    assert said.startswith("Multi-head attention, head 2, over 6 tokens")
+def test_the_script_says_which_head_it_shows() -> None:
+    script = pytorch_script(computed(variant="multihead", head=9))
+    assert script.startswith('"""Multi-head attention, head 4 of 5, over 6 tokens, every step.')

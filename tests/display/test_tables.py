@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,8 @@ def test_a_working_without_a_total_has_no_last_row() -> None:
 
 def long(count: int) -> Working:
     terms = [(-1.0) ** row * (1 + (row * 37) % count) / 7 for row in range(count)]
-    columns = {"fate": ["kept"] * count, "weight": [2 * term for term in terms], "term": terms}
+    columns: dict[str, Any] = {"fate": ["kept"] * count, "weight": [2 * term for term in terms]}
+    columns["term"] = terms
     return Working("Long.", [f"t{row}" for row in range(count)], columns, "sum", math.fsum(terms))
 
 

@@ -7,14 +7,16 @@ import json
 import ssl
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torchtext.vocab import Vectors
 
-from attention.core.analysis import Neighbours
 from attention.inputs.vectors import (
     OWN_VECTORS_VARIABLE,
+    Neighbours,
     OwnVectors,
     PackagedGlove,
     look_up,
@@ -24,7 +26,7 @@ from attention.inputs.vectors import (
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
-GOLDENS = json.loads((Path(__file__).parent / "goldens.json").read_text("utf-8"))
+GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
 PINNED = [0.1160769835, -1.6633208990, -1.6025487185]
 THREE_WORDS = "cat 1 -2 3\ndog 0.5 0 -1e-2\nnaïve 7 11 13\n"
 ZIPPED = gzip.compress(THREE_WORDS.encode())
@@ -70,31 +72,23 @@ def test_tokens_are_looked_up_and_unknown_words_are_zeros(glove: PackagedGlove) 
     assert torch.equal(embedded.x[0], glove["the"])
     assert torch.equal(embedded.x[2], glove["cat"])
     assert torch.equal(embedded.x[3], embedded.x[0])
-
-
-def test_looking_up_nothing_known_gives_zeros(glove: PackagedGlove) -> None:
-    assert look_up(glove, ["zzqx"]).x.tolist() == [[0] * 50]
     assert look_up(glove, []).x.shape == (0, 50)
 
 
-def test_what_is_looked_up_can_be_changed_without_changing_the_vectors(
-    glove: PackagedGlove,
-) -> None:
-    embedded = look_up(glove, ["cat"])
+def test_what_is_looked_up_is_a_copy(glove: PackagedGlove) -> None:
     before = glove["cat"].clone()
-    embedded.x.add_(1)
+    look_up(glove, ["cat"]).x.add_(1)
     assert torch.equal(glove["cat"], before)
 
 
-def test_own_vectors_may_be_gzipped(written: Callable[..., str]) -> None:
-    assert OwnVectors(written(ZIPPED, "own.txt.gz")).itos == ["cat", "dog", "naïve"]
-
-
-@pytest.mark.parametrize("header", ["", "3 3\n"])
-def test_own_vectors_are_read_with_or_without_a_header(
-    header: str, written: Callable[..., str]
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(THREE_WORDS, "own.txt"), ("3 3\n" + THREE_WORDS, "own.txt"), (ZIPPED, "own.txt.gz")],
+)
+def test_own_vectors_are_read_with_or_without_a_header_also_gzipped(
+    content: str | bytes, name: str, written: Callable[..., str]
 ) -> None:
-    vectors = OwnVectors(written(header + THREE_WORDS))
+    vectors = OwnVectors(written(content, name))
     assert vectors.itos == ["cat", "dog", "naïve"]
     assert vectors.dim == 3
     assert look_up(vectors, ["dog", "naïve", "fish"]).x.tolist() == [
@@ -128,20 +122,16 @@ def test_loading_vectors_does_not_touch_tls_verification(
     assert ssl._create_default_https_context is verified
 
 
-def test_a_missing_file_is_named_in_the_message(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ATTENTION_VECTORS must name .*, got '.*none\.txt'"):
-        OwnVectors(str(tmp_path / "none.txt"))
+@pytest.mark.parametrize("name", ["none.txt", ""])
+def test_a_missing_file_or_a_folder_is_named_in_the_message(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"ATTENTION_VECTORS must name .*, got '.*{name}'"):
+        OwnVectors(str(tmp_path / name))
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_file_that_is_no_vector_file_is_refused(name: str, written: Callable[..., str]) -> None:
     with pytest.raises(ValueError, match="ATTENTION_VECTORS must name a GloVe or word2vec"):
         OwnVectors(written(BROKEN[name], name))
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="ATTENTION_VECTORS must name a GloVe or word2vec"):
-        OwnVectors(str(tmp_path))
 
 
 def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(
@@ -206,3 +196,51 @@ def test_drawing_vectors_leaves_the_global_generator_alone() -> None:
 def test_random_vectors_need_a_dimension() -> None:
     with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
         random_vectors(["cat"], 0, seed=0)
+
+
+# Near words
+
+
+class Words(Vectors):  # type: ignore[misc]  # torchtext carries no types
+    """A vocabulary of five words in two dimensions."""
+
+    def __init__(self) -> None:
+        self.itos = ["east", "north", "northeast", "west", "nothing"]
+        self.stoi = {word: index for index, word in enumerate(self.itos)}
+        self.vectors = torch.tensor([[2.0, 0], [0, 3], [1, 1], [-5, 0], [0, 0]])
+        self.dim = 2
+
+
+def near(*wanted: list[float], k: int, **more: int) -> list[Any]:
+    return list(Neighbours(Words(), **more)(torch.tensor(wanted), k))
+
+
+def test_cosines_of_the_nearest_words_by_hand() -> None:
+    east, northeast = near([7.0, 0], [5, 5], k=3)
+    assert [word for word, _ in east[:2]] == ["east", "northeast"]
+    assert [cosine for _, cosine in east] == pytest.approx([1, 0.5**0.5, 0])
+    assert northeast[0] == ("northeast", pytest.approx(1))
+    assert {word for word, _ in northeast[1:]} == {"east", "north"}
+
+
+def test_at_most_the_whole_vocabulary_is_near_or_its_first_words() -> None:
+    (found,) = near([1.0, 0.5], k=11)
+    assert len(found) == 5
+    assert found[-1] == ("west", pytest.approx(-1 / 1.25**0.5))
+    (found,) = near([1.0, 1.0], k=5, among=2)
+    assert {word for word, _ in found} == {"east", "north"}
+
+
+def test_a_zero_vector_is_near_nothing() -> None:
+    assert near([0.0, 0], [1, 0], k=1) == [[], [("east", pytest.approx(1))]]
+
+
+def test_the_nearest_word_to_a_words_vector_is_itself(glove: Vectors) -> None:
+    wanted = ["the", "cat", "street", "n't", "'s"]
+    x: Tensor = glove.vectors[torch.tensor([glove.stoi[word] for word in wanted])]
+    for word, nearest in zip(wanted, Neighbours(glove)(x, k=3), strict=True):
+        words, cosines = zip(*nearest, strict=True)
+        assert words[0] == word
+        assert len(set(words)) == 3
+        assert cosines[0] == pytest.approx(1)
+        assert cosines == tuple(sorted(cosines, reverse=True))

@@ -1,0 +1,83 @@
+"""What masks hide, in words that say which of them it is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention.core import masks
+from attention.display.captions import (
+    EMPTY_ROW,
+    MASK_NAMES,
+    cell_words,
+    hidden_by,
+    joined,
+    mask_bits,
+    row_words,
+)
+from attention.pipeline import Settings, make_masks
+
+TOKENS = ["a", "b", "<b>", "d", "e"]
+CHOSEN = Settings(mask=("causal", "window", "cells"), radius=2, cells="0:0 2:3")
+MASKS, _ = make_masks(CHOSEN, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "names", "words"),
+    [
+        (3, 2, [], ""),
+        (1, 2, ["causal"], "hidden by the causal mask"),
+        (4, 1, ["window"], "hidden by the window"),
+        (0, 0, ["cells"], "hidden by the hidden cells"),
+        (0, 4, ["causal", "window"], "hidden by the causal mask and the window"),
+        (2, 3, ["causal", "cells"], "hidden by the causal mask and the hidden cells"),
+    ],
+)
+def test_a_cell_says_which_masks_hide_it(
+    query: int, key: int, names: list[str], words: str
+) -> None:
+    assert hidden_by(MASKS, query, key) == names
+    assert cell_words(MASKS, query, key) == words
+
+
+def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
+    allowed, bits = masks.combine(MASKS.values()), mask_bits(MASKS, (5, 5))
+    assert allowed is not None
+    for query in range(5):
+        for key in range(5):
+            assert allowed[query, key] == (cell_words(MASKS, query, key) == "")
+            expected = sum(
+                2**place for place, mask in enumerate(MASKS.values()) if not mask[query, key]
+            )
+            assert bits[query, key] == expected
+    assert not mask_bits({}, (3, 5)).any()
+    assert mask_bits({}, (3, 5)).dtype == torch.uint8
+
+
+def test_a_row_says_how_much_of_it_each_mask_hides() -> None:
+    assert row_words(MASKS, 2, TOKENS) == (
+        "“<b>” may attend to 3 of 5 keys: the causal mask hides 2, the window hides none and "
+        "the hidden cells hide 1."
+    )
+    assert row_words({"causal": MASKS["causal"]}, 4, TOKENS) == (
+        "“e” may attend to 5 of 5 keys: the causal mask hides none."
+    )
+    assert row_words({}, 0, TOKENS) == ""
+
+
+def test_an_empty_row_is_explained() -> None:
+    words = row_words(MASKS, 0, TOKENS)
+    assert words.startswith("“a” may attend to nothing: of 5 keys the causal mask hides 4, ")
+    assert words.endswith(EMPTY_ROW)
+    assert "its weights and its output are 0" in EMPTY_ROW
+
+
+def test_every_mask_of_the_menu_has_a_name_in_words() -> None:
+    made, _ = make_masks(Settings(mask=tuple(MASK_NAMES)), 3, 5)
+    assert made.keys() == MASK_NAMES.keys()
+
+
+def test_words_are_joined_as_in_a_sentence() -> None:
+    assert joined(["a"]) == "a"
+    assert joined(["a", "b"]) == "a and b"
+    assert joined(name for name in "abc") == "a, b and c"
