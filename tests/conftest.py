@@ -10,33 +10,12 @@ import torch
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention.inputs.vectors import PackagedGlove
-from tests import chromium
-from tests.browsing import Open, Page, settle
-from tests.serving import serving
 
 
 @pytest.fixture(scope="session")
 def glove() -> PackagedGlove:
     """GloVe, loaded once for the whole run."""
     return PackagedGlove()
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of the app, served for the whole run."""
-    with serving() as address:
-        yield address
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium; what needs it skips where it is missing."""
-    reason = "needs playwright (requirements-dev.txt)"
-    api = pytest.importorskip("playwright.sync_api", reason=reason)
-    if chromium.find() is None:
-        pytest.skip("needs Chromium")
-    with api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=chromium.find(), args=chromium.ARGUMENTS)
 
 
 @pytest.fixture
@@ -58,38 +37,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def open_page(browser: Any, server: str) -> Iterator[Open]:
-    """Opens a link of the app; afterwards nothing may have failed or left the machine."""
-    contexts = []
-    faults: list[str] = []
-
-    def open_page(link: str = "/", address: str = server, **options: Any) -> Page:
-        options = {"viewport": {"width": 1440, "height": 900}} | options
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog}"), dialog.dismiss()))
-        page.on("request", lambda request: note_request(request.url, address))
-        page.goto(address + link)
-        settle(page)
-        return page
-
-    def note_request(url: str, address: str) -> None:
-        if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
-            faults.append(f"request: {url}")
-
-    yield open_page
-    shown = [
-        page.get_by_test_id("stException").count() for context in contexts for page in context.pages
-    ]
-    for context in contexts:
-        context.close()
-    assert faults == []
-    assert not any(shown)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,145 @@
+"""A page in Chromium, as the tests here look at it: until it is as expected, never just once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from attention.inputs.text import tokenize
+from tests.hostile import HOSTILE
+
+api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+expect = api.expect
+
+Page = Any
+Open = Callable[..., Page]
+
+SECONDS = 30
+expect.set_options(timeout=1000 * SECONDS)
+
+NEXT_FRAME = "() => new Promise(requestAnimationFrame)"
+
+# The state of the app, then all that is to be seen, inside the components too: words, what fields
+# hold, what is chosen, and a number for each picture. What Streamlit says of a field one has just
+# typed into goes away by itself.
+EVERYTHING = """() => {
+  const seen = [document.querySelector("[data-testid=stApp]").dataset.testScriptState]
+  const states = ["aria-checked", "aria-selected", "aria-pressed", "aria-invalid", "aria-valuenow"]
+  const number = (text) => [...text].reduce((sum, c) => (31 * sum + c.charCodeAt(0)) | 0, 0)
+  const look = (node) => {
+    if (node.nodeType === Node.TEXT_NODE && node.data.trim()) seen.push(node.data)
+    if (node.nodeType !== Node.ELEMENT_NODE) return
+    if (!node.checkVisibility() || node.matches("style, [data-testid=InputInstructions]")) return
+    if ("value" in node && node.value) seen.push(`${node.localName}: ${node.value}`)
+    for (const state of states)
+      if (node.hasAttribute(state)) seen.push(`${state}: ${node.getAttribute(state)}`)
+    if (node.localName === "canvas")
+      seen.push(`${node.width} × ${node.height}: ${number(node.toDataURL())}`)
+    for (const child of (node.shadowRoot ?? node).childNodes) look(child)
+  }
+  for (const part of document.querySelectorAll("[data-testid=stSidebar], [data-testid=stMain]"))
+    look(part)
+  return seen
+}"""
+
+FITS = """() => {
+  const main = document.querySelector("[data-testid=stMain]")
+  return main.scrollWidth <= main.clientWidth
+}"""
+
+FOREIGN = "img, script, iframe, a[href*=evil], a[href^=javascript]"
+
+
+def eventually(page: Page, read: Callable[[], Any], expected: Any) -> None:
+    """Until what is read is what is expected, read anew after each frame of the page.
+
+    expected: what to compare with, or a function that reads it anew too.
+    """
+    give_up = time.monotonic() + SECONDS
+    while True:
+        now, wanted = read(), expected() if callable(expected) else expected
+        if now == wanted or time.monotonic() > give_up:
+            break
+        page.evaluate(NEXT_FRAME)
+    if now != wanted:
+        raise AssertionError(f"expected {shortened(wanted, now)}, got {shortened(now, wanted)}")
+
+
+def shortened(seen: Any, other: Any) -> str:
+    """What is seen, and of a list only what the other list has not."""
+    both = isinstance(seen, list) and isinstance(other, list)
+    return repr([item for item in seen if item not in other][:9] if both else seen)[:1000]
+
+
+def search(page: Page) -> dict[str, str]:
+    """The settings in the address bar; those of one name with commas between."""
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(page.evaluate("location.search.slice(1)"), keep_blank_values=True):
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
+
+
+def expect_search(page: Page, settings: dict[str, str]) -> None:
+    """Until the address bar holds these settings and no others."""
+    eventually(page, lambda: search(page), settings)
+
+
+def expect_in_search(page: Page, name: str) -> None:
+    """Until the address bar holds that setting."""
+    eventually(page, lambda: name in search(page), True)
+
+
+def expect_rest(page: Page) -> None:
+    """Until no run of the app is under way: what the last one made has come."""
+    rests = "[data-testid=stApp][data-test-script-state=notRunning]"
+    expect(page.locator(rests)).to_be_attached()
+
+
+def expect_the_same(page: Page, other: Page) -> None:
+    """Until one sees the same on both pages, and neither has more to run."""
+    for each in (page, other):
+        each.mouse.move(5, 5)
+        expect_rest(each)
+    eventually(page, lambda: page.evaluate(EVERYTHING), lambda: other.evaluate(EVERYTHING))
+
+
+def check_link(page: Page, open_page: Open) -> Page:
+    """Whoever opens the page's address sees what the page shows."""
+    _, _, path, query, _ = urlsplit(page.url)
+    other = open_page(f"{path}?{query}", beside=page)
+    expect_the_same(other, page)
+    return other
+
+
+def expect_to_fit(page: Page) -> None:
+    """Until nothing reaches beyond the right edge; to be asked once all is drawn."""
+    expect_rest(page)
+    page.wait_for_function(FITS)
+
+
+def expect_harmless(page: Page) -> None:
+    """Nothing a sentence could have smuggled in stands on the page, once all is drawn."""
+    expect_rest(page)
+    assert page.get_by_test_id("stMain").locator(FOREIGN).count() == 0
+
+
+def choice(page: Page, name: str, option: str) -> Any:
+    """One of the choices of a setting, whether one or several may be chosen."""
+    group = page.locator(f".st-key-{name}").locator("[role=radiogroup], [role=toolbar]")
+    return group.get_by_text(option, exact=True)
+
+
+def hostile(most: int) -> list[str]:
+    """The hostile sentences, as many joined by spaces as have no more tokens than that."""
+    joined: list[str] = []
+    for sentence in HOSTILE:
+        longer = f"{joined[-1]} {sentence}" if joined else sentence
+        if joined and len(tokenize(longer)) <= most:
+            joined[-1] = longer
+        else:
+            joined.append(sentence)
+    return joined

@@ -1,0 +1,377 @@
+"""Explore in Chromium: what one sees, points at, chooses, types, saves and sends."""
+
+from __future__ import annotations
+
+import io
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy
+import pandas
+import pytest
+import torch
+from PIL import Image
+
+from attention.core.settings import Setting, settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.pipeline import Selection, Settings
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_in_search,
+    expect_search,
+    expect_to_fit,
+    hostile,
+    search,
+)
+from tests.hostile import HOSTILE
+
+CELLS = ".st-key-weights_heatmap canvas[data-version]"
+PLOTLYS = ".hm image"
+MOST_LABELLED = 32
+
+# What is set by hand in one visit: a variant, and for these settings one of their choices.
+VISITS: dict[str, dict[str, str]] = {
+    "grouped": {"scale": "none", "vectors": "random", "mask": "causal"},
+    "qkv": {"mask": "cells", "positions": "rotary"},
+    "talking": {"mask": "causal,length", "positions": "sinusoidal"},
+    "gaussian": {"scale": "factor", "mask": "length,window", "positions": "alibi"}
+    | {"stage": "scaled"},
+}
+OTHER_VARIANTS = [name for name in VARIANTS if name not in VISITS]
+
+
+def equation(page: Page) -> Any:
+    return page.locator(".equation")
+
+
+def cells(page: Page) -> Any:
+    return page.locator(CELLS)
+
+
+def weights(page: Page) -> Any:
+    """The keys, each with its weight."""
+    return page.get_by_test_id("stMain").get_by_role("listitem")
+
+
+def version(page: Page) -> int:
+    """How often the heatmap's cells have been painted."""
+    return int(cells(page).get_attribute("data-version"))
+
+
+def set_by_hand(page: Page, about: Setting) -> None:
+    """Change one setting as a person would, to something that is not its default."""
+    name, default = about.name, about.default
+    field = page.locator(f".st-key-{name}")
+    others = [option for option in about.choices if option != default]
+    if others:
+        choice(page, name, others[-1]).click()
+    elif isinstance(default, float) or about.divides:
+        field.get_by_role("slider").press("ArrowRight")
+    else:
+        wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
+        box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
+        box.fill(wanted or str(2 if default != 2 else 3))
+        box.press("Enter")
+    expect_in_search(page, name)
+
+
+def set_all_by_hand(page: Page, variant: str) -> None:
+    """Choose a variant, and set by hand whatever is its own."""
+    if variant != "dot":
+        choice(page, "variant", variant).click()
+        expect_in_search(page, "variant")
+    for about in settings_of(VARIANTS[variant].Config).values():
+        set_by_hand(page, about)
+
+
+def test_the_page_opens_on_the_sentence_and_follows_pointer_and_typing(open_page: Open) -> None:
+    page = open_page()
+    street = tokenize("the cat walks on the street")
+    expect(page.get_by_role("option")).to_have_text(street)
+    expect(cells(page)).to_have_count(1)
+    expect(equation(page)).to_contain_text(re.compile("^ythe"))
+    expect(page.get_by_label("Heatmap of the weights: queries down, keys across.")).to_be_visible()
+    expect(page.get_by_role("columnheader").nth(0)).to_contain_text(re.compile(r"^key\b"))
+    expect(page.get_by_role("columnheader").nth(1)).to_contain_text(re.compile(r"^weight\b"))
+    expect_search(page, {})
+
+    page.get_by_role("option").nth(5).hover()
+    expect(page.get_by_role("status")).to_contain_text("“street” attends most to itself")
+    choice(page, "mask", "causal").click()
+    expect(weights(page).last).to_contain_text("masked")
+    expect_search(page, {"mask": "causal"})
+    expect(equation(page)).to_contain_text(re.compile("^ythe"))
+
+    box = page.get_by_label("Sentence")
+    box.click()
+    box.press("End")
+    box.press_sequentially(" slowly", delay=30)
+    expect(page.get_by_role("option").last).to_have_text("slowly")
+
+
+@pytest.mark.parametrize("variant", VISITS)
+def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
+    variant: str, open_page: Open
+) -> None:
+    page = open_page()
+    shared, given = settings_of(Settings), VISITS[variant]
+    for other in OTHER_VARIANTS if variant == "gaussian" else []:
+        set_all_by_hand(page, other)
+    set_all_by_hand(page, variant)
+    for name, values in given.items():
+        for value in values.split(","):
+            choice(page, name, value).click()
+        expect_in_search(page, name)
+    for about in shared.values():
+        if about.when and about.when[1] in given.get(about.when[0], "").split(","):
+            set_by_hand(page, about)
+    set_by_hand(page, settings_of(Selection)["query"])
+    if variant == "talking":
+        set_by_hand(page, shared["s"])
+        expect(page.get_by_role("option")).to_have_text(["he", "said", "she", "said"])
+    link = search(page)
+    assert link["variant"] == variant
+    assert link["query"] == "2"
+    assert given.items() <= link.items()
+    check_link(page, open_page)
+
+
+def test_queries_are_chosen_by_click_and_keys_and_the_back_button_undoes_it(
+    open_page: Open,
+) -> None:
+    page = open_page("/?query=2")
+    page.locator(PLOTLYS).wait_for(state="attached")
+    page.locator(".attention-heatmap .xtick").last.wait_for()
+    box = cells(page).bounding_box()
+    row = page.locator("tbody tr").nth(1).locator("td")
+    weight, score, scaled = (row.nth(cell).inner_text() for cell in (0, 1, 2))
+
+    def told() -> list[str]:
+        """What is told of a cell that is pointed at, wherever the pointer was before."""
+        page.mouse.move(box["x"] + box["width"] * 1.4 / 6, box["y"] + box["height"] * 2.4 / 6)
+        page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 2.5 / 6)
+        return str(page.locator(".attention-tip").inner_text()).splitlines()
+
+    numbers = [f"score  {score}", f"scaled  {scaled}", f"weight  {weight}"]
+    eventually(page, told, ["query  walks (2)", "key  cat (1)", *numbers])
+
+    page.get_by_role("option").nth(4).click()
+    expect(equation(page)).to_contain_text("ythe 4 =")
+    expect_search(page, {"query": "4"})
+    page.get_by_role("listbox").focus()
+    page.keyboard.press("ArrowUp")
+    expect(equation(page)).to_contain_text("yon =")
+    expect_search(page, {"query": "3"})
+    page.keyboard.press("End")
+    expect(equation(page)).to_contain_text("ystreet =")
+    expect_search(page, {"query": "5"})
+    page.go_back()
+    expect(equation(page)).to_contain_text("yon =")
+    expect_search(page, {"query": "3"})
+
+
+def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
+    open_page: Open,
+) -> None:
+    page = open_page("/?mask=cells")
+
+    def cell_at(query: int, key: int) -> Any:
+        return page.locator(f"[data-query='{query}'][data-key='{key}']")
+
+    cell_at(0, 1).click()
+    expect_search(page, {"mask": "cells", "cells": "0:1"})
+    cell_at(1, 2).hover()
+    page.mouse.down()
+    cell_at(2, 2).hover()
+    cell_at(3, 2).hover()
+    page.mouse.up()
+    expect_search(page, {"mask": "cells", "cells": "0:1 1:2 2:2 3:2"})
+    cell_at(0, 1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    hidden = {"mask": "cells", "cells": "0:1-2 1:2 2:2 3:2"}
+    expect_search(page, hidden)
+    expect(weights(page).nth(1)).to_have_text(re.compile(r"^cat\s*masked$"))
+    choice(page, "mask", "cells").click()
+    expect_search(page, {})
+    expect(cell_at(0, 1)).to_have_count(0)
+    choice(page, "mask", "cells").click()
+    expect_search(page, hidden)
+    expect(cell_at(0, 1)).to_have_attribute("aria-pressed", "true")
+    expect(cell_at(0, 0)).to_have_attribute("aria-pressed", "false")
+
+
+def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
+    open_page: Open,
+) -> None:
+    held: list[Any] = []
+    link = "/?" + urlencode({"s": many_words(16)})
+    page = open_page(link, before=lambda page: page.route("**/plotly.min.js", held.append))
+    heatmap = page.locator(".attention-heatmap")
+    heatmap.hover()
+    cells(page).wait_for(state="attached")
+    heatmap.hover(position={"x": 90, "y": 60})
+    eventually(page, lambda: len(held), 1)
+    assert heatmap.locator(".xtick").count() == 0
+    held[0].continue_()
+    expect(heatmap.locator(".xtick")).to_have_text(many_words(16).split())
+    check_cells(page)
+
+
+def test_a_long_sentence_can_be_zoomed_into_and_seen_whole_again(open_page: Open) -> None:
+    page = open_page("/?" + urlencode({"s": many_words(64)}))
+    check_cells(page)
+    plotly = page.locator(PLOTLYS)
+    expect(cells(page)).to_be_visible()
+    expect(plotly).not_to_be_visible()
+    box = cells(page).bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.25)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5, steps=5)
+    page.mouse.up()
+    expect(plotly).to_be_visible()
+    expect(cells(page)).not_to_be_visible()
+    page.mouse.dblclick(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5)
+    expect(cells(page)).to_be_visible()
+    expect(plotly).not_to_be_visible()
+
+
+def check_cells(page: Page) -> None:
+    """The cells painted after a change are those that plotly draws to zoom into."""
+    plotly = page.locator(PLOTLYS)
+    plotly.wait_for(state="attached")
+    page.locator(".attention-heatmap .xtick").last.wait_for()
+    painted, drawn = version(page), plotly.get_attribute("xlink:href")
+    choice(page, "mask", "causal").click()
+    expect(cells(page)).not_to_have_attribute("data-version", str(painted))
+    page.mouse.move(5, 5)
+    box = cells(page).bounding_box()
+    ours = pixels(page, box)
+    assert numpy.ptp(ours) > 100
+    plotly.dispatch_event("pointermove", {"bubbles": True})
+    expect(plotly).not_to_have_attribute("xlink:href", drawn)
+    page.locator(".attention-frame").evaluate("frame => frame.classList.add('zoomed')")
+    eventually(page, lambda: numpy.abs(pixels(page, box) - ours).mean() < 2.0, True)
+    page.locator(".attention-frame").evaluate("frame => frame.classList.remove('zoomed')")
+
+
+def many_words(count: int) -> str:
+    """16 or 64 different words."""
+    return " ".join(f"{one} {two}" for one in "abcdefgh" for two in "ijkl"[: count // 16])
+
+
+def pixels(page: Page, box: Any) -> Any:
+    picture = Image.open(io.BytesIO(page.screenshot(clip=box)))
+    return numpy.asarray(picture.convert("RGB"), dtype=numpy.float64)
+
+
+def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
+    open_page: Open, browser: Any, tmp_path: Path
+) -> None:
+    page = open_page(
+        "/?variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+    expect(page.locator(".modebar-btn[data-title='Save as SVG']")).to_have_count(1)
+    titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
+    assert not [title for title in titles if "cloud" in title.lower() or "share" in title.lower()]
+    for name, button in {
+        "attention-weights.svg": page.locator(".st-key-weights_heatmap [data-title='Save as SVG']"),
+        "weighted-sum.svg": page.get_by_text("Save as SVG"),
+    }.items():
+        with page.expect_download() as download:
+            button.click(force=True)
+        assert download.value.suggested_filename == name
+        assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
+
+    files = {}
+    page.get_by_role("button", name="Download").click()
+    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", "PyTorch script"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        files[name] = tmp_path / download.value.suggested_filename
+        download.value.save_as(files[name])
+    numbers = pandas.read_csv(files["Weights, CSV"], index_col=0).to_numpy()
+    trace = runpy.run_path(str(files["PyTorch script"]))["trace"]
+    torch.testing.assert_close(torch.tensor(numbers).float(), trace.weights)
+    table = pandas.read_csv(files["Table, CSV"])
+    torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
+    figures = files["Figures, one HTML file"]
+    assert len(figures.read_text("utf-8")) > 1_000_000
+    check_alone(browser, figures)
+
+
+def check_alone(browser: Any, figures: Path) -> None:
+    """The file draws without a network."""
+    requests: list[str] = []
+    alone = browser.new_page()
+    alone.on("request", lambda request: requests.append(request.url))
+    alone.goto(figures.as_uri())
+    expect(alone.locator(".js-plotly-plot .hm image")).to_have_count(5)
+    alone.close()
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_hostile_sentences_do_nothing(open_page: Open) -> None:
+    first, *others = hostile(MOST_LABELLED)
+    page = open_page("/?" + urlencode({"s": first}))
+    check_harmless(page, first)
+    box = page.get_by_label("Sentence")
+    for sentence in others:
+        box.fill(sentence)
+        check_harmless(page, sentence)
+    page.reload()
+    check_harmless(page, others[-1])
+    for wordless in (sentence for sentence in HOSTILE if not tokenize(sentence)):
+        box.fill(wordless)
+        expect(page.get_by_text("Type a sentence above")).to_be_visible()
+        box.fill("cat")
+        expect(page.get_by_role("option")).to_have_text(["cat"])
+
+
+def check_harmless(page: Page, sentence: str) -> None:
+    tokens = tokenize(sentence)
+    options = page.get_by_role("option")
+    eventually(page, options.all_text_contents, tokens)
+    expect(page.locator(".attention-heatmap .xtick")).to_have_count(len(tokens))
+    expect_harmless(page)
+
+
+def test_a_bad_link_says_what_it_could_not_have(open_page: Open) -> None:
+    notes = open_page("/?variant=foo&query=99&nonsense=1").locator(".note")
+    expect(notes.filter(has_text=re.compile("^variant must be one of dot, qkv"))).to_have_count(1)
+    for words in (
+        "“nonsense” is not a setting; it was left out.",
+        "There is no token 99 in this sentence; showing the last, 5.",
+    ):
+        expect(notes.get_by_text(words, exact=True)).to_be_visible()
+
+
+def test_all_fits_a_phone_and_figures_follow_the_theme(open_page: Open) -> None:
+    page = open_page("/?query=1", color_scheme="dark", viewport={"width": 390, "height": 800})
+    expect(weights(page).first).to_be_in_viewport()
+    page.locator(PLOTLYS).wait_for(state="attached")
+    expect_to_fit(page)
+    painted = version(page)
+    page.set_viewport_size({"width": 360, "height": 800})
+    expect(cells(page)).not_to_have_attribute("data-version", str(painted))
+    expect_to_fit(page)
+    expect(weights(page).first).to_be_in_viewport()
+    picture = "canvas => canvas.toDataURL()"
+    dark = cells(page).evaluate(picture)
+    page.emulate_media(color_scheme="light")
+    eventually(page, lambda: cells(page).evaluate(picture) != dark, True)
