@@ -1,0 +1,177 @@
+"""Compare in Chromium: side B, swaps, the slider, and pairs of sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy
+import pytest
+import torch
+from torchtext.vocab import Vectors
+
+from attention.inputs.text import tokenize
+from attention.lessons import compare
+from attention.pipeline import Settings, compute
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_in_search,
+    expect_search,
+    expect_to_fit,
+    search,
+)
+from tests.hostile import HOSTILE
+
+
+def test_changes_of_b_and_a_swap_are_painted_and_live_in_the_link(open_page: Open) -> None:
+    page = open_page("/compare?mask=causal")
+    choice(page, "b_variant", "gaussian").click()
+    expect_in_search(page, "b_variant")
+    page.locator(".st-key-b_sigma").get_by_role("slider").press("ArrowRight")
+    expect_in_search(page, "b_sigma")
+    for name in ("window", "causal"):
+        choice(page, "b_mask", name).click()
+    link = {"mask": "causal", "b_variant": "gaussian", "b_sigma": "1.1"}
+    eventually(
+        page, lambda: sorted(search(page).get("b_mask", "").split(",")), ["causal", "window"]
+    )
+    assert link.items() <= search(page).items()
+    expect(page.locator(".differs")).to_contain_text("σ: — → 1.1")
+    expect(page.locator(".differs")).to_contain_text("masks: causal → causal, window")
+    check_link(page, open_page)
+
+    page = open_page("/compare")
+    page.get_by_role("button", name="Swap A and B").click()
+    expect_search(page, {"scale": "none", "b_scale": "1/√d_k"})
+    expect(page.locator(".differs")).to_contain_text("scale: none → 1/√d_k")
+    check_link(page, open_page)
+
+
+def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
+    open_page: Open,
+) -> None:
+    page = open_page("/compare?query=1")
+    row = page.locator(".numbers").first.locator("tbody tr").first.locator("td")
+    a, b, change = (row.nth(cell).inner_text() for cell in (0, 1, 2))
+    box = page.locator(".box.cells").nth(1).bounding_box()
+
+    def told() -> str:
+        for place in (1.4, 1.5):
+            page.mouse.move(box["x"] + box["width"] * place / 6, box["y"] + box["height"] * 1.5 / 6)
+        return str(page.locator(".readout").inner_text())
+
+    eventually(page, told, f"“cat” to “cat”: A {a} · B {b} · B − A +{change}")
+    page.get_by_role("application").focus()
+    page.keyboard.press("End")
+    expect_search(page, {"query": "5"})
+    expect(page.locator(".readout")).to_contain_text("“street”")
+
+
+@pytest.mark.parametrize(
+    ("kind", "link"),
+    [
+        ("scale", {"positions": "alibi", "mask": "causal"}),
+        ("temperature", {"scale": "none", "query": "3"}),
+        ("window", {"mask": "length", "valid_len": "4", "query": "5"}),
+    ],
+)
+def test_the_slider_shows_the_numbers_torch_works_out(
+    kind: str, link: dict[str, str], open_page: Open, glove: Vectors
+) -> None:
+    page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": kind} | link))
+    settings: dict[str, Any] = {name: int(v) if v.isdigit() else v for name, v in link.items()}
+    query = settings.pop("query", 0)
+    settings["mask"] = (settings["mask"],) if "mask" in settings else ()
+    result = compute(Settings(**settings), lambda name: glove)
+    swept = compare.sweep(result.trace, kind, 1.0, result.masks)
+    slider = page.locator(".slider input")
+
+    def as_torch_has_it() -> bool:
+        weights = swept.weights(swept.values[int(slider.input_value())])[query]
+        texts = page.locator(".line small").all_inner_texts()
+        numbers = [0.0 if text == "masked" else float(text) for text in texts]
+        bits = float(-torch.xlogy(weights, weights).sum() / numpy.log(2))
+        told = re.search(r"entropy of ([\d.]+) bits", page.locator(".list p").inner_text())
+        near = numpy.allclose(numbers, weights, atol=1e-5)
+        return bool(near and told and float(told[1]) == pytest.approx(bits, abs=1e-5))
+
+    for press in ("End", "PageDown", "ArrowLeft", "ArrowLeft"):
+        before = slider.input_value()
+        slider.press(press)
+        expect(slider).not_to_have_value(before)
+        eventually(page, as_torch_has_it, True)
+
+
+def test_the_slider_moves_without_a_round_trip_and_its_value_is_kept_when_let_go(
+    open_page: Open,
+) -> None:
+    page = open_page("/compare?compare=sweep")
+    slider, lines = page.locator(".slider input"), page.locator(".line small")
+    expect(lines).to_have_count(6)
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    before = lines.all_inner_texts()
+    page.mouse.move(box["x"] + box["width"] * 0.3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, middle)
+    eventually(page, lambda: lines.all_inner_texts() != before, True)
+    assert "sweep_at" not in search(page)
+    page.mouse.up()
+    expect_in_search(page, "sweep_at")
+    kept = float(search(page)["sweep_at"])
+    assert kept == compare.sweep_values("scale", 6)[int(slider.input_value())]
+    check_link(page, open_page)
+
+    button = page.get_by_role("button", name="scores × 0.2")
+    button.click()
+    expect_search(page, {"compare": "sweep", "sweep_at": "0.2"})
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_pair_follows_as_one_types_and_is_in_the_link(open_page: Open) -> None:
+    page = open_page("/compare?compare=pair")
+    box = page.get_by_label("Second sentence")
+    box.press("End")
+    box.press_sequentially(" today", delay=30)
+    expect(page.locator(".across .changed", has_text="today").first).to_be_attached()
+    eventually(page, lambda: search(page).get("s2"), "the cat sleeps on the street today")
+    check_link(page, open_page)
+
+
+@pytest.mark.parametrize("kind", ["settings", "sweep", "pair"])
+def test_all_fits_a_phone_and_pictures_follow_the_theme(kind: str, open_page: Open) -> None:
+    page = open_page(f"/compare?compare={kind}", viewport={"width": 390, "height": 800})
+    expect(page.locator("canvas").first).to_be_visible()
+    expect_to_fit(page)
+    parts = "all => all.every(part => part.getBoundingClientRect().right <= 390)"
+    assert page.locator(".frame, .box").evaluate_all(parts)
+
+    def pictures() -> list[str]:
+        urls = "all => all.map(canvas => canvas.toDataURL())"
+        found: list[str] = page.locator("canvas").evaluate_all(urls)
+        return found
+
+    light = pictures()
+    page.emulate_media(color_scheme="dark")
+    eventually(page, lambda: bool(light) and not set(light) & set(pictures()), True)
+
+
+def test_hostile_sentences_do_nothing(open_page: Open) -> None:
+    sentence = f"{HOSTILE[5]} {HOSTILE[9]}"
+    link = {"compare": "pair", "s": sentence, "s2": f"{sentence} cat"}
+    page = open_page("/compare?" + urlencode(link))
+    titles = "all => all.map(name => name.title.split(' (')[0])"
+
+    def names(page: Page) -> list[str]:
+        found: list[str] = page.locator(".down").first.locator("span").evaluate_all(titles)
+        return found
+
+    eventually(page, lambda: names(page), [*tokenize(sentence), "cat"])
+    expect_harmless(page)

@@ -1,0 +1,111 @@
+"""Two sequences in Chromium: two boxes, two lists of tokens, and batches."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from tests.browser.browsing import (
+    Open,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_search,
+    expect_to_fit,
+)
+from tests.hostile import HOSTILE
+
+
+def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
+    open_page: Open,
+) -> None:
+    page = open_page("/cross?mask=cells")
+    expect(page.get_by_role("option")).to_have_text(["bonjour", "le", "monde"])
+    page.locator("[data-query='2'][data-key='1']").click()
+    expect_search(page, {"mask": "cells", "cells": "2:1"})
+    page.get_by_role("listbox").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".equation")).to_contain_text("ymonde = 1.000")
+    box = page.get_by_label("Keys and values from")
+    box.press("End")
+    box.press_sequentially(" again", delay=30)
+    expect(page.get_by_role("listitem").last).to_contain_text("again")
+    expect(page.get_by_role("status").first).to_contain_text("“monde” attends most to")
+    link = {"mask": "cells", "cells": "2:1", "query": "2", "memory": "hello world again"}
+    expect_search(page, link)
+    check_link(page, open_page)
+
+
+def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_cell(
+    open_page: Open,
+) -> None:
+    page = open_page("/cross?mask=causal&mask=length&valid_len=1")
+    page.locator(".attention-heatmap .xtick").last.wait_for()
+    box = page.locator(".st-key-weights_heatmap canvas").bounding_box()
+
+    def told() -> list[str]:
+        """What is told of a hidden cell that is pointed at, wherever the pointer was before."""
+        for row in (2.4, 0.5):
+            page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * row / 3)
+        lines = str(page.locator(".attention-tip").inner_text()).splitlines()
+        return [*lines[:2], *lines[-1:]]
+
+    hidden = "hidden by the causal mask and the valid length"
+    eventually(page, told, ["query  bonjour (0)", "key  world (1)", hidden])
+    page.get_by_role("option").nth(1).hover()
+    expect(page.get_by_role("status").first).to_contain_text("“le” attends most to “hello”")
+    expect_search(page, {"mask": "causal,length", "valid_len": "1"})
+
+
+def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:
+    page = open_page("/cross?" + urlencode({"target": "cat " * 60, "query": "50"}))
+    expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
+
+    def line_ends_at_its_key() -> bool:
+        scroll, key = (
+            page.locator(name).first.bounding_box() for name in (".scroll", ".keys .token")
+        )
+        line = page.locator(".scroll path").first.get_attribute("d")
+        top = page.locator(".scroll").first.evaluate("scroll => scroll.scrollTop")
+        end = float(line.split(",")[-1]) if line else 0.0
+        inside = scroll["y"] <= key["y"] <= scroll["y"] + scroll["height"]
+        middle = key["y"] + key["height"] / 2 - scroll["y"] + top
+        return bool(inside and top > 100 and abs(end - middle) < 1.5)
+
+    eventually(page, line_ends_at_its_key, True)
+
+
+def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: Open) -> None:
+    page = open_page("/cross?cross=batch")
+    page.get_by_role("grid", name="output").nth(1).locator(".cell").nth(3).click()
+    expect(page.locator(".numbers tfoot")).to_contain_text("13.0000")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".numbers tfoot")).to_contain_text("12.0000")
+    expect_search(page, {"cross": "batch", "sequence": "1", "dimension": "2"})
+    other = check_link(page, open_page)
+    expect(other.locator(".masked")).to_have_count(2 * (8 + 4) + 4)
+
+
+def test_the_sidebar_follows_from_sentences_to_a_batch(open_page: Open) -> None:
+    page = open_page("/cross")
+    choice(page, "cross", "batch").click()
+    expect(page.locator(".st-key-mask")).to_have_count(0)
+    expect(page.get_by_text("Sequence 1: valid length 6 of 10")).to_be_visible()
+    page.get_by_role("textbox", name="Valid lengths").fill("1; 3")
+    words = "Sequence 1: valid lengths 3 of 10, one per query"
+    expect(page.get_by_text(words)).to_be_visible()
+
+
+def test_hostile_words_do_nothing_on_a_phone(open_page: Open) -> None:
+    hostile = " ".join(part for part in HOSTILE if len(part) < 100)
+    link = {"batch_example": "sentences", "memory": hostile, "target": hostile[::-1]}
+    page = open_page("/cross?" + urlencode(link), viewport={"width": 390, "height": 800})
+    expect(page.locator(".equation")).to_be_visible()
+    expect_harmless(page)
+    expect_to_fit(page)
+    link = {"batch_example": "sentences", "batch": hostile, "cross": "batch"}
+    page = open_page("/cross?" + urlencode(link), viewport={"width": 390, "height": 800})
+    expect(page.locator(".working")).to_be_visible()
+    expect_harmless(page)
+    expect_to_fit(page)

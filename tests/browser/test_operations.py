@@ -1,0 +1,81 @@
+"""Operations in Chromium: choosing, editing, links."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from tests.browser.browsing import (
+    Open,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_search,
+    expect_to_fit,
+    search,
+)
+
+
+def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> None:
+    page = open_page("/operations")
+    picture = page.locator(".st-key-picture_1")
+    picture.get_by_role("grid").locator(".cell").last.click()
+    expect(page.get_by_text("C[1] in row 1, column 1")).to_be_visible()
+    expect(page.locator(".working")).to_contain_text("6.0000")
+    lit = ["2.0000", "2.0000", "0.0000", "1.0000", "2.0000", "1.0000", "6.0000"]
+    expect(picture.locator(".lit")).to_have_text(lit)
+    expect(page.locator(".st-key-picture_0 .lit")).to_have_count(0)
+    expect_search(page, {"operation_batch": "1", "operation_column": "1"})
+    picture.get_by_role("grid").press("ArrowLeft")
+    expect(page.get_by_text("C[1] in row 1, column 0")).to_be_visible()
+    expect_search(page, {"operation_batch": "1"})
+    page.mouse.move(5, 5)
+    check_link(page, open_page)
+
+
+def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named(
+    open_page: Open,
+) -> None:
+    page = open_page("/operations")
+    box = page.locator(".st-key-grid_bmm_a_0").get_by_label("A[0], row 1, column 2")
+    total = page.locator(".working tfoot")
+    box.fill("10")
+    box.press("Enter")
+    expect(total).to_contain_text("24.0000")
+    expect_search(page, {"bmm_a": "1 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
+    box.fill("<b>x")
+    box.press("Enter")
+    words = "A[0]: row 1, column 2 holds '<b>x', which is no number"
+    expect(page.get_by_text(words)).to_be_visible()
+    expect(box).to_have_attribute("aria-invalid", "true")
+    box.fill("")
+    box.press("Enter")
+    expect(page.get_by_text("A[0]: row 1, column 2 is empty")).to_be_visible()
+    box.fill("6")
+    box.press("Enter")
+    expect(total).to_contain_text("16.0000")
+
+
+def test_a_deep_link_shows_the_slice_on_a_narrow_screen_too(open_page: Open) -> None:
+    link = {"operation": "softmax", "softmax_dim": "0", "softmax_x": "0 0 | 0 1"}
+    page = open_page(
+        "/operations?" + urlencode(link | {"operation_column": "1"}),
+        color_scheme="dark",
+        viewport={"width": 390, "height": 844},
+    )
+    expect(page.get_by_text("The slice x[j, 0, 1]")).to_be_visible()
+    expect(page.locator(".st-key-picture_0 .lit")).to_have_text(["0.2689", "0.7311", "1.0000"])
+    expect_to_fit(page)
+    choice(page, "operation", "masked_softmax").click()
+    expect(page.get_by_text("weights[0]")).to_be_visible()
+    eventually(page, lambda: search(page)["operation"], "masked_softmax")
+
+
+def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:
+    text = "<img src=x onerror=alert(1)> **b** $x$ | ![x](http://evil.example/a.png)"
+    page = open_page("/operations?" + urlencode({"bmm_a": text}))
+    expect(page.get_by_text("which is no number").first).to_be_visible()
+    expect_harmless(page)
+    page.get_by_role("button", name="the first example").click()
+    expect(page.locator(".working tfoot")).to_contain_text("16.0000")

@@ -1,0 +1,218 @@
+"""Step by step in Chromium: going on and back, choosing, guessing, and matrices of one's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy
+
+from attention.inputs.text import tokenize
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_in_search,
+    expect_search,
+    expect_to_fit,
+    search,
+)
+from tests.serving import serving
+
+
+def result(page: Page) -> Any:
+    """The matrix that a step gives, the last of its row."""
+    return page.locator(".st-key-matrices figure").last.locator("table")
+
+
+def cell(page: Page, row: int, column: int) -> Any:
+    return result(page).locator("tbody tr").nth(row).locator("td").nth(column)
+
+
+def box(page: Page, label: str) -> Any:
+    return page.get_by_label(label, exact=True)
+
+
+def heading(page: Page) -> Any:
+    return page.get_by_role("heading", level=3)
+
+
+def words(page: Page) -> Any:
+    return page.locator(".working > p")
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def numbers(table: Any) -> list[list[float]]:
+    """The numbers of a table as they stand on the page; masked cells are −inf."""
+    lines = table.locator("tbody tr").all()
+    texts = [line.locator("td").all_inner_texts() for line in lines]
+    return [[read(text) if text.strip() else -math.inf for text in line] for line in texts]
+
+
+def matrices_shown(page: Page) -> list[list[list[float]]]:
+    expect(words(page)).to_be_visible()
+    expect(page.locator(".st-key-matrices figure").last).to_be_visible()
+    return [numbers(table) for table in page.locator(".st-key-matrices figure table").all()]
+
+
+def test_a_cold_server_shows_a_deep_link_in_its_frame(open_page: Open) -> None:
+    with serving() as address:
+        link = {"step": "weights", "row": "1", "column": "2"}
+        page = open_page("/steps?" + urlencode(link), address=address)
+        expect(words(page)).to_contain_text("“cat” to “walks”: ")
+        expect_search(page, link)
+        expect(page).to_have_title("Step by step · Attention explorer")
+        lit = page.locator(".st-key-matrices .pickable .lit")
+        expect(lit).to_have_text([cell(page, 1, 2).inner_text()])
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.context.close()
+
+
+def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
+    page = open_page("/steps?step=scaled")
+    expect(heading(page)).to_have_text("6. Scale")
+    page.get_by_role("button", name="Next").click()
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_search(page, {"step": "masked"})
+    page.keyboard.press("n")
+    expect(heading(page)).to_have_text("8. Softmax")
+    expect_search(page, {"step": "weights"})
+    page.get_by_role("button", name="Back").click()
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_search(page, {"step": "masked"})
+    page.keyboard.press("b")
+    expect(heading(page)).to_have_text("6. Scale")
+    expect_search(page, {"step": "scaled"})
+
+
+def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
+    page = open_page("/steps?step=weights")
+    result(page).focus()
+    for key in ("ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(words(page)).to_contain_text("“cat” to “cat”: ")
+    page.keyboard.press("End")
+    expect(words(page)).to_contain_text("“street” to “street”: ")
+    expect_search(page, {"step": "weights", "row": "5", "column": "5"})
+    cell(page, 3, 1).click()
+    expect(words(page)).to_contain_text(f"“on” to “cat”: {cell(page, 3, 1).inner_text()}.")
+    expect_search(page, {"step": "weights", "row": "3", "column": "1"})
+    check_link(page, open_page)
+
+
+def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
+    page = open_page("/steps?step=scores&predict=on")
+    expect(result(page).locator("td.cell")).to_have_text(["?"] * 36)
+    expect(page.locator(".working")).to_have_count(0)
+    cell(page, 0, 1).click()
+    verdict = page.locator(".note")
+    expect(verdict).to_contain_text("Not “the” and “cat”, it holds ")
+    expect(cell(page, 0, 1)).not_to_have_text("?")
+    scores = matrices_shown(page)[-1]
+    greatest = max(map(max, scores))
+    expect(verdict).to_contain_text(f"it holds {scores[0][1]:.4f};")
+    expect(verdict).to_contain_text(f"holds {greatest:.4f}.")
+    expect_search(page, {"step": "scores", "predict": "on", "column": "1"})
+    page.get_by_role("button", name="Hide and guess again").click()
+    expect(cell(page, 0, 1)).to_have_text("?")
+    row, column = next(
+        (r, c) for r, line in enumerate(scores) for c, n in enumerate(line) if n == greatest
+    )
+    result(page).focus()
+    page.keyboard.press("Home")
+    for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
+        page.keyboard.press(key)
+    expect(cell(page, row, column)).to_have_text("?")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("Right: ")
+
+
+def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) -> None:
+    page = open_page("/steps?step=weights&mask=causal&row=4&column=1&variant=qkv")
+    masked, weights = (numpy.array(matrix) for matrix in matrices_shown(page))
+    assert (numpy.isneginf(masked) == numpy.triu(numpy.ones((6, 6)), 1)).all()
+    weights[numpy.isneginf(weights)] = 0  # masked cells are left blank
+    powers = numpy.exp(masked - masked.max(-1, keepdims=True))
+    assert abs(weights - powers / powers.sum(-1, keepdims=True)).max() < 1.5e-4
+    assert abs(weights.sum(-1) - 1).max() < 6 * 0.5e-4
+
+    table = numpy.array(numbers(page.locator(".working table")))
+    logits, exponentials, shares = table.T
+    assert (logits == masked[4, :5]).all()
+    assert (shares == weights[4, :5]).all()
+    assert abs(exponentials - numpy.exp(logits - logits.max())).max() < 1.5e-4
+    assert abs(shares - exponentials / exponentials.sum()).max() < 1.5e-4
+    total = read(page.locator(".working tfoot td").last.inner_text())
+    assert abs(total - shares.sum()) <= 5 * 0.5e-4 + 1e-9
+
+
+def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?input=matrices&step=scores&row=1&column=2&scale=none")
+    queries, keys, scores = (numpy.array(matrix) for matrix in matrices_shown(page))
+    assert queries.tolist() == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
+    assert keys.tolist() == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
+    assert scores.tolist() == (queries @ keys.T).tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+    query, key, product = numpy.array(numbers(page.locator(".working table"))).T
+    assert (query.tolist(), key.tolist()) == (queries[1].tolist(), keys[2].tolist())
+    assert product.tolist() == (query * key).tolist()
+
+    box(page, "X, row 0, column 0").fill("1,5")
+    box(page, "X, row 0, column 0").press("Enter")
+    choice(page, "step", "queries").click()
+    expect(cell(page, 0, 0)).to_have_text("1.5000")
+    eventually(page, lambda: search(page)["own_x"], "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
+    assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
+
+    page.locator(".st-key-grid_own_x").get_by_role("button", name="Add a row").click()
+    expect(box(page, "Mask, row 3, column 3")).to_have_value("1")
+    expect(result(page).locator("tbody tr")).to_have_count(4)
+    eventually(page, lambda: search(page)["own_mask"], "; ".join(["1 1 1 1"] * 4))
+    check_link(page, open_page)
+
+
+def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
+    page = open_page("/steps?input=matrices&step=scores&scale=none")
+    wrong = box(page, "W_q, row 1, column 2")
+    wrong.fill("<b>cat</b>")
+    wrong.press("Tab")
+    problem = page.locator(".st-key-grid_own_W_q").get_by_role("status")
+    expect(problem).to_have_text("row 1, column 2 holds '<b>cat</b>', which is no number")
+    marked = page.locator("input[aria-invalid='true']")
+    expect(marked).to_have_count(1)
+    expect(marked).to_have_attribute("aria-label", "W_q, row 1, column 2")
+    expect(page.get_by_text("The steps follow as soon as every matrix fits.")).to_be_visible()
+    expect(page.locator(".st-key-matrices figure")).to_have_count(0)
+
+    other = box(page, "X, row 0, column 0")
+    other.fill("3")
+    other.press("Tab")
+    expect_in_search(page, "own_x")
+    expect(other).to_have_value("3")
+    wrong.fill("2")
+    wrong.press("Enter")
+    expect(heading(page)).to_have_text("5. Scores")
+    expect(marked).to_have_count(0)
+    eventually(page, lambda: search(page)["own_W_q"], "1 0 1; 1 0 2; 0 0 1; 0 1 1")
+    assert search(page)["own_x"].startswith("3 0 1 0;")
+
+
+def test_hostile_names_are_text_and_nothing_is_cut_off_at_phone_width(open_page: Open) -> None:
+    sentence = "<img src=x onerror=alert(1)> cat"
+    phone = {"viewport": {"width": 390, "height": 800}}
+    page = open_page("/steps?" + urlencode({"step": "weights", "s": sentence}), **phone)
+    expect(result(page).locator("thead th")).to_have_text(tokenize(sentence))
+    expect_harmless(page)
+    expect_to_fit(page)
+    page = open_page("/steps?step=output&input=matrices", **phone)
+    expect(words(page)).to_be_visible()
+    expect_to_fit(page)
