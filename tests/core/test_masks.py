@@ -129,7 +129,7 @@ def test_hostile_text_is_refused(text: str) -> None:
 
 @given(text=st.text(alphabet="0123456789:,-* \u0663\u00b2x", max_size=40))
 @hypothesis.example("0:1-0")
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text: str) -> None:
     try:
         mask = masks.parse_cells(text, 3, 5)

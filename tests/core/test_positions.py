@@ -46,7 +46,7 @@ def test_positions_depend_on_the_offset_alone() -> None:
 
 
 @given(st.integers(1, 9), st.integers(1, 11), st.integers(0, 99))
-@given_settings(deadline=None, max_examples=60)
+@given_settings(deadline=None, max_examples=30)
 def test_rotary_keeps_lengths(tokens: int, d_k: int, seed: int) -> None:
     vectors = torch.randn(2, tokens, d_k, generator=torch.Generator().manual_seed(seed))
     rotated = rotary(vectors)
@@ -55,7 +55,7 @@ def test_rotary_keeps_lengths(tokens: int, d_k: int, seed: int) -> None:
 
 
 @given(st.integers(1, 11), st.integers(0, 12), st.integers(0, 99))
-@given_settings(deadline=None, max_examples=60)
+@given_settings(deadline=None, max_examples=30)
 def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(d_k, generator=generator).expand(23, d_k) for _ in range(2))

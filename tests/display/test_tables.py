@@ -66,7 +66,7 @@ def test_a_number_halfway_is_rounded_as_the_matrix_beside_it_rounds(
 
 
 @given(value=st.floats(-1e300, 1e300) | st.floats(width=32, allow_nan=False))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_a_shown_number_reads_back_within_what_is_shown(value: float) -> None:
     small = 0 < abs(value) < 1e-3 or abs(value) >= 1e5
     relative, absolute = (5.1e-4, 1e-323) if small else (0, 0.5001e-4)
