@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test bench format chromium
+.PHONY: run test bench load format chromium
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
@@ -12,13 +12,17 @@ test: $(VENV)/dev chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --nothing-skips
+	$(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
 
 # bertviz asks for transformers and boto3, which what is compared does not use; hence --no-deps.
 bench: $(VENV)/dev chromium
 	$(BIN)/pip install --quiet "ipython>=8,<10"
 	$(BIN)/pip install --quiet --no-deps bertviz==1.4.1
 	$(BIN)/python -m benchmarks
+
+# Visitors by websocket against one process, beside a bare page.
+load: $(VENV)/dev
+	$(BIN)/python -m benchmarks.visitors
 
 format: $(VENV)/dev
 	$(BIN)/ruff check --fix .

@@ -52,5 +52,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if session.config.getoption("--nothing-skips") and reporter.stats.get("skipped"):
+    skipped = reporter and reporter.stats.get("skipped")
+    if session.config.getoption("--nothing-skips") and skipped:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -17,7 +17,7 @@ def rows() -> list[tuple[str, ...]]:
     declared = every_setting()
     names = [*SHARED, *settings_of(Selection)]
     names += [name for name in declared if name not in names]
-    listed = []
+    listed: list[tuple[str, ...]] = []
     for name in names:
         about = declared[name]
         if name.startswith(OTHER) and about.default == declared[name[len(OTHER) :]].default:

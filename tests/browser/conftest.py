@@ -81,9 +81,13 @@ def open_page(browser: Any, server: str) -> Iterator[Open]:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}} | options)
         contexts.append(context)
         context.on("weberror", lambda error: faults.append(f"error: {error.error}"))
-        context.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog}"), dialog.dismiss()))
+        context.on("dialog", note_dialog)
         context.on("request", lambda request: note_request(request.url, address))
         return context
+
+    def note_dialog(dialog: Any) -> None:
+        faults.append(f"dialog: {dialog}")
+        dialog.dismiss()
 
     def note_request(url: str, address: str) -> None:
         if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):

@@ -1,0 +1,218 @@
+"""Visitors over real websockets against one process: how long they wait, and what they cost.
+
+A visitor opens the app and then changes something every few seconds: types a new sentence, turns a
+mask on or off, chooses a token, goes to another page, opens a link. What is timed is a change from
+sending it until its run has finished. The bare page bears the same visitors in the same run; there
+they only type. Everything stays on loopback; the number of visitors and the time are bounded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.browser import APP, HERE, TEXT, Server, serve
+from benchmarks.report import Row, table
+
+BARE = HERE / "bare.py"
+VISITORS = (10, 50, 100)
+MAX_VISITORS, MAX_SECONDS = 300, 120
+THINK_SECONDS = 5.0
+RAMP_SECONDS = 15.0
+PATIENCE_SECONDS = 120
+FINISHED = (0, 2, 3)  # of ForwardMsg.ScriptFinishedStatus: the run, or that of a fragment, is over
+CHANGES = {"type": 12, "mask": 3, "token": 2, "page": 2, "link": 1}
+LINKS = (
+    {"variant": "multihead", "positions": "alibi"},
+    {"variant": "talking", "stage": "mixed", "mask": "causal"},
+    {"vectors": "random", "variant": "additive", "query": "2"},
+)
+HEADER = (
+    "visitors",
+    "page",
+    "changes",
+    "p50",
+    "p95",
+    "max",
+    "first p50",
+    "CPU a change",
+    "memory a visitor",
+    "errors",
+)
+
+
+@dataclass
+class Found:
+    """What all visitors of one run found, in seconds, and what went wrong."""
+
+    changes: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+class Visitor:
+    """One visit: a websocket, and the widgets and pages that the server has told of."""
+
+    def __init__(self, number: int, found: Found, kinds: dict[str, int]) -> None:
+        self.random, self.found, self.kinds = random.Random(number), found, kinds
+        self.widgets: dict[str, str] = {}
+        self.pages: list[str] = []
+        self.page = ""
+
+    async def visit(self, port: int, until: float, ramp: float) -> None:
+        """Open the page some time within the ramp, then change something until the time is over."""
+        await asyncio.sleep(self.random.random() * ramp)
+        address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        try:
+            async with websockets.connect(
+                address,
+                subprotocols=[websockets.Subprotocol("streamlit")],
+                origin=websockets.Origin(f"http://127.0.0.1:{port}"),
+                max_size=None,
+            ) as self.socket:
+                self.found.first.append(await self.run(self.message()))
+                while time.monotonic() < until:
+                    await asyncio.sleep(THINK_SECONDS * (0.5 + self.random.random()))
+                    self.found.changes.append(await self.run(self.change()))
+        except Exception as error:
+            self.found.errors[f"{type(error).__name__}: {error}"[:100]] += 1
+
+    async def run(self, message: BackMsg) -> float:
+        """Send a message; seconds until the run that it starts has finished."""
+        start = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        while True:
+            answer = ForwardMsg()
+            answer.ParseFromString(await asyncio.wait_for(self.socket.recv(), PATIENCE_SECONDS))
+            match answer.WhichOneof("type"):
+                case "script_finished" if answer.script_finished in FINISHED:
+                    return time.perf_counter() - start
+                case "navigation":
+                    self.pages = [page.page_script_hash for page in answer.navigation.app_pages]
+                case "delta":
+                    self.look_at(answer.delta.new_element)
+
+    def look_at(self, element: object) -> None:
+        """Note a widget by its key, which is the end of its id; an exception is an error."""
+        kind = element.WhichOneof("type")  # type: ignore[attr-defined]
+        if kind == "exception":
+            raise RuntimeError(element.exception.message)  # type: ignore[attr-defined]
+        identity = str(getattr(getattr(element, kind or "", None), "id", ""))
+        if identity.startswith("$$ID-"):
+            self.widgets[identity.split("-", 2)[2]] = identity
+
+    def message(self, **query: str) -> BackMsg:
+        """A rerun of the page that is shown, at a link."""
+        message = BackMsg()
+        message.rerun_script.query_string = urlencode(query)
+        message.rerun_script.page_script_hash = self.page
+        return message
+
+    def change(self) -> BackMsg:
+        """One change of those that the visitors of this page make, as often as each is made."""
+        kind = self.random.choices([*self.kinds], [*self.kinds.values()])[0]
+        if kind == "page":
+            self.page = self.random.choice(self.pages)
+            return self.message()
+        if kind == "link":
+            return self.message(**self.random.choice(LINKS))
+        message = self.message()
+        widget = message.rerun_script.widget_states.widgets.add()
+        if kind == "mask" and "mask" in self.widgets:
+            widget.id = self.widgets["mask"]
+            widget.string_array_value.data[:] = self.random.choice([[], ["causal"], ["window"]])
+        elif kind == "token" and "query" in self.widgets:
+            widget.id = self.widgets["query"]
+            widget.int_value = self.random.randrange(6)
+        else:
+            widget.id = self.widgets["s"]
+            widget.string_value = " ".join(self.random.choices(TEXT.split(), k=10))
+        return message
+
+
+async def visits(
+    port: int, count: int, seconds: float, ramp: float, kinds: dict[str, int]
+) -> Found:
+    """What `count` visitors find within a time."""
+    found = Found()
+    until = time.monotonic() + ramp + seconds
+    visitors = (Visitor(number, found, kinds) for number in range(count))
+    await asyncio.gather(*(visitor.visit(port, until, ramp) for visitor in visitors))
+    return found
+
+
+def resident_megabytes(server: Server) -> float:
+    """The memory the server's process has."""
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def measure(
+    name: str, script: Path, count: int, seconds: float, ramp: float, kinds: dict[str, int]
+) -> Row:
+    """A row of the table: a fresh process, one visitor to warm it, then all of them."""
+    with serve(script) as server:
+        asyncio.run(visits(server.port, 1, 0.1, 0.0, {"type": 1}))
+        before, cpu = resident_megabytes(server), server.cpu_seconds()
+        found = asyncio.run(visits(server.port, count, seconds, ramp, kinds))
+        cpu = server.cpu_seconds() - cpu
+        grown = resident_megabytes(server) - before
+    changes = sorted(found.changes) or [float("nan")]
+    p95 = changes[min(len(changes) - 1, int(0.95 * len(changes)))]
+    runs = len(found.changes) + len(found.first)
+    for error, times in found.errors.most_common(3):
+        print(f"{name}: {times} × {error}", file=sys.stderr)
+    times = (statistics.median(changes), p95, changes[-1], statistics.median(found.first or [0.0]))
+    return (
+        str(count),
+        name,
+        str(len(found.changes)),
+        *(f"{1000 * value:.0f} ms" for value in times),
+        f"{1000 * cpu / max(runs, 1):.1f} ms",
+        f"{grown / count:.2f} MB",
+        str(found.errors.total()),
+    )
+
+
+def run(counts: list[int], seconds: float, progress: Callable[[str], None]) -> str:
+    """The table for some numbers of visitors, the app and the bare page in turn."""
+    rows = []
+    for count in counts:
+        for name, script, kinds in (("bare", BARE, {"type": 1}), ("app", APP.script, CHANGES)):
+            progress(f"{count} visitors, {name}")
+            rows.append(measure(name, script, count, seconds, RAMP_SECONDS, kinds))
+    return table(f"Visitors, a change every {THINK_SECONDS:g} s each", HEADER, rows)
+
+
+def main() -> None:
+    """Measure the numbers of visitors that are asked for, or a few usual ones."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description=__doc__)
+    parser.add_argument("visitors", nargs="*", type=int, default=VISITORS)
+    parser.add_argument("--seconds", type=float, default=25.0)
+    options = parser.parse_args()
+    counts = [min(count, MAX_VISITORS) for count in options.visitors]
+    start = time.monotonic()
+    print(
+        run(
+            counts,
+            min(options.seconds, MAX_SECONDS),
+            lambda text: print(f"[{time.monotonic() - start:4.0f} s] {text}", file=sys.stderr),
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
