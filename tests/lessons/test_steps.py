@@ -51,7 +51,7 @@ each_run = pytest.mark.parametrize(("layer", "case"), RUNS)
 each_layer = pytest.mark.parametrize("layer", LAYERS)
 
 
-def run(
+def computed(
     layer: Variant,
     *,
     hidden: Mapping[str, Tensor] | None = None,
@@ -83,7 +83,7 @@ def run(
 
 @functools.cache
 def done(layer: str, case: str = "plain") -> Computation:
-    return run(layer_of(layer, D_MODEL), **CASES[case])
+    return computed(layer_of(layer, D_MODEL), **CASES[case])
 
 
 def worked(made: Step) -> list[tuple[int, int, Working]]:
@@ -223,6 +223,16 @@ def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[st
             step(name, done(layer))
 
 
+def test_one_head_goes_through_its_W_o_too() -> None:
+    run = computed(layer_of("multihead", D_MODEL, heads=1))
+    assert run.steps == done("grouped").steps
+    assert [part.name for part in parts(step("keys", run))] == ["X", "W_k", "K"]
+    W, _ = run.layer.projection("output")
+    assert W is not None
+    output = run.trace.output @ W.detach()
+    torch.testing.assert_close(step("joined", run).result.numbers, output)
+
+
 @each_layer
 def test_a_step_says_what_it_is_and_why(layer: str) -> None:
     for name in done(layer).steps:
@@ -351,9 +361,8 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(layer: str) -> None:
         assert first.columns["before"] == second.columns["before"][::-1] == before[4, :2].tolist()
         assert first.columns["times"] == pytest.approx([math.cos(4), -math.sin(4)])
         assert second.columns["times"] == pytest.approx([math.cos(4), math.sin(4)])
-    left_over = [run.trace.queries.shape[1] - 1] if layer != "dot" else []
-    for column in left_over:
-        assert "has no partner to rotate with" in step("keys", run).working(4, column).words
+    last = step("keys", run).working(4, run.trace.keys.shape[1] - 1)
+    assert ("has no partner to rotate with" in last.words) == (layer != "dot")
     assert "rotated" not in step("values", run).result.name
 
 
@@ -380,15 +389,9 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer:
     assert hidden.result.allowed is not None
     assert torch.equal(hidden.result.allowed, allowed)
     assert f"{int((~allowed).sum())} cells are hidden." in hidden.why
+    named = {"the causal mask": CAUSAL["causal"], "the hidden cells": CELLS["cells"]}
     for row, column, work in worked(hidden):
-        by = [
-            name
-            for name, mask in (
-                ("the causal mask", CAUSAL["causal"]),
-                ("the hidden cells", CELLS["cells"]),
-            )
-            if not mask[row, column]
-        ]
+        by = [name for name, mask in named.items() if not mask[row, column]]
         words = f"hidden by {' and '.join(by)}, so the softmax gets −∞" if by else "not hidden"
         assert words in work.words
         assert (float(weights.numbers[row, column]) == 0) == bool(by)
@@ -425,7 +428,7 @@ def test_dropout_repeats_with_its_seed_and_no_other() -> None:
     layer, dropped = layer_of("qkv", D_MODEL), []
     for seed, of_torch in ((7, 1), (7, 2), (8, 1)):
         torch.manual_seed(of_torch)
-        dropped.append(run(layer, dropout=0.5, dropout_seed=seed).trace.applied == 0)
+        dropped.append(computed(layer, dropout=0.5, dropout_seed=seed).trace.applied == 0)
     first, again, other = dropped
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
@@ -504,8 +507,8 @@ def test_the_greatest_cell_of_every_step_is_right(case: str) -> None:
 def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do() -> None:
     layer = layer_of("talking", D_MODEL)
     cases: list[dict[str, Any]] = [{}, {"hidden": CELLS}, {"dropout": 0.5}]
-    runs = [run(layer, **case) for case in (*cases, {"dropout": 0.5, "dropout_seed": 1})]
-    again = run(layer)
+    runs = [computed(layer, **case) for case in (*cases, {"dropout": 0.5, "dropout_seed": 1})]
+    again = computed(layer)
     identities = [
         shown([[1.0, 2.0]]).identity,
         shown([[1.0, 2.5]]).identity,
