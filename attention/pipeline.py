@@ -264,14 +264,13 @@ def compute(
             rotate=settings.rotate,
             bias=settings.bias(layer, n_queries, n_keys),
         )
-    in_word_space = layer.heads == 1 and torch.equal(trace.values[0], keys.x)
     return Result(
         **vars(sentence),
         settings=settings,
         layer=layer,
         layer_trace=trace,
         masks=chosen,
-        words=vectors if in_word_space else None,
+        words=vectors if torch.equal(trace.values, keys.x[None]) else None,
         mask_problem=mask_problem,
         memory=other,
     )

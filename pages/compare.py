@@ -8,6 +8,7 @@ from attention.app import frame, notes, results, session, widgets
 from attention.components import comparison
 from attention.components import sweep as sweep_view
 from attention.display import tables
+from attention.display.captions import distinct_names
 from attention.lessons import compare
 from attention.lessons.compare import Comparison
 
@@ -129,7 +130,7 @@ def sweep() -> None:
         widgets.widget("query", width=150)
     sweep_view(
         swept,
-        compare.named(result.tokens),
+        distinct_names(result.tokens),
         query,
         lambda value: session.choose("sweep_at", value),
         widgets.choose_query,

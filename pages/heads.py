@@ -5,6 +5,7 @@ import streamlit as st
 from attention.app import frame, notes, results, session, widgets
 from attention.components import head_grid, head_view, matrices
 from attention.display import tables
+from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
 from attention.lessons import heads
 from attention.lessons.heads import Overview
@@ -44,7 +45,7 @@ def all_heads() -> None:
         notes.note_masks(result, query)
     with measured:
         measures(overview, len(result.tokens))
-    named = heads.named(result.tokens)
+    named = distinct_names(result.tokens)
     additions(result, query, named)
     neurons(result, query, named)
 

@@ -136,3 +136,10 @@ def test_no_html_is_let_through_unsafely(source: str) -> None:
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.keyword):
             assert node.arg not in ("unsafe_allow_html", "unsafe_allow_javascript")
+
+
+def test_what_the_readme_shows_for_a_notebook_runs() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8").split("## From a notebook")[1]
+    shown = readme.split("```python\n")[1].split("```")[0]
+    ran = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr

@@ -34,7 +34,7 @@ def mistake(case: Case) -> ClaimResult:
     return MISTAKES[case.mistake](case)
 
 
-def _finding(
+def _result(
     formula: str,
     why: str,
     codes: tuple[str, str],
@@ -60,7 +60,7 @@ def _values(case: Case) -> ClaimResult:
     W_q, W_k, _, W_v = case.parameters((d_model, d_model))
     weights = attend(x @ W_q, x @ W_k, x).weights
     right, wrong = weights @ (x @ W_v), weights @ x
-    return _finding(
+    return _result(
         r"y_i = \sum_j w_{ij}\, x_j W_v \;\neq\; \sum_j w_{ij}\, x_j",
         "The value matrix is made, then forgotten: the sum runs over x. The shapes fit wherever "
         "values are as wide as x, so nothing complains; W_v gets no gradient and never learns.",
@@ -93,7 +93,7 @@ def _fill(case: Case) -> ClaimResult:
         [*case.names, "mean"],
         {name: [*sums.tolist(), float(sums.mean())] for name, sums in padding.items()},
     )
-    return _finding(
+    return _result(
         r"e^{-\infty} = 0 \qquad\text{but}\qquad e^{0} = 1",
         "A score of 0 is no low score: its exponential is 1, often more than a real word gets. "
         "Padding keeps weight, and the result of a sentence changes with the padding behind it.",
@@ -120,7 +120,7 @@ def _count(case: Case) -> ClaimResult:
     greatest = {
         name: weights.amax(-1).tolist() for name, weights in (("right", right), ("wrong", wrong))
     }
-    return _finding(
+    return _result(
         r"\frac{q \cdot k}{\sqrt{d_k}} \;\neq\; \frac{q \cdot k}{\sqrt{n\, d_k}}",
         "The count of all numbers grows with the sentence, so the scores shrink and the weights "
         "even out: the longer the sentence, the less attention can choose.",
@@ -151,7 +151,7 @@ def _tanh(case: Case) -> ClaimResult:
         name: [float((weights.amax(0).double() - weights.amin(0).double()).max())]
         for name, weights in (("right", right), ("wrong", wrong))
     }
-    return _finding(
+    return _result(
         r"v^\top (q_i W_q + k_j W_k) = \underbrace{v^\top q_i W_q}_{\text{the same for all } j}"
         r" + \;v^\top k_j W_k",
         "Without the tanh the query only adds the same number to all of its scores, and the "
@@ -183,7 +183,7 @@ def _dim(case: Case) -> ClaimResult:
         name: weights.double().sum(-1).tolist()
         for name, weights in (("over the keys", right), ("over the queries", wrong))
     }
-    return _finding(
+    return _result(
         r"\sum_j w_{ij} = 1 \qquad\text{and not}\qquad \sum_i w_{ij} = 1",
         "Weights must sum to 1 along the keys, the last dimension. Along the queries, each key "
         "shares itself out instead: a query’s weights sum to anything, and its output grows or "

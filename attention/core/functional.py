@@ -173,7 +173,7 @@ class Trace:
         """One head of a trace of (…, heads, queries, keys). Raises IndexError if there is none."""
         heads = self.weights.shape[-3] if self.weights.dim() > 2 else 0
         if not 0 <= index < heads:
-            raise IndexError(f"head must lie between 0 and {heads - 1}, got {index}")
+            raise IndexError(f"head must be one of {heads}, counted from 0, got {index}")
         return self._each(lambda part: part.select(-3, index))
 
     def sequence(self, index: int) -> Trace:

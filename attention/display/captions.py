@@ -1,7 +1,8 @@
-"""What masks hide, in words."""
+"""Words for what is shown: what masks hide, and what tokens are called."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import torch
@@ -13,8 +14,12 @@ MASK_NAMES = {
     "causal": "the causal mask",
     "length": "the valid length",
     "window": "the window",
-    "cells": "the hidden cells",
+    "cells": "the cell mask",
 }
+EMPTY_ROW = (
+    "So its weights and its output are 0; a plain softmax over −∞ alone would make each weight "
+    "“not a number”, and that spreads through all that follows."
+)
 
 
 def hidden_by(masks: Mapping[str, Tensor], query: int, key: int) -> list[str]:
@@ -45,10 +50,7 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     n_keys = allowed.shape[1]
     left = int(allowed[query].sum())
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
-    hides = joined(
-        f"{MASK_NAMES[name]} {'hide' if name == 'cells' else 'hides'} {count or 'none'}"
-        for name, count in counts.items()
-    )
+    hides = joined(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
     if left:
         return f"“{tokens[query]}” may attend to {left} of {n_keys} keys: {hides}."
     return f"“{tokens[query]}” may attend to nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
@@ -62,7 +64,10 @@ def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:
     return bits
 
 
-EMPTY_ROW = (
-    "So its weights and its output are 0; a plain softmax over −∞ alone would make each weight "
-    "“not a number”, and that spreads through all that follows."
-)
+def distinct_names(tokens: Sequence[str]) -> list[str]:
+    """The tokens, with their position where a word comes more than once."""
+    times = Counter(tokens)
+    return [
+        token if times[token] == 1 else f"{token} ({position})"
+        for position, token in enumerate(tokens)
+    ]

@@ -20,9 +20,9 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
 from attention.core.settings import Declared, Value, prefixed, setting
+from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.inputs.text import MAX_TOKENS
-from attention.lessons.heads import named
 
 OTHER = "b_"
 OTHER_DEFAULTS: dict[str, Value] = {"scale": "none"}
@@ -250,7 +250,7 @@ def of_settings(tokens: Sequence[str], a: Trace, b: Trace) -> Comparison:
     """Two traces over the same tokens."""
     there = torch.ones(len(tokens), dtype=torch.bool)
     return Comparison(
-        names=tuple(named(tokens)),
+        names=tuple(distinct_names(tokens)),
         a=a.weights,
         b=b.weights,
         hidden_a=_hidden(a),
@@ -272,7 +272,7 @@ def of_sentences(first: Sequence[str], a: Trace, second: Sequence[str], b: Trace
     places = [torch.tensor([pair[side] is not None for pair in slots]) for side in (0, 1)]
     same = [i is not None and j is not None and first[i] == second[j] for i, j in slots]
     return Comparison(
-        names=tuple(named(words)),
+        names=tuple(distinct_names(words)),
         a=_spread(a.weights, places[0]),
         b=_spread(b.weights, places[1]),
         hidden_a=_spread(_hidden(a), places[0]),

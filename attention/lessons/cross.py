@@ -380,7 +380,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
     columns["scaled, masked" if trace.mixed_scores is None else "mixed, masked"] = logits.tolist()
     if allowed.any():
         powers = (logits - logits.max()).exp()
-        columns["exp(x − greatest)"] = powers.tolist()
+        columns["exp(score − greatest)"] = powers.tolist()
         words = (
             f"{place}: {number(trace.scale)} times each score"
             f"{' plus what is added' if trace.bias is not None else ''}"

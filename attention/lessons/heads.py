@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -252,13 +251,13 @@ def write_active(active: Sequence[int], heads: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Additions:
-    """What each head adds to one token's output.
+    """What each head, and the bias of W_o where there is one, adds to one token's output.
 
-    parts (heads, d_out) and the bias, if there is one, sum to output (d_out,), up to residual, the
-    length of the difference; lengths, along: of each part, and how far it reaches along the
-    output, (heads,).
+    names: of the parts; parts (parts, d_out) sum to output (d_out,), up to residual, the length of
+    the difference; lengths, along: of each part, and how far it reaches along the output.
     """
 
+    names: list[str]
     parts: Tensor
     output: Tensor
     lengths: Tensor
@@ -275,21 +274,22 @@ class Additions:
             "share of y": [_percent(share) for share in shares],
         }
         total = ["y", number(length), number(math.fsum(self.along.tolist()))]
-        names = [f"head {head}" for head in range(len(self.parts))]
-        return names, columns, [*total, _percent(math.fsum(shares))]
+        return self.names, columns, [*total, _percent(math.fsum(shares))]
 
 
 def additions(layer: Variant, trace: Trace, query: int) -> Additions:
     """What each head adds to the output of one query; trace: of all heads."""
     one = replace(trace, output=trace.output[..., query : query + 1, :])
+    names = [f"head {head}" for head in range(layer.heads)]
     with torch.no_grad():
         parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
-    _, bias = layer.projection("output")
-    total = parts.double().sum(0) + (0.0 if bias is None else bias.detach().double())
+        _, bias = layer.projection("output")
+        if bias is not None:
+            parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
     length = output.norm()
     along = parts @ output / length.where(length > 0, 1.0)
-    residual = float((total - output.double()).norm())
-    return Additions(parts, output, parts.norm(dim=-1), along, residual)
+    residual = float((parts.double().sum(0) - output.double()).norm())
+    return Additions(names, parts, output, parts.norm(dim=-1), along, residual)
 
 
 def _percent(share: float) -> str:
@@ -341,9 +341,9 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     else:
         columns["scaled"] = trace.scaled[query, kept].tolist()
         columns["mixed"] = masked(logits)
-    columns["exp(x − greatest)"] = powers[kept].tolist()
+    columns["exp(score − greatest)"] = powers[kept].tolist()
     columns["weight"] = weights[kept].tolist()
-    sums = {"exp(x − greatest)": powers, "weight": weights}
+    sums = {"exp(score − greatest)": powers, "weight": weights}
     if trace.mixed_weights is not None:
         columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
         sums["mixed weight"] = trace.mixed_weights[query]
@@ -379,12 +379,3 @@ def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float) -> str:
         "weight is its exponential over the sum of all. The greatest of the row, "
         f"{number(greatest)}, is subtracted first, which changes no weight.{some}"
     )
-
-
-def named(tokens: Sequence[str]) -> list[str]:
-    """The tokens, with their position where a word comes more than once."""
-    times = Counter(tokens)
-    return [
-        token if times[token] == 1 else f"{token} ({position})"
-        for position, token in enumerate(tokens)
-    ]

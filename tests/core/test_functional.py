@@ -352,7 +352,7 @@ def test_a_head_or_a_sequence_of_a_trace_is_that_of_every_step(of_head: bool) ->
 
 @pytest.mark.parametrize("index", [-1, 5])
 def test_there_is_no_head_beyond_the_last(index: int) -> None:
-    with pytest.raises(IndexError, match=f"head must lie between 0 and 4, got {index}"):
+    with pytest.raises(IndexError, match=f"head must be one of 5, counted from 0, got {index}"):
         traced(5).head(index)
 
 

@@ -28,9 +28,9 @@ MASKS, _ = make_masks(CHOSEN, 5, 5)
         (3, 2, [], ""),
         (1, 2, ["causal"], "hidden by the causal mask"),
         (4, 1, ["window"], "hidden by the window"),
-        (0, 0, ["cells"], "hidden by the hidden cells"),
+        (0, 0, ["cells"], "hidden by the cell mask"),
         (0, 4, ["causal", "window"], "hidden by the causal mask and the window"),
-        (2, 3, ["causal", "cells"], "hidden by the causal mask and the hidden cells"),
+        (2, 3, ["causal", "cells"], "hidden by the causal mask and the cell mask"),
     ],
 )
 def test_a_cell_says_which_masks_hide_it(
@@ -57,7 +57,7 @@ def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
 def test_a_row_says_how_much_of_it_each_mask_hides() -> None:
     assert row_words(MASKS, 2, TOKENS) == (
         "“<b>” may attend to 3 of 5 keys: the causal mask hides 2, the window hides none and "
-        "the hidden cells hide 1."
+        "the cell mask hides 1."
     )
     assert row_words({"causal": MASKS["causal"]}, 4, TOKENS) == (
         "“e” may attend to 5 of 5 keys: the causal mask hides none."

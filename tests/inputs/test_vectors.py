@@ -29,7 +29,7 @@ from tests.properties import strategies as st
 GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
 PINNED = [0.1160769835, -1.6633208990, -1.6025487185]
 THREE_WORDS = "cat 1 -2 3\ndog 0.5 0 -1e-2\nnaïve 7 11 13\n"
-ZIPPED = gzip.compress(THREE_WORDS.encode())
+ZIPPED = gzip.compress(THREE_WORDS.encode(), mtime=0)
 BROKEN = {
     "empty.txt": b"",
     "blank.txt": b"\n\n",

@@ -234,7 +234,7 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
     ]
     assert torch.equal(batch.trace.weights > 0, batch.trace.mask)
     words = cross.hatching_words(batch)
-    assert "hidden by the valid length, the causal mask and the hidden cells:" in words
+    assert "hidden by the valid length, the causal mask and the cell mask:" in words
     wrong = batch_of("sentences", Settings(vectors="random", mask=("cells",), cells="x"))
     assert (wrong.masks, len(wrong.notes)) == ((), 1)
     assert wrong.notes[0].startswith("No single cells are hidden: hidden cells are written")
@@ -360,7 +360,7 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
         for number, shown in zip(scaled, columns.get("scaled", logits), strict=True):
             assert shown == pytest.approx(number, abs=1e-6) or shown == -math.inf
         powers = [math.exp(number - max(logits)) for number in logits]
-        assert columns["exp(x − greatest)"] == pytest.approx(powers)
+        assert columns["exp(score − greatest)"] == pytest.approx(powers)
         assert columns["weight"] == pytest.approx([power / sum(powers) for power in powers])
         applied = columns["mixed weight" if mixed else "weight"]
         products = [weight * v for weight, v in zip(applied, columns["v"], strict=True)]

@@ -13,6 +13,7 @@ from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.positions import alibi
 from attention.core.variants import Variant
+from attention.display.captions import distinct_names
 from attention.lessons import heads
 from tests.lessons.making import HEADS, drawn, layer_of
 from tests.properties import given, strategies
@@ -270,15 +271,18 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     made = heads.additions(layer, trace, QUERY)
     W, bias = (None if part is None else part.detach() for part in layer.projection("output"))
     assert W is not None
-    for head, part in enumerate(made.parts):
+    for head, part in enumerate(made.parts[:HEADS]):
         alone = trace.applied[head, QUERY] @ trace.values[head] @ W.unflatten(0, (HEADS, -1))[head]
         torch.testing.assert_close(part, alone)
-    torch.testing.assert_close(made.parts.sum(0), made.output - (0.0 if bias is None else bias))
+    assert len(made.parts) == HEADS + (bias is not None)
+    assert bias is None or torch.equal(made.parts[HEADS], bias)
+    torch.testing.assert_close(made.parts.sum(0), made.output)
     assert made.residual < 1e-6
     with torch.no_grad():
         torch.testing.assert_close(made.output, layer.output(trace)[QUERY])
     names, columns, total = made.table()
-    assert names == [f"head {head}" for head in range(HEADS)]
+    more = [] if bias is None else ["bias"]
+    assert names == [*(f"head {head}" for head in range(HEADS)), *more]
     length = float(made.output.norm())
     along = [float(part @ made.output) / length for part in made.parts]
     assert columns["length"] == pytest.approx([float(part.norm()) for part in made.parts])
@@ -288,7 +292,7 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     ]
     assert shares == pytest.approx([100 * part / length for part in along], abs=0.06)
     assert [float(cell) for cell in total[1:3]] == pytest.approx([length, sum(along)], abs=1e-4)
-    assert (total[0], bias is not None or total[3] == "100.0 %") == ("y", True)
+    assert (total[0], total[3]) == ("y", "100.0 %")
 
 
 def test_a_token_that_sees_nothing_is_added_nothing() -> None:
@@ -324,7 +328,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     expected = torch.stack([*trace.stages.values()])[2:, QUERY]
     torch.testing.assert_close(columns[last], expected[0, : QUERY + 1])
     powers = (columns[last] - columns[last].max()).exp()
-    torch.testing.assert_close(columns["exp(x − greatest)"][: QUERY + 1], powers)
+    torch.testing.assert_close(columns["exp(score − greatest)"][: QUERY + 1], powers)
     torch.testing.assert_close(columns["weight"][: QUERY + 1], powers / powers.sum())
     assert ("mixed weight" in columns) == ("mixed is what the heads" in found.words)
     if name == "talking":
@@ -332,7 +336,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     assert len(found.total) == 1 + len(found.columns)
     sums = dict(zip(found.columns, found.total[1:], strict=True))
     assert sums["weight"] == "1.0000"
-    shown = float(sums["exp(x − greatest)"])
+    shown = float(sums["exp(score − greatest)"])
     assert shown == pytest.approx(float(powers.sum()), abs=1e-4)
 
 
@@ -358,4 +362,4 @@ def test_a_query_that_sees_nothing_has_no_weights_and_no_nan() -> None:
 
 
 def test_tokens_are_named_by_position_only_where_a_word_comes_again() -> None:
-    assert heads.named(["the", "cat", "the"]) == ["the (0)", "cat", "the (2)"]
+    assert distinct_names(["the", "cat", "the"]) == ["the (0)", "cat", "the (2)"]

@@ -211,8 +211,8 @@ def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "missing"),
     [
-        ("dot", {"mixed_scores", "mixed_weights", "joined"}),
-        ("grouped", {"mixed_scores", "mixed_weights"}),
+        ("dot", {"mixed scores", "mixed weights", "joined"}),
+        ("grouped", {"mixed scores", "mixed weights"}),
         ("talking", set()),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_bias_stands_in_the_last_row_of_what_it_is_added_to() -> None:
 def test_heads_talk_before_and_after_the_softmax() -> None:
     run = done("talking", "masked and dropped")
     matrices = dict(run.layer.named_parameters())
-    for name, stage, P in (("mixed_scores", "scaled", "P_l"), ("mixed_weights", "weights", "P_w")):
+    for name, stage, P in (("mixed scores", "scaled", "P_l"), ("mixed weights", "weights", "P_w")):
         made, of_heads = step(name, run), run.layer_trace.stages[stage]
         assert torch.equal(parts(made)[0].numbers, of_heads[HEAD])
         for row, column, work in worked(made):
@@ -389,7 +389,7 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer:
     assert hidden.result.allowed is not None
     assert torch.equal(hidden.result.allowed, allowed)
     assert f"{int((~allowed).sum())} cells are hidden." in hidden.why
-    named = {"the causal mask": CAUSAL["causal"], "the hidden cells": CELLS["cells"]}
+    named = {"the causal mask": CAUSAL["causal"], "the cell mask": CELLS["cells"]}
     for row, column, work in worked(hidden):
         by = [name for name, mask in named.items() if not mask[row, column]]
         words = f"hidden by {' and '.join(by)}, so the softmax gets −∞" if by else "not hidden"

@@ -14,8 +14,8 @@ from attention.display.matrix import Matrix
 from attention.display.tables import Working
 
 STEPS = (
-    *("x", "queries", "keys", "values", "scores", "scaled", "mixed_scores"),
-    *("masked", "weights", "mixed_weights", "dropout", "output", "joined"),
+    *("x", "queries", "keys", "values", "scores", "scaled", "mixed scores"),
+    *("masked", "weights", "mixed weights", "dropout", "output", "joined"),
 )
 
 
@@ -79,9 +79,9 @@ class Computation:
     def steps(self) -> tuple[str, ...]:
         """The steps this computation has."""
         missing = {
-            "mixed_scores": self.trace.mixed_scores is None,
-            "mixed_weights": self.trace.mixed_weights is None,
-            "joined": self.layer.heads == 1 and self.layer.projection("output")[0] is None,
+            "mixed scores": self.trace.mixed_scores is None,
+            "mixed weights": self.trace.mixed_weights is None,
+            "joined": self.layer.projection("output")[0] is None,
         }
         return tuple(step for step in STEPS if not missing.get(step))
 
@@ -147,6 +147,17 @@ class Step:
             part if isinstance(part, str) else f"{part.name} {tuple(part.numbers.shape)}"
             for part in self.parts
         )
+
+
+def with_bias(
+    names: list[str], columns: dict[str, list[float | str]], bias: Tensor | None, column: int
+) -> None:
+    """Add the bias of a column, if there is one, as a last row to the terms of a product."""
+    if bias is not None:
+        names.append("bias")
+        last: tuple[float | str, ...] = ("", "", float(bias[column]))
+        for cells, cell in zip(columns.values(), last, strict=True):
+            cells.append(cell)
 
 
 def dimension_names(count: int) -> list[str]:

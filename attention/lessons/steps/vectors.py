@@ -10,7 +10,7 @@ from torch import Tensor
 from attention.core.positions import rotations
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
-from attention.lessons.steps.step import Computation, Step, dimension_names
+from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
 
 SYMBOLS = {"queries": "Q", "keys": "K", "values": "V"}
 LETTERS = {"queries": "q", "keys": "k", "values": "v"}
@@ -118,11 +118,7 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
             name: [*right.tolist()],
             "product": [*(left * right).tolist()],
         }
-        if bias is not None:
-            names.append("bias")
-            last: tuple[float | str, ...] = ("", "", float(bias[column]))
-            for cells, cell in zip(numbers.values(), last, strict=True):
-                cells.append(cell)
+        with_bias(names, numbers, bias, column)
         return Working(
             f"{letter} of “{done.names[row]}”, dimension {column}: "
             f"row {row} of X times column {column} of {name}, term by term.",

@@ -12,7 +12,7 @@ from attention.core.functional import merge_heads
 from attention.display.captions import cell_words
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
-from attention.lessons.steps.step import Computation, Step, dimension_names
+from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
 
 
 def scores_step(done: Computation) -> Step:
@@ -145,7 +145,7 @@ def weights_step(done: Computation) -> Step:
             [names[key] for key in keys],
             {
                 "masked": scores.tolist(),
-                "exp(scaled − greatest)": powers.tolist(),
+                "exp(score − greatest)": powers.tolist(),
                 "weight": trace.weights[row, keys].tolist(),
             },
             "sum",
@@ -249,13 +249,16 @@ def joined_step(done: Computation) -> Step:
     """All heads side by side, through W_o: the output of the layer."""
     layer, names = done.layer, done.names
     W, b = layer.projection("output")
+    assert W is not None
+    weight, bias = W.detach(), None if b is None else b.detach()
     with torch.no_grad():
         joined, output = merge_heads(done.layer_trace.output), layer.output(done.layer_trace)
     d_v = done.trace.output.shape[-1]
-    parts: list[Matrix | str] = [Matrix("all heads", joined, names, lights="row"), "×"]
-    weight = torch.eye(joined.shape[-1]) if W is None else W.detach()
-    parts += [Matrix("W_o", weight, lights="column")]
-    bias = None if b is None else b.detach()
+    parts: list[Matrix | str] = [
+        Matrix("all heads", joined, names, lights="row"),
+        "×",
+        Matrix("W_o", weight, lights="column"),
+    ]
     if bias is not None:
         parts += ["+", Matrix("b_o", bias[None], ("bias",))]
 
@@ -267,19 +270,15 @@ def joined_step(done: Computation) -> Step:
             "W_o": [*right.tolist()],
             "product": [*(left * right).tolist()],
         }
-        if bias is not None:
-            place.append("bias")
-            last: tuple[float | str, ...] = ("", "", float(bias[column]))
-            for cells, cell in zip(columns.values(), last, strict=True):
-                cells.append(cell)
+        with_bias(place, columns, bias, column)
         words = f"The layer's output for “{names[row]}”, dimension {column}, from all heads."
         return Working(words, place, columns, "sum", float(output[row, column]))
 
     return Step(
         "All heads",
         r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if bias is not None else ""),
-        f"The outputs of all {layer.heads} heads stand side by side, and a learned matrix mixes "
-        "them into the output of the layer.",
+        "The outputs of all heads stand side by side, and a learned matrix mixes them into the "
+        "output of the layer.",
         [*parts, "=", Matrix("Y of the layer", output, names)],
         working,
     )
