@@ -20,10 +20,13 @@ from attention.core.positions import alibi, sinusoidal
 from attention.core.settings import (
     Config,
     Value,
+    choice,
+    decimal,
     seed_setting,
-    setting,
     settings_of,
+    text,
     validate,
+    whole,
     with_divisors,
 )
 from attention.core.variants import MAX_HEADS, VARIANTS, Variant
@@ -45,71 +48,63 @@ def vector_names() -> tuple[str, ...]:
 class Settings:
     """Everything that decides the numbers. The names and defaults are those of every link sent."""
 
-    s: str = setting("the cat walks on the street", "Sentence", maximum=5000)
-    variant: str = setting("dot", "Variant", options=variant_names)
-    vectors: str = setting(
+    s: str = text("the cat walks on the street", "Sentence", 5000)
+    variant: str = choice("dot", "Variant", variant_names)
+    vectors: str = choice(
         "glove",
         "Vectors",
-        options=vector_names,
+        vector_names,
         help="glove: GloVe 6B, 50 dimensions. random: one random vector per word, the same each "
         "time.",
     )
-    d_model: int = setting(
-        50, "Dimensions", minimum=1, maximum=300, step=1, when=("vectors", "random")
-    )
-    scale: str = setting(
+    d_model: int = whole(50, "Dimensions", 1, 300, when=("vectors", "random"))
+    scale: str = choice(
         "1/√d_k",
         "Scale",
-        options=("1/√d_k", "none", "factor"),
+        ("1/√d_k", "none", "factor"),
         help="What the scores are multiplied by before the softmax.",
     )
-    factor: float = setting(
-        1.0, "Factor", minimum=0.0, maximum=10.0, step=0.05, when=("scale", "factor")
-    )
-    mask: tuple[str, ...] = setting(
+    factor: float = decimal(1.0, "Factor", 0.0, 10.0, 0.05, when=("scale", "factor"))
+    mask: tuple[str, ...] = choice(
         (),
         "Masks",
-        options=("causal", "length", "window", "cells"),
+        ("causal", "length", "window", "cells"),
         help="Which keys a query may attend to: those that every chosen mask allows. None chosen: "
         "all of them.",
     )
-    valid_len: int = setting(
+    valid_len: int = whole(
         3,
         "Valid length",
-        minimum=0,
-        maximum=MAX_TOKENS,
-        step=1,
+        0,
+        MAX_TOKENS,
         when=("mask", "length"),
         help="Keys from this position on are padding.",
     )
-    radius: int = setting(
+    radius: int = whole(
         1,
         "Window radius",
-        minimum=0,
-        maximum=MAX_TOKENS,
-        step=1,
+        0,
+        MAX_TOKENS,
         when=("mask", "window"),
         help="A query sees this many tokens to each side.",
     )
-    cells: str = setting(
+    cells: str = text(
         "",
         "Hidden cells",
-        maximum=8000,
+        8000,
         when=("mask", "cells"),
         help="One entry per query, query:keys, counted from 0. 0:1,3-5 hides keys 1, 3, 4 and 5 "
         "from query 0; 4:* hides everything from query 4.",
     )
-    positions: str = setting(
+    positions: str = choice(
         "none",
         "Positions",
-        options=("none", "sinusoidal", "rotary", "alibi"),
+        ("none", "sinusoidal", "rotary", "alibi"),
         help="Without them the order of the words does not matter. sinusoidal: added to the "
         "vectors. rotary: rotates queries and keys. alibi: subtracts the distance from the scaled "
         "scores.",
     )
-    head: int = setting(
-        0, "Head", minimum=0, maximum=MAX_HEADS - 1, step=1, help="Which head is shown, from 0."
-    )
+    head: int = whole(0, "Head", 0, MAX_HEADS - 1, help="Which head is shown, from 0.")
     seed: int = seed_setting()
     config: tuple[tuple[str, Value], ...] = ()
 
@@ -152,8 +147,8 @@ class Settings:
 class Selection:
     """What of a result is looked at; it decides no number."""
 
-    stage: str = setting("weights", "Stage", options=STAGES)
-    query: int = setting(0, "Query token", minimum=0, maximum=MAX_TOKENS - 1, step=1)
+    stage: str = choice("weights", "Stage", STAGES)
+    query: int = whole(0, "Query token", 0, MAX_TOKENS - 1)
 
 
 @dataclass(frozen=True, eq=False)

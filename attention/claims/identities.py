@@ -29,7 +29,7 @@ from attention.claims.claim import (
 )
 from attention.core import functional, masks
 from attention.core.positions import sinusoidal
-from attention.core.settings import seed_setting, setting
+from attention.core.settings import choice, decimal, seed_setting, whole
 from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.inputs.vectors import random_vectors
@@ -47,44 +47,36 @@ def claim_names() -> tuple[str, ...]:
 class ClaimSettings:
     """What the page "Identities" is set to, besides the sentence."""
 
-    claim: str = setting("scale", "Claim", options=claim_names)
-    source: str = setting(
+    claim: str = choice("scale", "Claim", claim_names)
+    source: str = choice(
         "random",
         "X from",
-        options=("random", "sentence"),
+        ("random", "sentence"),
         help="random: a few random numbers, all in sight. sentence: its word vectors.",
     )
-    tokens: int = setting(
-        3, "Tokens", minimum=1, maximum=MAX_TOKENS, step=1, when=("source", "random")
-    )
-    width: int = setting(5, "d_model", minimum=1, maximum=64, step=1, when=("source", "random"))
-    claim_d_k: int = setting(
-        2, "d_k", minimum=1, maximum=32, step=1, help="Width of queries, keys and values."
-    )
+    tokens: int = whole(3, "Tokens", 1, MAX_TOKENS, when=("source", "random"))
+    width: int = whole(5, "d_model", 1, 64, when=("source", "random"))
+    claim_d_k: int = whole(2, "d_k", 1, 32, help="Width of queries, keys and values.")
     claim_seed: int = seed_setting()
-    power: float = setting(
+    power: float = decimal(
         8.25,
         "X times 2 to the",
-        minimum=-12.0,
-        maximum=12.0,
-        step=0.25,
+        -12.0,
+        12.0,
+        0.25,
         when=("claim", "scale"),
         help="How large the vectors are in float16.",
     )
-    repeats: int = setting(
-        6, "Repeats", minimum=0, maximum=MAX_TOKENS, step=1, when=("claim", "stack")
-    )
-    mistake: str = setting(
+    repeats: int = whole(6, "Repeats", 0, MAX_TOKENS, when=("claim", "stack"))
+    mistake: str = choice(
         "values",
         "Mistake",
-        options=tuple(mistakes.MISTAKES),
+        tuple(mistakes.MISTAKES),
         when=("claim", "mistakes"),
         help="values: averages x. fill: masks with 0. count: scales by all numbers. tanh: leaves "
         "it out. dim: softmax over the queries.",
     )
-    pads: int = setting(
-        1, "Padding", minimum=0, maximum=MAX_TOKENS - 1, step=1, when=("mistake", "fill")
-    )
+    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill"))
 
 
 def random_case(settings: ClaimSettings) -> Case:

@@ -112,28 +112,36 @@ class Setting:
 Declared = dict[str, Setting]
 
 
-def setting(
-    default: Value,
-    label: str,
-    *,
-    help: str = "",
-    minimum: float | None = None,
-    maximum: float | None = None,
-    step: float | None = None,
-    options: Options = (),
-    when: tuple[str, str] | None = None,
-    divides: str = "",
-) -> Any:
-    """A dataclass field that people can set; see :class:`Setting` for its parts."""
-    about = Setting("", default, label, help, minimum, maximum, step, options, when, divides)
-    return dataclasses.field(default=default, metadata={"setting": about})
+def setting(default: Value, label: str, **about: Any) -> Any:
+    """A dataclass field that people can set; about: further fields of :class:`Setting`."""
+    return dataclasses.field(
+        default=default, metadata={"setting": Setting("", default, label, **about)}
+    )
+
+
+def choice(default: str | tuple[str, ...], label: str, options: Options, **about: Any) -> Any:
+    """One of the options; any number of them where the default is a tuple."""
+    return setting(default, label, options=options, **about)
+
+
+def text(default: str, label: str, longest: int, **about: Any) -> Any:
+    """Any text of up to `longest` characters."""
+    return setting(default, label, maximum=longest, **about)
+
+
+def whole(default: int, label: str, low: int, high: int, **about: Any) -> Any:
+    """A whole number from low to high."""
+    return setting(default, label, minimum=low, maximum=high, step=1, **about)
+
+
+def decimal(default: float, label: str, low: float, high: float, step: float, **about: Any) -> Any:
+    """A number from low to high, in steps."""
+    return setting(default, label, minimum=low, maximum=high, step=step, **about)
 
 
 def seed_setting() -> Any:
     """The seed, the same setting wherever something is drawn at random."""
-    return setting(
-        0, "Seed", minimum=0, maximum=9999, step=1, help="Draws other random numbers, repeatably."
-    )
+    return whole(0, "Seed", 0, 9999, help="Draws other random numbers, repeatably.")
 
 
 def settings_of(schema: Any) -> Declared:

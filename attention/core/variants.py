@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from attention.core import functional, settings
 from attention.core.functional import Trace, merge_heads, share_heads, split_heads
 from attention.core.positions import rotary
-from attention.core.settings import seed_setting, setting
+from attention.core.settings import choice, decimal, seed_setting, whole
 
 ParameterMaker = Callable[..., nn.Parameter]
 
@@ -186,10 +186,10 @@ def register(variant: type[Variant]) -> type[Variant]:
 class ParametersConfig(settings.Config):
     """The settings of variants that have parameters."""
 
-    parameters: str = setting(
+    parameters: str = choice(
         "seeded",
         "Parameters",
-        options=("seeded", "identity"),
+        ("seeded", "identity"),
         help="Seeded: drawn at random, the same for the same seed. Identity: they change nothing.",
     )
     seed: int = seed_setting()
@@ -239,10 +239,8 @@ class QueryKeyValue(DotScores):
 
     @dataclass(frozen=True)
     class Config(ParametersConfig):
-        d_k: int = setting(
-            50, "d_k", minimum=1, maximum=128, step=1, help="Width of queries and keys."
-        )
-        d_v: int = setting(50, "d_v", minimum=1, maximum=128, step=1, help="Width of values.")
+        d_k: int = whole(50, "d_k", 1, 128, help="Width of queries and keys.")
+        d_v: int = whole(50, "d_v", 1, 128, help="Width of values.")
 
     name = "qkv"
     title = "Query, key and value"
@@ -262,12 +260,11 @@ class QueryKeyValue(DotScores):
 class HeadsConfig(ParametersConfig):
     """The settings of variants with several heads."""
 
-    heads: int = setting(
+    heads: int = whole(
         5,
         "Heads",
-        minimum=1,
-        maximum=MAX_HEADS,
-        step=1,
+        1,
+        MAX_HEADS,
         divides="d_model",
         help="How many heads share the dimensions; only numbers that divide them.",
     )
@@ -303,12 +300,11 @@ class GroupedQuery(MultiHead):
 
     @dataclass(frozen=True)
     class Config(HeadsConfig):
-        groups: int = setting(
+        groups: int = whole(
             1,
             "Groups",
-            minimum=1,
-            maximum=MAX_HEADS,
-            step=1,
+            1,
+            MAX_HEADS,
             divides="heads",
             help="How many heads of keys and values there are. 1: all heads share them, which is "
             "multi-query attention. As many as heads: multi-head attention.",
@@ -366,9 +362,7 @@ class Additive(Variant):
 
     @dataclass(frozen=True)
     class Config(ParametersConfig):
-        d_hidden: int = setting(
-            16, "Hidden units", minimum=1, maximum=128, step=1, help="Width of the tanh layer."
-        )
+        d_hidden: int = whole(16, "Hidden units", 1, 128, help="Width of the tanh layer.")
 
     name = "additive"
     title = "Additive attention"
@@ -439,9 +433,7 @@ class Gaussian(Variant):
 
     @dataclass(frozen=True)
     class Config(settings.Config):
-        sigma: float = setting(
-            1.0, "σ", minimum=0.1, maximum=10.0, step=0.1, help="Width of the Gaussian kernel."
-        )
+        sigma: float = decimal(1.0, "σ", 0.1, 10.0, 0.1, help="Width of the Gaussian kernel.")
 
     name = "gaussian"
     title = "Gaussian kernel attention"

@@ -19,7 +19,7 @@ from torch.nn.functional import max_pool2d
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
-from attention.core.settings import Declared, Value, prefixed, setting
+from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
 from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.inputs.text import MAX_TOKENS
@@ -39,28 +39,23 @@ ABSENT = "—"
 class CompareSettings:
     """What the page "Compare" is set to, besides the settings of A and B."""
 
-    compare: str = setting(
+    compare: str = choice(
         "settings",
         "What to compare",
-        options=("settings", "sweep", "pair"),
+        ("settings", "sweep", "pair"),
         help="settings: two settings, one sentence. sweep: one setting over its range. pair: one "
         "setting, two sentences.",
     )
-    s2: str = setting("the cat sleeps on the street", "Second sentence", maximum=5000)
-    sweep: str = setting(
+    s2: str = text("the cat sleeps on the street", "Second sentence", 5000)
+    sweep: str = choice(
         "scale",
         "Sweep",
-        options=SWEEPS,
+        SWEEPS,
         help="scale: the factor on the scores. temperature: what the scaled scores are divided by. "
         "window: how many tokens to each side a query sees.",
     )
-    sweep_at: float = setting(
-        1.0,
-        "At",
-        minimum=0.0,
-        maximum=float(MAX_TOKENS),
-        step=0.001,
-        help="The value the slider stands at.",
+    sweep_at: float = decimal(
+        1.0, "At", 0.0, float(MAX_TOKENS), 0.001, help="The value the slider stands at."
     )
 
 

@@ -13,7 +13,7 @@ from torchtext.vocab import Vectors
 from attention.core import functional
 from attention.core.functional import Trace
 from attention.core.masks import combine, lengths
-from attention.core.settings import setting
+from attention.core.settings import choice, text, whole
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
 from attention.display.matrix import Matrix, MatrixError, cells, read_stack
 from attention.display.tables import Working, number
@@ -44,42 +44,38 @@ POSITION_WORDS = {
 class CrossSettings:
     """What the page "Two sequences" is set to, besides the settings all pages share."""
 
-    cross: str = setting(
+    cross: str = choice(
         "sentences",
         "Show",
-        options=("sentences", "batch"),
+        ("sentences", "batch"),
         help="sentences: one asks the other. batch: several memories, padded to one length.",
     )
-    target: str = setting("bonjour le monde", "Queries from", maximum=5000)
-    memory: str = setting("hello world", "Keys and values from: the memory", maximum=5000)
-    batch_example: str = setting(
+    target: str = text("bonjour le monde", "Queries from", 5000)
+    memory: str = text("hello world", "Keys and values from: the memory", 5000)
+    batch_example: str = choice(
         "toy",
         "Batch of",
-        options=("toy", "sentences"),
+        ("toy", "sentences"),
         help="toy: the example of Dive into Deep Learning, identical keys. sentences: your own.",
     )
-    toy_queries: str = setting(
+    toy_queries: str = text(
         "1 2 | 3 -1",
         "Queries",
-        maximum=400,
+        400,
         help="The two sequences apart by a bar, queries by semicolons, two numbers each.",
     )
-    toy_lens: str = setting("2 6", "Valid lengths", maximum=400, help=LENGTHS)
-    batch: str = setting(
+    toy_lens: str = text("2 6", "Valid lengths", 400, help=LENGTHS)
+    batch: str = text(
         "hello world | the cat walks on the street | good morning my friend",
         "Memories, apart by |",
-        maximum=2000,
+        2000,
         help=f"Up to {MAX_SENTENCES} sentences of up to {MAX_TOKENS} tokens.",
     )
-    batch_lens: str = setting(
-        "", "Valid lengths", maximum=400, help=f"Empty: counted from the sentences. {LENGTHS}"
+    batch_lens: str = text(
+        "", "Valid lengths", 400, help=f"Empty: counted from the sentences. {LENGTHS}"
     )
-    sequence: int = setting(
-        0, "Sequence", minimum=0, maximum=MAX_SENTENCES - 1, step=1, help="Of the batch, from 0."
-    )
-    dimension: int = setting(
-        0, "Dimension", minimum=0, maximum=299, step=1, help="Of the output, from 0."
-    )
+    sequence: int = whole(0, "Sequence", 0, MAX_SENTENCES - 1, help="Of the batch, from 0.")
+    dimension: int = whole(0, "Dimension", 0, 299, help="Of the output, from 0.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from torch.nn.functional import max_pool2d
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace
-from attention.core.settings import setting, settings_of
+from attention.core.settings import choice, decimal, settings_of, text
 from attention.core.variants import VARIANTS, Variant
 from attention.display.tables import number
 
@@ -36,28 +36,25 @@ def variants_with_heads() -> tuple[str, ...]:
 class HeadSettings:
     """What the page "Heads" is set to, besides the settings all pages share."""
 
-    heads_variant: str = setting(
+    heads_variant: str = choice(
         "multihead",
         "Variant",
-        options=variants_with_heads,
+        variants_with_heads,
         help="Those with several heads. The variant chosen on other pages stays as it is there.",
     )
-    cover: float = setting(
+    cover: float = decimal(
         0.9,
         "Share of each row drawn",
-        minimum=0.1,
-        maximum=1.0,
-        step=0.05,
+        0.1,
+        1.0,
+        0.05,
         help="Of every query and head, the strongest edges until they hold this share of its "
         "weight. Nothing is renormalised.",
     )
-    active: str = setting(
-        "",
-        "Heads drawn",
-        maximum=200,
-        help="Numbers with commas between, as in 0,2,3. Empty: all of them.",
+    active: str = text(
+        "", "Heads drawn", 200, help="Numbers with commas between, as in 0,2,3. Empty: all of them."
     )
-    sort: str = setting("head", "Sort by", options=("head", *MEASURES))
+    sort: str = choice("head", "Sort by", ("head", *MEASURES))
 
 
 @dataclass(frozen=True, eq=False)

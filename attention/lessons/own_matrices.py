@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
-from attention.core.settings import Config, setting
+from attention.core.settings import Config, text
 from attention.core.variants import QueryKeyValue
 from attention.display.matrix import MAX_CELLS, MatrixError, read_matrix, write_matrix
 
@@ -23,14 +23,14 @@ HELP = "Rows apart by semicolons, numbers by spaces: 1 0 1; 0 2 0."
 class OwnMatrixSettings:
     """The matrices, as text. The example is Karim's “Illustrated: Self-Attention” (2019)."""
 
-    own_x: str = setting("1 0 1 0; 0 2 0 2; 1 1 1 1", "X", maximum=MAX_TEXT, help=HELP)
-    own_W_q: str = setting("1 0 1; 1 0 0; 0 0 1; 0 1 1", "W_q", maximum=MAX_TEXT, help=HELP)
-    own_W_k: str = setting("0 0 1; 1 1 0; 0 1 0; 1 1 0", "W_k", maximum=MAX_TEXT, help=HELP)
-    own_W_v: str = setting("0 2 0; 0 3 0; 1 0 3; 1 1 0", "W_v", maximum=MAX_TEXT, help=HELP)
-    own_mask: str = setting(
+    own_x: str = text("1 0 1 0; 0 2 0 2; 1 1 1 1", "X", MAX_TEXT, help=HELP)
+    own_W_q: str = text("1 0 1; 1 0 0; 0 0 1; 0 1 1", "W_q", MAX_TEXT, help=HELP)
+    own_W_k: str = text("0 0 1; 1 1 0; 0 1 0; 1 1 0", "W_k", MAX_TEXT, help=HELP)
+    own_W_v: str = text("0 2 0; 0 3 0; 1 0 3; 1 1 0", "W_v", MAX_TEXT, help=HELP)
+    own_mask: str = text(
         "1 1 1; 1 1 1; 1 1 1",
         "Mask",
-        maximum=MAX_TEXT,
+        MAX_TEXT,
         help="One row per query, one number per key: 0 hides the key from the query.",
     )
 
@@ -64,9 +64,9 @@ def read_own_matrices(settings: OwnMatrixSettings) -> OwnMatrices | dict[str, st
     texts = vars(settings)
     read: dict[str, Tensor] = {}
     wrong: dict[str, str] = {}
-    for name, text in texts.items():
+    for name, written in texts.items():
         try:
-            read[name] = read_matrix(text)
+            read[name] = read_matrix(written)
         except MatrixError as error:
             wrong[name] = str(error)
     if wrong:

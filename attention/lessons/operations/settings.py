@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.core.settings import setting
+from attention.core.settings import choice, decimal, text, whole
 from attention.display.matrix import MatrixError, cells, read_matrix, read_stack
 
 MAX_MATRICES, MAX_NUMBERS, MAX_TEXT = 4, 144, 4000
@@ -17,96 +17,77 @@ HELP = "Rows apart by semicolons, numbers by spaces, matrices of a stack by |: 1
 class OperationSettings:
     """What the page "Operations" is set to; the last three say which cell is explained."""
 
-    operation: str = setting(
+    operation: str = choice(
         "bmm",
         "Operation",
-        options=("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
+        ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
     )
-    bmm_a: str = setting(
-        "1 2 3; 4 5 6 | 1 0 -1; 2 2 0", "A", maximum=MAX_TEXT, when=("operation", "bmm"), help=HELP
+    bmm_a: str = text(
+        "1 2 3; 4 5 6 | 1 0 -1; 2 2 0", "A", MAX_TEXT, when=("operation", "bmm"), help=HELP
     )
-    bmm_b: str = setting(
-        "1 0; 0 1; 2 -1 | 3 1; 0 2; 1 1",
-        "B",
-        maximum=MAX_TEXT,
-        when=("operation", "bmm"),
-        help=HELP,
+    bmm_b: str = text(
+        "1 0; 0 1; 2 -1 | 3 1; 0 2; 1 1", "B", MAX_TEXT, when=("operation", "bmm"), help=HELP
     )
-    transpose_x: str = setting(
-        "1 2 3; 4 5 6 | 7 8 9; 10 11 12",
-        "x",
-        maximum=MAX_TEXT,
-        when=("operation", "transpose"),
-        help=HELP,
+    transpose_x: str = text(
+        "1 2 3; 4 5 6 | 7 8 9; 10 11 12", "x", MAX_TEXT, when=("operation", "transpose"), help=HELP
     )
-    transpose_dims: str = setting(
+    transpose_dims: str = choice(
         "1-2",
         "Dimensions that change places",
-        options=("1-2", "0-1", "0-2"),
+        ("1-2", "0-1", "0-2"),
         when=("operation", "transpose"),
     )
-    softmax_x: str = setting(
-        "1 2 3; 3 2 1 | 0 0 4; 1 1 1",
-        "x",
-        maximum=MAX_TEXT,
-        when=("operation", "softmax"),
-        help=HELP,
+    softmax_x: str = text(
+        "1 2 3; 3 2 1 | 0 0 4; 1 1 1", "x", MAX_TEXT, when=("operation", "softmax"), help=HELP
     )
-    softmax_dim: str = setting(
+    softmax_dim: str = choice(
         "2",
         "Along dim",
-        options=("0", "1", "2"),
+        ("0", "1", "2"),
         when=("operation", "softmax"),
         help="The index that runs over the numbers which share one sum.",
     )
-    temperature_x: str = setting(
+    temperature_x: str = text(
         "2 1 0 -1",
         "x",
-        maximum=MAX_TEXT,
+        MAX_TEXT,
         when=("operation", "temperature"),
         help="One row of numbers, with spaces between: 2 1 0 -1.",
     )
-    temperature: float = setting(
-        0.5,
-        "Temperature T",
-        minimum=0.05,
-        maximum=10.0,
-        step=0.05,
-        when=("operation", "temperature"),
+    temperature: float = decimal(
+        0.5, "Temperature T", 0.05, 10.0, 0.05, when=("operation", "temperature")
     )
-    mask_keys: int = setting(
-        4, "Keys", minimum=1, maximum=16, step=1, when=("operation", "sequence_mask")
-    )
-    masked_scores: str = setting(
+    mask_keys: int = whole(4, "Keys", 1, 16, when=("operation", "sequence_mask"))
+    masked_scores: str = text(
         "0 1 2 3; 3 2 1 0 | 1 1 1 1; 0 0 0 10",
         "scores",
-        maximum=MAX_TEXT,
+        MAX_TEXT,
         when=("operation", "masked_softmax"),
         help=HELP,
     )
-    lens_dim: str = setting(
+    lens_dim: str = choice(
         "1-D",
         "Valid lengths",
-        options=("1-D", "2-D"),
+        ("1-D", "2-D"),
         help="1-D: a length for each sequence. 2-D: a length for each query of each sequence.",
     )
-    valid_lens: str = setting(
+    valid_lens: str = text(
         "2 3",
         "valid_lens",
-        maximum=MAX_TEXT,
+        MAX_TEXT,
         when=("lens_dim", "1-D"),
         help="One row, a whole number for each sequence of the batch: 2 3.",
     )
-    valid_lens_2d: str = setting(
+    valid_lens_2d: str = text(
         "1 3; 2 4",
         "valid_lens",
-        maximum=MAX_TEXT,
+        MAX_TEXT,
         when=("lens_dim", "2-D"),
         help="A row for each sequence, a whole number for each of its queries: 1 3; 2 4.",
     )
-    operation_batch: int = setting(0, "Matrix", minimum=0, maximum=MAX_NUMBERS - 1, step=1)
-    operation_row: int = setting(1, "Row", minimum=0, maximum=MAX_NUMBERS - 1, step=1)
-    operation_column: int = setting(0, "Column", minimum=0, maximum=MAX_NUMBERS - 1, step=1)
+    operation_batch: int = whole(0, "Matrix", 0, MAX_NUMBERS - 1)
+    operation_row: int = whole(1, "Row", 0, MAX_NUMBERS - 1)
+    operation_column: int = whole(0, "Column", 0, MAX_NUMBERS - 1)
 
 
 # Reading

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Generator, Tensor
 
 from attention.core.functional import Trace, drop
-from attention.core.settings import setting
+from attention.core.settings import choice, decimal, whole
 from attention.core.variants import Variant
 from attention.display.matrix import Matrix
 from attention.display.tables import Working
@@ -23,30 +23,28 @@ STEPS = (
 class StepSettings:
     """What the page "Step by step" is set to, besides the settings all pages share."""
 
-    input: str = setting(
+    input: str = choice(
         "sentence",
         "Numbers",
-        options=("sentence", "matrices"),
+        ("sentence", "matrices"),
         help="sentence: its word vectors. matrices: small ones of your own, to edit.",
     )
-    step: str = setting("x", "Step", options=STEPS)
-    row: int = setting(0, "Row", minimum=0, maximum=511, step=1)
-    column: int = setting(0, "Column", minimum=0, maximum=511, step=1)
-    dropout: float = setting(
+    step: str = choice("x", "Step", STEPS)
+    row: int = whole(0, "Row", 0, 511)
+    column: int = whole(0, "Column", 0, 511)
+    dropout: float = decimal(
         0.0,
         "Dropout",
-        minimum=0.0,
-        maximum=0.9,
-        step=0.05,
+        0.0,
+        0.9,
+        0.05,
         help="The share of weights set to 0 while a model is trained. Explore shows none.",
     )
-    dropout_seed: int = setting(
-        0, "Dropout seed", minimum=0, maximum=9999, step=1, help="Draws other weights to drop."
-    )
-    predict: str = setting(
+    dropout_seed: int = whole(0, "Dropout seed", 0, 9999, help="Draws other weights to drop.")
+    predict: str = choice(
         "off",
         "Predict, then reveal",
-        options=("off", "on"),
+        ("off", "on"),
         help="Hides the result of a step until you have guessed its greatest cell.",
     )
 
