@@ -1,60 +1,205 @@
-"""What a page holds that AppTest has run, without a browser."""
+"""The app as AppTest runs it, without a browser: how a page is opened, and what it then holds."""
 
 from __future__ import annotations
 
+import functools
+import html
 import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+import numpy
+import torch
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Widget
+from torch import Tensor
+
+from attention.app.pages import default_page
+from attention.display.matrix import Matrix
+
+SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
+TIMEOUT = 120  # seconds: the machine may be busy
+READ_AS_MARKDOWN = {
+    *("caption", "error", "exception", "header", "info", "latex", "markdown"),
+    *("subheader", "success", "title", "warning"),
+}
 
 
-def said(app: AppTest) -> str:
-    """All the page's raw HTML, where a visitor's words may stand escaped."""
-    return "\n".join(item.proto.body for item in app.get("html"))
-
-
-def choice(app: AppTest, name: str) -> Any:
-    """The buttons to choose a setting by."""
-    return next(item for item in app.get("button_group") if item.key == name)
-
-
-def messages(app: AppTest) -> list[tuple[dict[str, Any], bytes]]:
-    """What the scripts of our components receive: headers, and the bytes behind each."""
-    found = []
-    for component in app.get("bidi_component"):
-        if data := component.proto.bytes:
-            end = 4 + int.from_bytes(data[:4], "little")
-            found.append((json.loads(data[4:end]), data[end:]))
-    return found
-
-
-def headers(app: AppTest) -> list[dict[str, Any]]:
-    """The headers alone."""
-    return [header for header, _ in messages(app)]
-
-
-def offer(app: AppTest) -> dict[str, Any]:
-    """The examples there are to take, and the words before them."""
-    return dict(_offer(app)[1])
-
-
-def take(app: AppTest, example: str) -> AppTest:
-    """Click one of the examples, as the browser tells the server, and run."""
-    component, data = _offer(app)
-    states = app._tree.get_widget_states()
-    event = [{"event": "example", "value": data["texts"].index(example)}]
-    name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
-    states.widgets.append(WidgetState(id=name, json_trigger_value=json.dumps(event)))
-    app.query_params.clear()  # as in a browser, the widgets have taken the link over
-    app._run(states)
+def opened(page: str, /, **link: object) -> App:
+    """The page of that name as a link opens it; of a list all texts are given."""
+    app = App(SCRIPT, default_timeout=TIMEOUT)
+    app._bidi_component_manager = _installed_components()
+    for name, value in link.items():
+        several = value if isinstance(value, list | tuple) else [value]
+        app.query_params[name] = [str(one) for one in several]
+    if page != default_page().name:
+        app.switch_page(f"pages/{page}.py")
+    app.run()
     return app
 
 
-def _offer(app: AppTest) -> tuple[Any, dict[str, Any]]:
-    for component in app.get("bidi_component"):
-        data = json.loads(component.proto.json or "{}")
-        if "texts" in data:
-            return component, data
-    raise AssertionError("the page has no examples")
+@functools.cache
+def _installed_components() -> BidiComponentManager:
+    """AppTest would look for them at every opening, which takes it longer than the page."""
+    manager = BidiComponentManager()
+    manager.discover_and_register_components(start_file_watching=False)
+    return manager
+
+
+class App(AppTest):
+    """A visit to the app: nothing may fail, whatever is done."""
+
+    def _run(self, widget_state: WidgetStates | None = None, timeout: float | None = None) -> App:
+        super()._run(widget_state, timeout)
+        assert not self.exception
+        return self
+
+    # What is shown
+
+    @property
+    def said(self) -> str:
+        """All raw HTML but the style, where a visitor's words may stand escaped."""
+        return said(self)
+
+    @property
+    def notes(self) -> list[str]:
+        """The quiet lines, as read."""
+        return [html.unescape(note) for note in re.findall(r"<p class='note'>(.*?)</p>", self.said)]
+
+    @property
+    def tables(self) -> list[dict[str, list[str]]]:
+        """Each table of numbers by column, as read; without a title the names, last the totals."""
+        found = []
+        for body in re.findall(r"<table>(.*?)</table>", self.said):
+            lines = [re.findall(r"<t[hd].*?</t[hd]>", line) for line in body.split("</tr>")[:-1]]
+            texts = [[html.unescape(re.sub("<.*?>", "", cell)) for cell in line] for line in lines]
+            found.append({title: [*column] for title, *column in zip(*texts, strict=True)})
+        return found
+
+    @property
+    def read_as_markdown(self) -> str:
+        """All words that Streamlit reads as markdown or LaTeX: texts, labels, hints."""
+        words = []
+        for item in (*self.main, *self.sidebar):
+            words += [str(getattr(item, "label", "")), str(getattr(item, "help", ""))]
+            if item.type in READ_AS_MARKDOWN:
+                words.append(str(item.value))
+        return "\n".join(words)
+
+    # What is sent
+
+    @property
+    def sent(self) -> dict[str, Sent]:
+        """What every component of ours is sent, by its key, as they stand on the page."""
+        return {str(item.key): _sent(item.proto) for item in self.get("bidi_component")}
+
+    @property
+    def rows(self) -> list[Sent]:
+        """All rows of matrices, as they stand on the page."""
+        return [part for part in self.sent.values() if "parts" in part.header]
+
+    @property
+    def names_sent(self) -> Iterator[list[str]]:
+        """Every list of words that a component is sent, however deep in its header."""
+        todo: list[Any] = [part.header for part in self.sent.values()]
+        while todo:
+            match todo.pop():
+                case Mapping() as header:
+                    todo += header.values()
+                case [str(), *_] as names:
+                    yield list(names)
+                case [*more]:
+                    todo += more
+
+    # What can be done
+
+    @property
+    def controls(self) -> dict[str, Any]:
+        """The widgets there are, by key: those that set something have the setting's name."""
+        every = [item for item in (*self.main, *self.sidebar) if isinstance(item, Widget)]
+        return {item.key: item for item in every if item.key}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the widgets are set to, by key."""
+        return {key: widget.value for key, widget in self.controls.items()}
+
+    def choose(self, name: str, value: Any) -> App:
+        """Set a setting by its widget."""
+        self.controls[name].set_value(value).run()
+        return self
+
+    def press(self, label: str) -> App:
+        """Click the button of that label or key."""
+        next(button for button in self.button if label in (button.label, button.key)).click().run()
+        return self
+
+    def tell(self, key: str, event: str, value: Any) -> App:
+        """Run as after something was done in the browser to the component of that key."""
+        (proto,) = (item.proto for item in self.get("bidi_component") if item.key == key)
+        states = self._tree.get_widget_states()
+        happened = json.dumps([{"event": event, "value": value}])
+        name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{proto.id}__events"
+        states.widgets.append(WidgetState(id=name, json_trigger_value=happened))
+        return self._run(states)
+
+    def take(self, example: str) -> App:
+        """Click one of the examples there are to take."""
+        texts = self.sent["examples"].header["texts"]
+        return self.tell("examples", "example", texts.index(example))
+
+
+@dataclass(frozen=True, eq=False)
+class Sent:
+    """What the script of one component receives: a header, float32 numbers, bytes behind them."""
+
+    header: dict[str, Any]
+    numbers: Tensor
+    rest: bytes
+
+    @property
+    def names(self) -> list[str]:
+        """Of a row of matrices what they are called."""
+        return [part["name"] for part in self.header["parts"]]
+
+    @property
+    def matrices(self) -> list[Tensor]:
+        """Of a row of matrices the numbers, nan where masked. (rows, columns) each."""
+        shapes = [(part["rows"], part["columns"]) for part in self.header["parts"]]
+        cells = self.numbers.split([rows * columns for rows, columns in shapes])
+        return [some.reshape(shape) for some, shape in zip(cells, shapes, strict=True)]
+
+    @property
+    def result(self) -> Tensor:
+        """The last matrix of a row."""
+        return self.matrices[-1]
+
+
+def _sent(proto: Any) -> Sent:
+    if not proto.bytes:
+        return Sent(json.loads(proto.json), torch.empty(0), b"")
+    start = 4 + int.from_bytes(proto.bytes[:4], "little")
+    header = json.loads(proto.bytes[4:start])
+    end = start + 4 * header["floats"]
+    floats = numpy.frombuffer(proto.bytes[start:end], numpy.float32)
+    return Sent(header, torch.from_numpy(floats.copy()), proto.bytes[end:])
+
+
+def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:
+    """What a row of these parts is sent: the numbers of its matrices, nan where masked."""
+    shown = [part for part in parts if isinstance(part, Matrix)]
+    masked = [torch.zeros(1) > 0 if part.allowed is None else ~part.allowed for part in shown]
+    numbers = [part.numbers.detach().float() for part in shown]
+    return [each.masked_fill(mask, torch.nan) for each, mask in zip(numbers, masked, strict=True)]
+
+
+def said(app: AppTest) -> str:
+    """All the page's raw HTML but the style, where a visitor's words may stand escaped."""
+    bodies = [item.proto.body for item in app.get("html")]
+    return "\n".join(body for body in bodies if not body.startswith("<style>"))

@@ -60,11 +60,14 @@ def inside(file: str) -> None:
 def _enter() -> None:
     """The other half of `inside`, and the opened link, before any bound widget is drawn.
 
-    What a link says wrongly is taken out of the address, so that no widget fails on it.
+    What a link says wrongly is taken out of the address, so that no widget fails on it. Where code
+    has just put the address right, see `session.choose`, all begins with what it says now.
     """
     if return_to := st.session_state.pop("return_to", None):
         st.switch_page(return_to, query_params=_link())
     st.session_state["framed"] = True
+    if st.session_state.pop("address_is_old", False):
+        st.rerun()
     if "link_problems" not in st.session_state:
         link = _link()
         taken, st.session_state["link_problems"] = read_link(link, width_of)

@@ -117,5 +117,15 @@ def with_sentence(settings: Settings, sentence: str) -> Settings:
 
 
 def choose(name: str, value: Value) -> None:
-    """Set a bound setting from code, within a callback; Streamlit writes it into the address."""
-    st.session_state[name] = list(value) if isinstance(value, tuple) else value
+    """Set a bound setting from code, within a callback; Streamlit writes it into the address.
+
+    But not for a widget that is yet to be drawn: that one takes what the address says.
+    """
+    chosen = list(value) if isinstance(value, tuple) else value
+    if name not in st.session_state.get("drawn", ()):
+        if name in st.query_params:
+            del st.query_params[name]
+            st.session_state["address_is_old"] = True
+        if value != every_setting()[name].default:
+            st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
+    st.session_state[name] = chosen

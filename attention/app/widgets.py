@@ -52,6 +52,7 @@ def widget(
     offered: those of its choices that mean something here, None = all; boxed: a box to write the
     number into, also where it is not whole.
     """
+    st.session_state.setdefault("drawn", set()).add(name)
     about = every_setting()[name]
     default = about.default
     shared: dict[str, Any] = {
