@@ -1,0 +1,161 @@
+"""What holds of every page that is declared, whatever it shows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from attention.app.links import every_setting, read_link
+from attention.app.pages import PAGES, SHARED, Page, variant_settings
+from attention.claims.identities import CLAIMS
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.inputs.text import tokenize
+from attention.lessons.compare import OTHER
+from attention.lessons.operations import OPERATIONS
+from attention.pipeline import Selection
+from tests.hostile import HOSTILE
+from tests.running import opened
+
+Link = dict[str, str]
+BATCH = {"cross": "batch", "batch_example": "sentences"}
+OF_SENTENCES: dict[str, list[Link]] = {
+    "steps": [{"step": "weights"}],
+    "cross": [{}, BATCH],
+    "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
+    "operations": [],
+    "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
+}
+OF_NUMBERS: dict[str, list[Link]] = {
+    "steps": [{"input": "matrices"}],
+    "cross": [{"cross": "batch"}],
+    "operations": [{"operation": name} for name in OPERATIONS],
+}
+READING = [(page, link) for page in PAGES for link in OF_SENTENCES.get(page.name, [{}])]
+VIEWS = [*READING, *((page, link) for page in PAGES for link in OF_NUMBERS.get(page.name, []))]
+FIRST_TOKENS = {"identities": 24, "cross": 16}
+BOXES = ("s", "s2", "target", "memory", "batch")
+
+EMPTY = [text for text in HOSTILE if not tokenize(text)]
+LONG = [text for text in HOSTILE if len(text) > 1000]
+JOINED = " ".join(text for text in HOSTILE if text not in LONG)
+TAG = re.compile(r"<(/?style|script|img|a\b|b>bold)")
+
+
+def views(some: list[tuple[Page, Link]]) -> pytest.MarkDecorator:
+    """Runs a test for each of these views of pages."""
+    ids = [" ".join([page.name, *link.values()]) for page, link in some]
+    return pytest.mark.parametrize(("page", "link"), some, ids=ids)
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+def typed(page: Page, text: str) -> Link:
+    """The same text in all boxes of a page."""
+    declared = SHARED | page.declared
+    return {name: text for name, about in declared.items() if about.is_text}
+
+
+@views(VIEWS)
+def test_a_page_opens_as_it_is_and_on_a_single_word(page: Page, link: Link) -> None:
+    for words in ({}, dict.fromkeys(BOXES, "cat")):
+        app = opened(page.name, **link, **words)
+        assert len(app.sent) > 1
+        assert not app.info
+
+
+@views(VIEWS)
+def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) -> None:
+    for text in EMPTY:
+        app = opened(page.name, **link, **typed(page, text))
+        assert app.info or app.notes
+
+
+@views(VIEWS)
+@pytest.mark.parametrize("text", [JOINED, *LONG], ids=["joined", "long"])
+def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(
+    page: Page, link: Link, text: str
+) -> None:
+    app = opened(page.name, **link, **typed(page, text))
+    assert not TAG.search(app.said)
+    markdown = app.read_as_markdown
+    words = {word for word in [*tokenize(text), *HOSTILE] if len(word) > 3 and not word.isalpha()}
+    assert not [word for word in words if word in markdown]
+    if text == JOINED and (page, link) in READING:
+        most = FIRST_TOKENS.get(page.name) if link else None
+        shown = {re.sub(r" \(\d+\)$", "", name) for names in app.names_sent for name in names}
+        assert shown >= set(tokenize(text)[:most])
+
+
+@views([view for view in READING if view[0].name != "identities" and view[1] != BATCH])
+def test_of_600_tokens_512_are_shown_and_the_page_says_so(page: Page, link: Link) -> None:
+    app = opened(page.name, **link, **dict.fromkeys(BOXES[:4], "cat " * 600), query="511")
+    assert max(map(len, app.names_sent)) == 512
+    assert "600 tokens, the last 88 left out" in app.sent["examples"].header["words"]
+
+
+@views(READING)
+def test_a_word_without_a_vector_is_told(page: Page, link: Link) -> None:
+    app = opened(page.name, **link, **dict.fromkeys(BOXES, "cat zzxqy"))
+    assert any("o vector" in note and "zero" in note for note in app.notes)
+
+
+@every_page
+def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Page) -> None:
+    declared = SHARED | settings_of(Selection) | variant_settings() | page.declared
+    link = {name: "<b>" for name, about in declared.items() if not about.is_text} | {"<b>": "1"}
+    app = opened(page.name, **link)
+    _, problems = read_link({name: [text] for name, text in link.items()}, lambda vectors: 50)
+    assert problems[-1].endswith("more settings of this link could not be taken.")
+    assert [note for note in app.notes if note in problems] == problems
+    assert not TAG.search(app.said)
+    assert app.values == opened(page.name).values
+
+
+def menus(page: Page) -> list[str]:
+    """The names of the menus of variants that a page has."""
+    beside = page.beside(lambda name: every_setting()[name].default)
+    names = [*beside, *page.declared]
+    return [name for name in names if set(every_setting()[name].choices) & VARIANTS.keys()]
+
+
+@pytest.mark.parametrize(
+    ("page", "menu", "variant"),
+    [
+        pytest.param(page.name, menu, name, id=f"{page.name} {menu} {name}")
+        for page in PAGES
+        for menu in menus(page)
+        for name in every_setting()[menu].choices
+    ],
+)
+def test_every_variant_is_shown_wherever_one_can_be_chosen(
+    page: str, menu: str, variant: str
+) -> None:
+    app = opened(page, **{menu: variant})
+    assert app.controls[menu].value == variant
+    assert not app.notes
+    side = OTHER if menu.startswith(OTHER) else ""
+    own = settings_of(VARIANTS[variant].Config).keys() - SHARED.keys()
+    assert {side + name for name in own} <= app.controls.keys()
+
+
+def test_settings_go_along_from_page_to_page() -> None:
+    chosen: dict[str, Any] = {"s": "good morning", "vectors": "random", "scale": "none", "seed": 7}
+    app = opened("explore", **chosen)
+    for page in [*PAGES, PAGES[0]]:
+        app.switch_page(page.path)
+        drawn = app.run().values
+        assert {name: drawn.get(name, value) for name, value in chosen.items()} == chosen
+    assert chosen.items() <= drawn.items()
+
+
+@every_page
+def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm = opened(page.name, mask="causal", s="cat sat")
+    monkeypatch.undo()
+    assert opened(page.name, mask="causal", s="cat sat").values == warm.values
