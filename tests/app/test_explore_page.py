@@ -1,196 +1,177 @@
-"""The pages as Streamlit runs them, without a browser."""
+"""The page "Explore", and what all pages have from it: the settings at the side, the sentence."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from torch import Tensor
+import torch
+from torch.testing import assert_close
 
-from attention.core import functional
-from attention.core import settings as params
-from attention.core.settings import setting, settings_of
-from attention.core.variants import VARIANTS, Variant, register
-from attention.inputs.text import tokenize
-from tests.hostile import HOSTILE
-from tests.running import choice, headers, offer, said, take
+from attention.core.settings import Setting, settings_of
+from attention.core.variants import VARIANTS
+from attention.display import captions
+from attention.pipeline import Selection, Settings
+from tests.core.variant_claims import readmes_variant
+from tests.lessons.making import result_of
+from tests.running import opened
 
-
-def opened(**link: str) -> AppTest:
-    app = AppTest.from_file("../streamlit_app.py", default_timeout=30)
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def drawn(app: AppTest, name: str) -> bool:
-    kinds = ("button_group", "number_input", "slider", "text_input")
-    return any(item.key == name for kind in kinds for item in app.get(kind))
-
-
-def token_view(app: AppTest) -> dict[str, Any]:
-    return next(header for header in headers(app) if "known" in header)
+MASKS = ["causal", "length", "window", "cells"]
 
 
 def test_the_page_opens_on_the_published_defaults() -> None:
-    app = opened()
-    assert not app.exception
-    assert app.text_input(key="s").value == "the cat walks on the street"
-    assert [choice(app, name).value for name in ("variant", "vectors", "scale", "mask")] == [
-        "dot",
-        "glove",
-        "1/√d_k",
-        "none",
-    ]
-    assert choice(app, "positions").value == "none"
-    assert choice(app, "stage").value == "weights"
-    assert app.number_input(key="query").value == 0
-    assert token_view(app)["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+    app = opened("explore")
+    declared = settings_of(Settings) | settings_of(Selection)
+    names = ("s", "variant", "vectors", "scale", "mask", "positions", "stage", "query")
+    for name in names:
+        default = declared[name].default
+        assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
+    assert app.sent["tokens"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+
+
+def bound(about: Setting, end: int) -> Any:
+    """The first or last legal value of a setting, as its widget has it."""
+    if about.choices:
+        return about.choices[end]
+    return type(about.default)((about.minimum, about.maximum)[end])
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_link_sets_every_field_of_a_variant_to_its_bounds(name: str) -> None:
+@pytest.mark.parametrize("end", [0, -1])
+def test_a_link_sets_every_setting_to_its_bounds(name: str, end: int) -> None:
     own = settings_of(VARIANTS[name].Config)
-    for pick in (min, max):
-        link = {"variant": name}
-        for field, (_, about) in own.items():
-            bounds = about.choices() or (about.minimum, about.maximum)
-            whole = isinstance(own[field][0], int)
-            value = pick(bounds)
-            link[field] = str(int(value) if whole else value)
-        app = opened(**link)
-        assert not app.exception
-        assert choice(app, "variant").value == name
-        for field in own:
-            shown = app.session_state[field]
-            assert str(shown) == link[field] or math.isclose(float(shown), float(link[field]))
+    numbers = {
+        field: about
+        for field, about in settings_of(Settings).items()
+        if about.maximum is not None and not about.is_text
+    }
+    expected: dict[str, Any] = {
+        field: bound(about, end)
+        for field, about in (own | numbers).items()
+        if field != "head" or "heads" in own
+    }
+    expected |= {"variant": name, "vectors": "random", "scale": "factor", "mask": MASKS}
+    assert expected.items() <= opened("explore", **expected).values.items()
 
 
 @pytest.mark.parametrize(
     ("link", "present", "absent"),
     [
-        ({}, [], ["seed", "d_model", "factor", "valid_len", "radius", "cells", "parameters"]),
-        ({"variant": "qkv"}, ["seed", "parameters", "d_k", "d_v"], ["sigma", "d_hidden"]),
-        ({"variant": "gaussian"}, ["sigma"], ["seed", "parameters"]),
-        ({"vectors": "random"}, ["seed", "d_model"], ["parameters"]),
-        ({"scale": "factor"}, ["factor"], ["radius"]),
-        ({"mask": "length"}, ["valid_len"], ["radius", "cells"]),
-        ({"mask": "window"}, ["radius"], ["valid_len", "cells"]),
-        ({"mask": "custom"}, ["cells"], ["valid_len", "radius"]),
+        ({}, "", "seed d_model factor valid_len radius cells parameters head"),
+        ({"variant": "qkv"}, "seed parameters d_k d_v", "sigma d_hidden head"),
+        ({"variant": "grouped"}, "seed parameters heads groups head", "d_k"),
+        ({"variant": "gaussian"}, "sigma", "seed parameters"),
+        ({"vectors": "random"}, "seed d_model", "parameters"),
+        ({"scale": "factor"}, "factor", "radius"),
+        ({"mask": "length"}, "valid_len", "radius cells"),
+        ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
     ],
 )
 def test_only_settings_that_mean_something_are_shown(
-    link: dict[str, str], present: list[str], absent: list[str]
+    link: dict[str, Any], present: str, absent: str
 ) -> None:
-    app = opened(**link)
-    assert [name for name in present if not drawn(app, name)] == []
-    assert [name for name in absent if drawn(app, name)] == []
+    app = opened("explore", **link)
+    drawn = app.controls.keys() | app.sent.keys()
+    assert set(present.split()) <= drawn
+    assert not drawn & set(absent.split())
 
 
-def test_an_empty_sentence_is_met_with_a_word() -> None:
-    app = opened(s="")
-    assert not app.exception
-    assert "Type a sentence" in app.info[0].value
+@pytest.mark.parametrize(("variant", "mixed"), [("grouped", []), ("talking", ["masked", "mixed"])])
+def test_the_figures_are_sent_the_numbers_of_the_head_that_is_shown(
+    variant: str, mixed: list[str]
+) -> None:
+    settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
+    settings["mask"] = ("causal", "length")
+    app = opened("explore", s="a b c d e", vectors="random", query=3, **settings)
+    result = result_of("a b c d e", **settings)
+    trace, figures = result.trace, app.sent
+    assert app.controls["stage"].options == list(trace.stages)
+    stages = ["scores", "weights", "scaled", *mixed]
+    expected = torch.stack([trace.stages[stage] for stage in stages])
+    heatmap = figures["weights_heatmap"]
+    assert heatmap.header["sent"] == stages
+    assert heatmap.header["scale"] == pytest.approx(trace.scale)
+    assert_close(heatmap.numbers, expected.flatten())
+    assert trace.mask is not None
+    shown = trace.weights.masked_fill(~trace.mask, torch.nan)
+    assert_close(figures["tokens"].numbers, shown.flatten(), equal_nan=True)
+    assert_close(figures["terms"].numbers[-len(trace.output[3]) :], trace.output[3])
+    assert captions.row_words(result.masks, 3, result.tokens) in app.notes
 
 
-def test_an_example_replaces_the_sentence() -> None:
-    app = opened()
-    take(app, offer(app)["texts"][1])
-    assert app.text_input(key="s").value == "she sat by the river bank"
-    assert token_view(app)["tokens"][-1] == "bank"
+def test_one_head_of_several_is_said_to_be_one() -> None:
+    words = "One head of 5: y is the output of head 3 by itself"
+    mixed = "after they were mixed across heads"
+    dot, several, talking = (
+        opened("explore", variant=name, head=3).read_as_markdown
+        for name in ("dot", "multihead", "talking")
+    )
+    assert "One head of" not in dot
+    assert words in several
+    assert mixed not in several
+    assert words in talking
+    assert mixed in talking
 
 
-def test_one_token_attends_to_itself() -> None:
-    app = opened(s="cat")
-    assert not app.exception
-    assert "Σw = 1.000000" in said(app)
+def test_an_example_replaces_the_sentence_and_a_click_chooses_a_token() -> None:
+    app = opened("explore").take("she sat by the river bank")
+    assert app.values["s"] == "she sat by the river bank"
+    app.tell("tokens", "query", 4)
+    assert app.sent["tokens"].header["query"] == 4
+    assert app.query_params == {"s": "she sat by the river bank", "query": "4"}
+    app.tell("tokens", "query", 6)
+    assert app.values["query"] == 4, "there is no such token"
 
 
-def test_of_600_tokens_512_are_shown_and_the_page_says_so() -> None:
-    app = opened(s="cat " * 600)
-    assert not app.exception
-    assert len(token_view(app)["tokens"]) == 512
-    assert "600 tokens, the last 88 left out" in offer(app)["words"]
+def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
+    app = opened("explore", mask="cells", cells="0:1")
+    app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
+    assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
+    hidden = app.sent["tokens"].numbers.reshape(6, 6).isnan()
+    assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
 
 
-def test_a_word_without_a_vector_is_marked() -> None:
-    app = opened(s="cat zzxqy")
-    assert token_view(app)["known"] == [True, False]
-    assert "No vector for “zzxqy”" in said(app)
+def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
+    app = opened("explore", mask="length", valid_len=0)
+    assert "Σw = 0.000000" in app.said
+    assert any("may attend to nothing" in note for note in app.notes)
 
 
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        ({"variant": "foo"}, "variant must be one of"),
-        ({"query": "many"}, "query must be a whole number"),
-        ({"query": "77"}, "There is no token 77"),
-        ({"scale": "factor", "factor": "nan"}, "factor must lie between 0.0 and 10.0, got nan"),
-        ({"scale": "factor", "factor": "1e9"}, "factor must lie between"),
-        ({"seed": "-1"}, "seed must lie between 0 and 9999, got -1"),
-        ({"query": "inf"}, "query must be a whole number, got &#x27;inf&#x27;"),
-        ({"query": "1e400"}, "query must be"),
-        ({"query": "1.9"}, "query must be a whole number"),
-        ({"vectors": "random", "d_model": "inf"}, "d_model must be a whole number"),
-        ({"bogus": "<b>"}, "“bogus” is not a setting"),
-        ({"<b>x": "1"}, "“&lt;b&gt;x” is not a setting"),
-        ({"mask": "custom", "cells": "<img src=x>"}, "got &#x27;&lt;img&#x27;"),
-        ({"s": "cat " * 1300}, "s must have at most 5000 characters"),
-    ],
-)
-def test_a_bad_link_falls_back_with_a_visible_word(link: dict[str, str], words: str) -> None:
-    app = opened(**link)
-    assert not app.exception
-    assert words in said(app)
+def test_of_a_name_given_twice_the_last_counts_and_of_masks_all_do() -> None:
+    app = opened("explore", scale="factor", factor=[2, 3], mask=["length", "causal", "foo"])
+    assert app.values["factor"] == 3
+    assert set(app.values["mask"]) == {"causal", "length"}
+    assert any(note.startswith("mask must be some of causal") for note in app.notes)
 
 
-@pytest.mark.parametrize("sentence", HOSTILE)
-def test_hostile_sentences_are_neither_interpreted_nor_fatal(sentence: str) -> None:
-    app = opened(s=sentence, variant="qkv", mask="causal")
-    assert not app.exception
-    if not tokenize(sentence):
-        return
-    assert token_view(app)["tokens"] == tokenize(sentence)
-    markdown = [item.value for item in (*app.markdown, *app.caption)]
-    labels = [item.label for kind in ("button", "download_button") for item in app.get(kind)]
-    for token in tokenize(sentence):
-        if len(token) > 3 and not token.isalpha():
-            assert not [text for text in (*markdown, *labels) if token in text]
-            assert token not in said(app) or "<" not in token
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
+    app = opened("explore", **link, stage="mixed")
+    assert app.sent["weights_heatmap"].header["stage"] == "weights"
+    assert app.sent["tokens"].header["query"] == 5
+    for words in (
+        "There is no token 77 in this sentence; showing the last, 5.",
+        "There is no head 9 of 5; showing the last, 4.",
+        "No single cells are hidden: ",
+    ):
+        assert any(note.startswith(words) for note in app.notes)
 
 
-@pytest.fixture
-def throw_away() -> Iterator[type[Variant]]:
-    @register
-    class Faded(Variant):
-        @dataclass(frozen=True)
-        class Config(params.Config):
-            fading: float = setting(0.5, "Fading", minimum=0.0, maximum=2.0, step=0.5)
-
-        name = "faded"
-        title = "Faded attention"
-        formula = r"s_{ij} = -\lambda |i - j|"
-        source = "A test"
-
-        def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
-            return functional.dot_scores(queries, keys) * self.config.fading
-
-    yield Faded
-    del VARIANTS["faded"]
+def test_what_was_wrong_with_a_link_is_said_until_something_is_changed() -> None:
+    app = opened("explore", s="cat " * 1300, seed=-1)
+    assert app.notes == [
+        "s must have at most 5000 characters, got 5200; showing its first 5000 instead.",
+        "seed must lie between 0 and 9999, got -1; showing 0 instead.",
+    ]
+    assert app.choose("scale", "none").notes == []
 
 
-def test_a_new_variant_is_found_unaided(throw_away: type[Variant]) -> None:
-    assert "faded" in choice(opened(), "variant").options
-    app = opened(variant="faded", fading="1.5")
-    assert not app.exception
-    assert choice(app, "variant").value == "faded"
-    assert app.slider(key="fading").value == 1.5
-    assert any("Faded attention" in item.value for item in app.markdown)
-    assert any("A test" in item.value for item in app.markdown)
-    fields = [field.name for field in dataclasses.fields(throw_away.Config)]
-    assert fields == ["d_model", "fading"]
+def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: Path) -> None:
+    with readmes_variant(tmp_path) as variant:
+        app = opened("explore", variant=variant.name, reach=1.5)
+        assert variant.name in app.controls["variant"].options
+        assert app.values["reach"] == 1.5
+        assert variant.title in app.read_as_markdown
+        assert variant.source in app.read_as_markdown
+    assert variant.name not in opened("explore").controls["variant"].options
