@@ -1,88 +1,66 @@
-"""The page of two sequences, as Streamlit runs it and as a person sees it in Chromium."""
+"""The page "Two sequences": one sentence over another, and batches with their padding."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
+import torch
+from torch.testing import assert_close
 
-from attention.core.variants import VARIANTS
-from attention.inputs.text import tokenize
-from attention.lessons.cross import PAD
-from tests.hostile import HOSTILE
-from tests.running import headers, offer, said, take
+from attention.display import captions
+from attention.lessons import cross
+from attention.lessons.cross import PAD, CrossSettings
+from attention.pipeline import Settings
+from tests.lessons.making import no_vectors, result_of
+from tests.running import numbers_of, opened
 
-
-def opened(**link: str) -> AppTest:
-    app = AppTest.from_file("../streamlit_app.py", default_timeout=30)
-    app.switch_page("pages/cross.py")
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
-def token_view(app: AppTest) -> dict[str, Any]:
-    return next(header for header in headers(app) if "known" in header)
-
-
-def matrices(app: AppTest) -> list[dict[str, Any]]:
-    return [header for header in headers(app) if "joins" in header]
-
-
-def drawn(app: AppTest) -> set[str]:
-    kinds = ("button_group", "number_input", "slider", "text_input")
-    return {item.key for kind in kinds for item in app.get(kind)}
+BATCH = {"cross": "batch", "batch_example": "sentences"}
+MASKS = ("causal", "length")
 
 
 # Two sentences
 
 
-def test_the_page_opens_on_bonjour_le_monde_asking_hello_world() -> None:
-    app = opened()
+def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_sentence() -> None:
+    app = opened("cross", s="the bank raised its rates")
     assert app.title[0].value == "Two sequences"
-    assert app.text_input(key="asking").value == "bonjour le monde"
-    assert app.text_input(key="memory").value == "hello world"
-    assert token_view(app)["tokens"] == ["bonjour", "le", "monde"]
-    assert token_view(app)["memory"] == {"tokens": ["hello", "world"], "known": [True, True]}
-    assert "asking: 3 tokens · answering: 2 tokens" in offer(app)["words"]
-    assert "s" not in drawn(app)
-
-
-def test_the_sentence_of_explore_does_not_come_along() -> None:
-    assert token_view(opened(s="the bank raised its rates"))["tokens"][0] == "bonjour"
+    shown = app.sent["tokens"].header
+    assert shown["tokens"] == ["bonjour", "le", "monde"]
+    assert shown["memory"] == {"tokens": ["hello", "world"], "known": [True, True]}
+    words = app.sent["examples"].header["words"]
+    assert words.startswith("asking: 3 tokens · answering: 2 tokens")
+    assert {"target", "memory"} <= app.controls.keys()
+    assert "s" not in app.controls
 
 
 def test_the_sentences_are_swapped_and_examples_taken() -> None:
-    app = opened(asking="a b", memory="c")
-    next(button for button in app.button if button.label == "Swap").click().run()
-    assert [app.text_input(key=key).value for key in ("asking", "memory")] == ["c", "a b"]
-    take(app, "who sat by the river / she sat by the river bank")
-    assert token_view(app)["tokens"] == tokenize("who sat by the river")
-    assert token_view(app)["memory"]["tokens"] == tokenize("she sat by the river bank")
+    app = opened("cross", target="a b", memory="c").press("Swap")
+    assert (app.values["target"], app.values["memory"]) == ("c", "a b")
+    app.take("which animal walks / the cat walks on the street")
+    assert app.sent["tokens"].header["tokens"] == ["which", "animal", "walks"]
+    assert app.sent["tokens"].header["memory"]["tokens"][:3] == ["the", "cat", "walks"]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_variant_asks_across(name: str) -> None:
-    app = opened(variant=name, query="2", positions="rotary")
-    assert "<bdi>monde</bdi>" in said(app)
-    assert "Σw = 1.000000" in said(app)
+@pytest.mark.parametrize("variant", ["dot", "talking"])
+def test_the_figures_are_sent_the_numbers_of_queries_over_the_memory(variant: str) -> None:
+    settings: dict[str, Any] = {"variant": variant, "positions": "rotary", "mask": MASKS}
+    settings |= {"d_model": 10, "valid_len": 1}
+    link = {"target": "a b c", "memory": "d e", "query": 2, "vectors": "random"}
+    app = opened("cross", **link, **settings)
+    result = result_of("a b c", "d e", **settings)
+    figures, weights = app.sent, result.trace.weights
+    assert result.trace.mask is not None
+    hatched = weights.masked_fill(~result.trace.mask, torch.nan)
+    assert_close(figures["tokens"].numbers, hatched.flatten(), equal_nan=True)
+    assert_close(figures["weights_heatmap"].numbers[6:12], weights.flatten())
+    assert "Σw = 1.000000" in app.said or variant == "talking"
+    assert captions.row_words(result.masks, 2, result.tokens) in app.notes
+    assert cross.mask_words(MASKS, "rotary") in app.read_as_markdown
 
 
-@pytest.mark.parametrize("mask", ["none", "causal", "length", "window", "custom"])
-def test_every_mask_is_explained(mask: str) -> None:
-    captions = [item.value for item in opened(mask=mask).caption]
-    begins = "Every query may attend" if mask == "none" else mask.capitalize()
-    assert len([words for words in captions if words.startswith(begins)]) == 1
-
-
-def test_the_custom_mask_has_the_memorys_tokens_across() -> None:
-    app = opened(mask="custom", cells="2:1")
-    grids = [item.proto.json for item in app.get("bidi_component") if item.proto.json]
-    grid = next(data for data in map(json.loads, grids) if "mask" in data)
+def test_cells_of_the_mask_have_the_memorys_tokens_across() -> None:
+    grid = opened("cross", mask="cells", cells="2:1").sent["mask_grid"].header
     assert grid["tokens"] == ["bonjour", "le", "monde"]
     assert grid["keys"] == ["hello", "world"]
     assert grid["mask"] == [[1, 1], [1, 1], [1, 0]]
@@ -91,110 +69,86 @@ def test_the_custom_mask_has_the_memorys_tokens_across() -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({"memory": ""}, "The memory is empty"),
         ({"memory": '"'}, "The memory is empty"),
-        ({"asking": ""}, "No one asks"),
-        ({"asking": "", "memory": ""}, "No one asks"),
-        ({"cross": "batch", "batch_example": "sentences", "batch": "|"}, "A batch needs"),
-        ({"cross": "batch", "batch_example": "sentences", "asking": ""}, "A batch needs"),
+        ({"target": ""}, "No one asks"),
+        ({"target": "", "memory": ""}, "No one asks"),
+        (BATCH | {"batch": "|"}, "A batch needs"),
+        (BATCH | {"target": ""}, "A batch needs"),
     ],
 )
-def test_an_empty_sentence_is_met_with_a_word(link: dict[str, str], words: str) -> None:
-    (info,) = opened(**link).info
+def test_it_is_said_which_sentence_is_empty(link: dict[str, str], words: str) -> None:
+    (info,) = opened("cross", **link).info
     assert info.value.startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("asking", "memory", "shape"),
-    [("cat " * 600, "a b", (512, 2)), ("a b", "cat " * 600, (2, 512))],
-)
-def test_of_600_tokens_on_either_side_512_are_shown(
-    asking: str, memory: str, shape: tuple[int, int]
-) -> None:
-    app = opened(asking=asking, memory=memory, query="1")
-    heat = next(header for header in headers(app) if "stage" in header)
-    assert (heat["rows"], heat["columns"]) == shape
-    assert "600 tokens, the last 88 left out" in offer(app)["words"]
-
-
-def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
-    app = opened(mask="length", valid_len="0")
-    assert "No key is valid, so there is nothing to attend to" in said(app)
-    assert "would make each weight not a number" in said(app)
-    assert "Σw = 0.000000" in said(app)
-
-
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        ({"cross": "foo"}, "cross must be one of sentences, batch"),
-        ({"batch_example": "x"}, "batch_example must be one of toy, sentences"),
-        ({"query": "7"}, "There is no token 7 in this sentence; showing the last, 2."),
-        ({"memory": "cat zzxqy"}, "No vector for “zzxqy”"),
-        ({"memory": "cat " * 1300}, "memory must have at most 5000 characters"),
-        ({"mask": "custom", "cells": "<img src=x>"}, "got &#x27;&lt;img&#x27;"),
-        ({"cross": "batch", "element": "9"}, "element must lie between 0 and 5, got 9"),
-        ({"cross": "batch", "element": "5"}, "There is no sequence 5 in this batch"),
-        ({"cross": "batch", "row": "3"}, "There is no row 3 in this batch; showing the last, 0."),
-        ({"cross": "batch", "dimension": "nan"}, "dimension must be a whole number"),
-        ({"cross": "batch", "toy_lens": "<b>"}, "a whole number, got &#x27;&lt;b&gt;&#x27;"),
-        ({"cross": "batch", "toy_queries": "1 2"}, "Queries: two sequences of up to 4 queries"),
-    ],
-)
-def test_a_bad_link_falls_back_with_a_visible_word(link: dict[str, str], words: str) -> None:
-    assert words in said(opened(**link))
-
-
-@pytest.mark.parametrize("sentence", HOSTILE)
-def test_hostile_words_in_every_box_are_neither_interpreted_nor_fatal(sentence: str) -> None:
-    texts = {"asking": sentence + " a", "memory": "a " + sentence, "batch": sentence + " | a"}
-    for part in ({}, {"cross": "batch", "batch_example": "sentences", "batch_lens": sentence}):
-        app = opened(**texts, **part)
-        markdown = [item.value for item in (*app.markdown, *app.caption, *app.info)]
-        labels = [item.label for kind in ("button", "download_button") for item in app.get(kind)]
-        for token in tokenize(sentence):
-            if len(token) > 3 and not token.isalpha():
-                assert not [text for text in (*markdown, *labels) if token in text]
-                assert token not in said(app) or "<" not in token
 
 
 # Batches
 
 
 def test_the_toy_is_shown_with_its_padding() -> None:
-    app = opened(cross="batch")
-    assert not drawn(app) & {"asking", "memory", "mask", "variant", "vectors"}
-    shown = matrices(app)
-    assert [part["name"] for part in shown[0]["parts"]] == ["scaled scores", "weights", "output"]
-    assert [part["masked"] for part in shown[1]["parts"]] == [True, True, False]
-    assert len(shown) == 2 + 2
-    texts = [item.value for item in app.text]
-    assert texts == ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
-    assert "2.0000" in said(app)
+    app = opened("cross", cross="batch")
+    assert {"toy_queries", "toy_lens", "scale"} <= app.controls.keys()
+    assert not app.controls.keys() & {"target", "memory", "mask", "variant", "vectors"}
+    assert [row.names for row in app.rows[:2]] == [["scaled scores", "weights", "output"]] * 2
+    made = cross.toy(CrossSettings())
+    for index, row in enumerate(app.rows[:2]):
+        expected = numbers_of(cross.overview(made, index))
+        assert_close(row.matrices, expected, equal_nan=True)
+    headings = [item.value for item in app.text]
+    assert headings == ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
+    assert app.tables[0]["weight · v"][-1] == "2.0000"
 
 
-def test_each_valid_length_to_try_is_taken() -> None:
-    for link in ({}, {"batch_example": "sentences"}):
-        app = opened(cross="batch", **link)
-        for index in range(3):
-            take(app, offer(app)["texts"][index])
-            assert not app.exception
-            assert "Valid lengths:" not in said(app)
-    assert app.text_input(key="batch_lens").value == "1 2 2; 3 4 5; 4 4 4"
-
-
-def test_a_batch_of_sentences_shows_its_padding_by_name() -> None:
-    app = opened(cross="batch", batch_example="sentences", batch="hello world | a b c |")
-    names = [header["parts"][0]["columnNames"] for header in matrices(app)[:3]]
+def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers() -> None:
+    settings: dict[str, Any] = {"variant": "multihead", "vectors": "random", "d_model": 10}
+    settings |= {"head": 3, "mask": MASKS, "positions": "rotary"}
+    sentences = {"target": "a b c", "batch": "hello world | a b c |"}
+    app = opened("cross", **BATCH, **settings, **sentences)
+    names = [row.header["parts"][0]["columnNames"] for row in app.rows[:3]]
     assert names == [["hello", "world", PAD], ["a", "b", "c"], [PAD] * 3]
-    assert {"variant", "positions"} <= drawn(app)
-    assert "mask" not in drawn(app)
+    own = CrossSettings(**BATCH, **sentences)
+    batch = cross.compute_batch(Settings(**settings), own, no_vectors)
+    for index, row in enumerate(app.rows[:3]):
+        expected = numbers_of(cross.overview(batch, index))
+        assert_close(row.matrices, expected, equal_nan=True)
+    assert {"variant", "mask", "head", "positions"} <= app.controls.keys()
+
+
+@pytest.mark.parametrize("link", [{}, BATCH])
+def test_every_valid_length_to_try_is_taken(link: dict[str, str]) -> None:
+    app = opened("cross", **{"cross": "batch"} | link)
+    for example in app.sent["examples"].header["texts"]:
+        app.take(example)
+        assert not any("Valid lengths" in note for note in app.notes)
+    assert app.values["batch_lens" if link else "toy_lens"] == example
 
 
 def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
-    app = opened(cross="batch", toy_lens="0 6")
-    assert "No key is valid, so there is nothing to attend to" in said(app)
-    assert "<td>not a number</td>" in said(app)
+    app = opened("cross", cross="batch", toy_lens="0 6")
+    assert "No key is valid, so there is nothing to attend to" in app.said
+    assert "not a number" in app.tables[0]["plain softmax"]
 
 
-# In the browser
+def test_a_click_chooses_a_number_of_the_output() -> None:
+    app = opened("cross", cross="batch").tell("sequence_1", "cell", [0, 2])
+    assert app.query_params == {"cross": "batch", "sequence": "1", "dimension": "2"}
+    assert app.sent["sequence_0"].header["chosen"] is None
+    assert app.sent["sequence_1"].header["chosen"] == [0, 2]
+    assert "in sequence 1, dimension 2" in app.said
+
+
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
+    assert "There is no token 7 in this sentence; showing the last, 2." in app.notes
+    assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
+    place = {"sequence": 5, "row": 3, "dimension": 40}
+    wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}
+    queries, lens, *places = opened("cross", cross="batch", **place, **wrong).notes
+    assert queries.startswith("Queries: two sequences of up to 4 queries")
+    assert lens.startswith("Valid lengths: a length is a whole number, got '<b>'")
+    assert places == [
+        "There is no sequence 5 in this batch; showing the last, 1.",
+        "There is no row 3 in this batch; showing the last, 0.",
+        "There is no dimension 40 in this batch; showing the last, 3.",
+    ]
+    (long, *_) = opened("cross", **BATCH, batch="cat " * 500).notes
+    assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
