@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from attention.core import masks
 from attention.core.analysis import (
@@ -31,15 +32,6 @@ def traced(
     return attend(queries, keys, values, **more)  # type: ignore[arg-type]
 
 
-def by_hand() -> Trace:
-    """Two keys with weights 1/4 and 3/4, values (4, 0) and (0, 4): y = (1, 3)."""
-    scores = torch.tensor([[1.0, 3.0]]).log()
-    values = torch.tensor([[4.0, 0.0], [0.0, 4.0]])
-    return attend(
-        torch.zeros(1, 1), torch.zeros(2, 1), values, scores=lambda q, k: scores, scale=1.0
-    )
-
-
 @given(
     n_queries=st.integers(1, 5),
     n_keys=st.integers(1, 13),
@@ -59,7 +51,7 @@ def test_contributions_sum_to_the_output_and_shares_to_one(
     for query in range(n_queries):
         terms = contributions(trace, query)
         assert terms.shape == (n_keys, d_v)
-        torch.testing.assert_close(terms.sum(0), trace.output[query], atol=1e-5, rtol=1e-5)
+        assert_close(terms.sum(0), trace.output[query], atol=1e-5, rtol=1e-5)
         assert residual(trace, query) < 1e-5
         parts = shares(trace, query)
         if not trace.output[query].any():
@@ -68,16 +60,19 @@ def test_contributions_sum_to_the_output_and_shares_to_one(
             assert parts.sum().item() == pytest.approx(1, abs=1e-3)
 
 
-def test_contributions_and_shares_by_hand() -> None:
-    trace = by_hand()
-    torch.testing.assert_close(contributions(trace, 0), torch.tensor([[1.0, 0], [0, 3]]))
-    torch.testing.assert_close(shares(trace, 0), torch.tensor([0.1, 0.9]))
-
-
-def test_a_share_is_negative_where_a_term_pulls_the_other_way() -> None:
-    values = torch.tensor([[3.0], [-1.0]])
-    trace = attend(torch.zeros(1, 1), torch.zeros(2, 1), values)
-    torch.testing.assert_close(shares(trace, 0), torch.tensor([1.5, -0.5]))
+def test_terms_their_signed_shares_and_the_residual_by_hand() -> None:
+    """Weights 1/4 and 3/4 on values (4, 0) and (0, 4), y = (1, 3); 1/2 each on 3 and -1, y = 1."""
+    scores = torch.tensor([[1.0, 3.0]]).log()
+    values = torch.tensor([[4.0, 0.0], [0.0, 4.0]])
+    nothing = torch.zeros(1, 1), torch.zeros(2, 1)
+    trace = attend(*nothing, values, scores=lambda q, k: scores, scale=1.0)
+    assert_close(contributions(trace, 0), torch.tensor([[1.0, 0], [0, 3]]))
+    assert_close(shares(trace, 0), torch.tensor([0.1, 0.9]))
+    assert residual(trace, 0) == pytest.approx(0, abs=1e-7)
+    trace.output[0] += torch.tensor([3.0, 4.0])
+    assert residual(trace, 0) == pytest.approx(5)
+    opposed = attend(*nothing, torch.tensor([[3.0], [-1.0]]))
+    assert_close(shares(opposed, 0), torch.tensor([1.5, -0.5]))
 
 
 def test_the_weights_that_count_are_those_that_make_the_output() -> None:
@@ -99,26 +94,6 @@ def test_leading_dimensions_are_kept() -> None:
     assert entropy_bits(trace.weights).shape == (2, 3)
 
 
-def test_the_residual_is_the_distance_from_the_sum_of_the_terms() -> None:
-    trace = by_hand()
-    assert residual(trace, 0) == pytest.approx(0, abs=1e-7)
-    trace.output[0] += torch.tensor([3.0, 4.0])
-    assert residual(trace, 0) == pytest.approx(5)
-
-
-@pytest.mark.parametrize("most", [7, 11])
-def test_while_there_is_room_every_term_has_its_row(most: int) -> None:
-    trace, tokens = traced(n_queries=7, mask=masks.parse_cells("2:1", 7, 7)), list("abcabca")
-    terms = strongest(trace, tokens, 2, most)
-    assert terms.keys == tokens
-    assert terms.positions == list(range(7))
-    assert torch.equal(terms.weights, trace.weights[2])
-    assert torch.equal(terms.terms, contributions(trace, 2))
-    columns = table(trace, 2, tokens)
-    for name, numbers in terms.numbers.items():
-        assert numbers == columns[name]
-
-
 def test_the_weaker_terms_are_added_up_in_one_row() -> None:
     trace, tokens = traced(n_queries=7), list("abcdefg")
     terms = strongest(trace, tokens, 3, most=2)
@@ -128,8 +103,8 @@ def test_the_weaker_terms_are_added_up_in_one_row() -> None:
     assert terms.keys == [*(tokens[key] for key in kept), "5 others"]
     assert terms.positions == [*kept, None]
     every, parts = contributions(trace, 3), shares(trace, 3)
-    torch.testing.assert_close(terms.terms, torch.vstack([every[kept], every[rest].sum(0)]))
-    torch.testing.assert_close(terms.terms.sum(0), trace.output[3])
+    assert_close(terms.terms, torch.vstack([every[kept], every[rest].sum(0)]))
+    assert_close(terms.terms.sum(0), trace.output[3])
     assert terms.weights.tolist() == pytest.approx(
         [*(weights[key] for key in kept), sum(weights[key] for key in rest)]
     )
@@ -153,28 +128,14 @@ def test_the_weaker_terms_are_added_up_in_one_row() -> None:
         ([0, 0, 0], 0),
     ],
 )
-def test_entropy_by_hand(weights: list[float], bits: float) -> None:
-    assert entropy_bits(torch.tensor([weights])).tolist() == [pytest.approx(bits, abs=1e-6)]
+def test_entropy_by_hand_and_never_below_zero(weights: list[float], bits: float) -> None:
+    (found,) = entropy_bits(torch.tensor([weights])).tolist()
+    assert found == pytest.approx(bits, abs=1e-6)
+    assert math.copysign(1, found) == 1, "would be shown as -0.00"
 
 
-def test_a_row_that_is_sure_has_an_entropy_of_plain_zero() -> None:
-    for bits in entropy_bits(torch.tensor([[0.0, 1, 0], [0, 0, 0]])).tolist():
-        assert math.copysign(1, bits) == 1, "would be shown as -0.00"
-
-
-@given(seed=st.integers(0, 999), n_keys=st.integers(1, 101), scale=st.sampled_from([0.1, 1, 30]))
-@settings(deadline=None, max_examples=60)
-def test_entropy_lies_between_zero_and_that_of_equal_weights(
-    seed: int, n_keys: int, scale: float
-) -> None:
-    bits = entropy_bits(traced(n_keys=n_keys, seed=seed, scale=scale).weights)
-    assert (bits >= -1e-6).all()
-    assert (bits <= math.log2(n_keys) + 1e-5).all()
-
-
-def test_the_table_has_a_row_a_key_and_the_numbers_of_the_trace() -> None:
-    trace = traced(n_queries=7, mask=masks.parse_cells("2:1 3:*", 7, 7))
-    tokens = list("abcdefg")
+def test_the_table_and_terms_that_have_room_give_a_row_a_key_and_the_numbers_of_the_trace() -> None:
+    trace, tokens = traced(n_queries=7, mask=masks.parse_cells("2:1 3:*", 7, 7)), list("abcabca")
     columns = table(trace, 2, tokens)
     assert list(columns) == ["key", "score", "scaled", "weight", "‖v‖", "‖w·v‖", "share of y"]
     assert columns["key"] == tokens
@@ -187,3 +148,9 @@ def test_the_table_has_a_row_a_key_and_the_numbers_of_the_trace() -> None:
     assert columns["‖w·v‖"] == pytest.approx(shrunk)
     assert columns["share of y"] == shares(trace, 2).tolist()
     assert table(trace, 3, tokens)["share of y"] == [0] * 7
+    for most in (7, 11):
+        terms = strongest(trace, tokens, 2, most)
+        assert (terms.keys, terms.positions) == (tokens, list(range(7)))
+        assert torch.equal(terms.weights, trace.weights[2])
+        assert torch.equal(terms.terms, contributions(trace, 2))
+        assert terms.numbers == {name: columns[name] for name in terms.numbers}
