@@ -37,7 +37,7 @@ def drawn(*rows: str) -> Tensor:
         (masks.parse_cells("", 2, 3), drawn("111", "111")),
         (masks.parse_cells("0:1", 2, 3), drawn("101", "111")),
         (masks.parse_cells("0:1,3-5 2:*", 3, 7), drawn("1010001", "1111111", "0000000")),
-        (masks.parse_cells("*:2", 2, 3), drawn("110", "110")),
+        (masks.parse_cells("*:2 1:1-1", 2, 3), drawn("110", "100")),
         (masks.parse_cells("*:*", 2, 3), drawn("000", "000")),
         (masks.parse_cells(" 1:0\n0:0-1  0:1 ", 2, 3), drawn("001", "011")),
     ],
@@ -48,29 +48,18 @@ def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> 
 
 
 @st.composite
-def bool_matrices(draw: st.DrawFn, rows: int | None = None, columns: int | None = None) -> Tensor:
-    rows, columns = rows or draw(st.integers(1, 7)), columns or draw(st.integers(1, 13))
+def bool_matrices(draw: st.DrawFn) -> Tensor:
+    rows, columns = draw(st.integers(1, 7)), draw(st.integers(1, 13))
     row = st.lists(st.booleans(), min_size=columns, max_size=columns)
     return torch.tensor(draw(st.lists(row, min_size=rows, max_size=rows)))
 
 
-@given(some=st.lists(bool_matrices(3, 5), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=60)
-def test_combined_masks_allow_exactly_what_every_one_allows(some: list[Tensor]) -> None:
-    before = [mask.tolist() for mask in some]
-    combined = masks.combine(some)
-    assert combined is not None
-    for query in range(3):
-        for key in range(5):
-            assert combined[query, key] == all(mask[query][key] for mask in before)
-    assert [mask.tolist() for mask in some] == before
-
-
-def test_masks_combine_by_hand_and_none_combine_to_none() -> None:
+def test_masks_combine_by_hand_and_stay_as_they_were_and_none_combine_to_none() -> None:
     some = (masks.causal(3, 5), masks.window(3, 5, 1), masks.lengths(torch.tensor([1]), 5)[0])
     combined = masks.combine(some)
     assert combined is not None
     assert combined.tolist() == drawn("10000", "10000", "00000").tolist()
+    assert torch.equal(some[0], masks.causal(3, 5))
     assert masks.combine([]) is None
 
 
@@ -88,6 +77,9 @@ def test_masks_combine_by_hand_and_none_combine_to_none() -> None:
             lambda: masks.lengths(torch.ones(2, 3, 5, dtype=torch.int64), 3),
             r"valid_lens must .* of shape \(2, 3, 5\)",
         ),
+        (lambda: masks.parse_cells("0:1 oops 2:1", 3, 5), r"got 'oops'$"),
+        (lambda: masks.parse_cells("x" * 7000, 3, 5), r"got 'x{40}'$"),
+        (lambda: masks.parse_cells("0:5-3", 7, 7), "goes up, as in 3-5, got '5-3'"),
     ],
 )
 def test_impossible_masks_are_refused(make: Callable[[], Tensor], message: str) -> None:
@@ -100,6 +92,7 @@ def test_impossible_masks_are_refused(make: Callable[[], Tensor], message: str) 
     [
         *("0", "0:", ":1", "0:a", "a:0", "0:1,", "0:,1", "0:1-", "0:-1", "-1:0", "0:1;1:0"),
         *("0 : 1", "0:1-2-3", "**:1", "0:*,1", "00000:1", "0:12345", "1.0:1", "0:1 nonsense"),
+        *(text for text in HOSTILE if text.split()),
     ],
 )
 def test_cells_written_otherwise_are_refused_with_an_example(cells: str) -> None:
@@ -107,24 +100,11 @@ def test_cells_written_otherwise_are_refused_with_an_example(cells: str) -> None
         masks.parse_cells(cells, 3, 5)
 
 
-def test_the_message_names_the_bad_entry_and_keeps_it_short() -> None:
-    with pytest.raises(ValueError, match=r"got 'oops'$"):
-        masks.parse_cells("0:1 oops 2:1", 3, 5)
-    with pytest.raises(ValueError, match=r"got 'x{40}'$"):
-        masks.parse_cells("x" * 7000, 3, 5)
-
-
 @pytest.mark.parametrize("cells", ["3:0", "0:5", "9999:9999", "0:5-9999", "3:*", "7:1-3,11"])
 def test_cells_outside_the_sentence_are_left_alone(cells: str) -> None:
     assert masks.parse_cells(cells, 3, 5).all()
     reaching = masks.parse_cells(f"1:3-9999 {cells}", 3, 5)
     assert reaching.tolist() == drawn("11111", "11100", "11111").tolist()
-
-
-@pytest.mark.parametrize("text", [text for text in HOSTILE if text.split()])
-def test_hostile_text_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="hidden cells are written"):
-        masks.parse_cells(text, 3, 5)
 
 
 @given(text=st.text(alphabet="0123456789:,-* \u0663\u00b2x", max_size=40))
@@ -138,12 +118,6 @@ def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text
         assert str(error).startswith(words)  # noqa: PT017  # not all text is refused
     else:
         assert mask.shape == (3, 5)
-
-
-def test_a_range_of_hidden_cells_that_goes_down_is_refused() -> None:
-    assert not masks.parse_cells("0:3-3", 5, 7)[0, 3]
-    with pytest.raises(ValueError, match=r"goes up, as in 3-5, got '5-3'"):
-        masks.parse_cells("0:5-3", 7, 7)
 
 
 @given(mask=bool_matrices())
