@@ -93,6 +93,11 @@ def expect_in_search(page: Page, name: str) -> None:
     eventually(page, lambda: name in search(page), True)
 
 
+def expect_heatmap(page: Page) -> None:
+    """Until the heatmap is whole: its labels come last."""
+    expect(page.locator(".attention-heatmap .xtick").last).to_be_attached()
+
+
 def expect_rest(page: Page) -> None:
     """Until no run of the app is under way: what the last one made has come."""
     rests = "[data-testid=stApp][data-test-script-state=notRunning]"

@@ -11,6 +11,8 @@ from tests.browser.browsing import (
     check_link,
     eventually,
     expect,
+    expect_heatmap,
+    expect_rest,
     expect_search,
     expect_to_fit,
     search,
@@ -52,15 +54,19 @@ def test_a_head_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
 
 def test_heads_are_toggled_by_a_click_and_kept_alone_by_a_double_click(open_page: Open) -> None:
     page = open_page("/heads")
+    expect_heatmap(page)
     chip(page, 1).click()
     expect(drawn(page)).to_have_text(["0", "2", "3", "4"])
     expect_search(page, {"active": "0,2,3,4"})
+    expect_rest(page)
     chip(page, 3).dblclick()
     expect(drawn(page)).to_have_text(["3"])
     expect_search(page, {"active": "3"})
+    expect_rest(page)
     chip(page, 3).dblclick()
     expect(drawn(page)).to_have_text(["0", "1", "2", "3", "4"])
     expect_search(page, {})
+    expect_rest(page)
     chip(page, 4).focus()
     page.keyboard.press("Shift+Enter")
     expect(drawn(page)).to_have_text(["4"])

@@ -22,7 +22,6 @@ from tests.browser.browsing import (
     expect_to_fit,
     search,
 )
-from tests.serving import serving
 
 
 def result(page: Page) -> Any:
@@ -61,19 +60,6 @@ def matrices_shown(page: Page) -> list[list[list[float]]]:
     expect(words(page)).to_be_visible()
     expect(page.locator(".st-key-matrices figure").last).to_be_visible()
     return [numbers(table) for table in page.locator(".st-key-matrices figure table").all()]
-
-
-def test_a_cold_server_shows_a_deep_link_in_its_frame(open_page: Open) -> None:
-    with serving() as address:
-        link = {"step": "weights", "row": "1", "column": "2"}
-        page = open_page("/steps?" + urlencode(link), address=address)
-        expect(words(page)).to_contain_text("“cat” to “walks”: ")
-        expect_search(page, link)
-        expect(page).to_have_title("Step by step · Attention explorer")
-        lit = page.locator(".st-key-matrices .pickable .lit")
-        expect(lit).to_have_text([cell(page, 1, 2).inner_text()])
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        page.context.close()
 
 
 def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:

@@ -1,0 +1,37 @@
+"""A server that has answered no one yet."""
+
+from __future__ import annotations
+
+from tests.browser.browsing import Open, expect, expect_search
+from tests.serving import serving
+
+
+def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
+    links = (
+        "/explore?variant=qkv&query=2",
+        "/?variant=qkv&query=2",
+        "/steps?step=weights&row=1&column=2",
+    )
+    with serving() as address:
+        # All at once: whoever comes second may find the frame of the first.
+        page = open_page(
+            links[0],
+            address=address,
+            before=lambda page: [
+                page.context.new_page().goto(address + link, wait_until="commit")
+                for link in links[1:]
+            ],
+        )
+        _, root, steps = page.context.pages
+        for explore in (page, root):
+            expect(explore.locator(".equation")).to_contain_text("ywalks =")
+            expect(explore.locator(".st-key-variant [aria-checked=true]")).to_have_text("qkv")
+            expect_search(explore, {"variant": "qkv", "query": "2"})
+        expect(steps.locator(".working")).to_contain_text("“cat” to “walks”: ")
+        expect(steps).to_have_title("Step by step · Attention explorer")
+        expect(steps.locator(".st-key-step [aria-checked=true]")).to_have_text("weights")
+        expect_search(steps, {"step": "weights", "row": "1", "column": "2"})
+        for each in (page, root, steps):
+            expect(each.get_by_text("Attention explorer", exact=True)).to_be_visible()
+            expect(each.get_by_role("dialog")).to_have_count(0)
+        page.context.close()
