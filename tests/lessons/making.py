@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from torchtext.vocab import Vectors
 from attention.core.functional import dot_scores
 from attention.core.settings import Config, settings_of
 from attention.core.variants import VARIANTS, MultiHead, ParameterMaker, Variant
+from attention.display.matrix import Matrix
 from attention.pipeline import Result, Settings, compute
 
 GOLDENS: dict[str, Any] = json.loads(
@@ -56,6 +59,18 @@ def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
 def drawn(*shape: int, seed: int = 0) -> Tensor:
     """Numbers of any sign, the same for the same seed."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def matrices(parts: Iterable[object]) -> list[Matrix]:
+    """The matrices among what is shown in a row."""
+    return [part for part in parts if isinstance(part, Matrix)]
+
+
+def shown(text: str) -> float:
+    """A number as it is read from a table."""
+    if text in ("∞", "−∞"):
+        return math.inf if text == "∞" else -math.inf
+    return float(text.replace("−", "-"))
 
 
 def no_vectors(name: str) -> Vectors:
