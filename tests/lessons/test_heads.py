@@ -15,7 +15,7 @@ from attention.core.positions import alibi
 from attention.core.variants import Variant
 from attention.display.captions import distinct_names
 from attention.lessons import heads
-from tests.lessons.making import HEADS, drawn, layer_of
+from tests.lessons.making import HEADS, drawn, layer_of, shown
 from tests.properties import given, strategies
 from tests.properties import settings as given_settings
 
@@ -66,20 +66,13 @@ def test_a_head_that_looks_one_back_is_the_previous_token_head() -> None:
 
 def test_every_measure_is_an_average_over_rows_and_keys() -> None:
     weights = rows(2, 5, 7)
-    measured = heads.measures(weights)
-    for head in range(2):
-        sums = dict.fromkeys(heads.MEASURES, 0.0)
-        for query in range(5):
-            for key in range(7):
-                weight = float(weights[head, query, key])
-                sums["entropy"] -= weight * math.log2(weight)
-                sums["distance"] += weight * abs(key - query)
-                sums["previous"] += weight * (key == query - 1)
-                sums["same"] += weight * (key == query)
-                sums["next"] += weight * (key == query + 1)
-                sums["first"] += weight * (key == 0)
-        for name, total in sums.items():
-            assert float(measured[name][head]) == pytest.approx(total / 5, abs=1e-5), name
+    offset = torch.arange(7) - torch.arange(5)[:, None]
+    terms = {"entropy": -weights.log2(), "distance": offset.abs()}
+    terms |= {"previous": offset == -1, "same": offset == 0, "next": offset == 1}
+    terms["first"] = torch.arange(7) == 0
+    for name, measured in heads.measures(weights).items():
+        expected = (weights * terms[name]).sum((1, 2)) / 5
+        torch.testing.assert_close(measured, expected, atol=1e-5, rtol=0)
 
 
 def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
@@ -149,7 +142,7 @@ def test_a_share_beyond_0_and_1_is_refused(share: float) -> None:
         heads.strongest_edges(rows(3, 5), share)
 
 
-@given_settings(deadline=None, max_examples=60)
+@given_settings(max_examples=60)
 @given(strategies.floats(0.0, 1.0), SEEDS)
 def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) -> None:
     weights = rows(2, 5, 11, seed=seed).double()
@@ -196,14 +189,11 @@ def test_a_row_with_nothing_to_attend_to_has_no_edges_and_says_so() -> None:
     ("text", "active", "problem"),
     [
         ("", [0, 1, 2, 3, 4], ""),
-        ("0,2,3", [0, 2, 3], ""),
         (" 3 , , 1 1", [1, 3], ""),
         ("7", [0, 1, 2, 3, 4], "There is no head 7 of 5."),
         ("1,7,9", [1], "There is no head 7, 9 of 5."),
         ("<b>", [0, 1, 2, 3, 4], "got '<b>'"),
-        ("-1", [0, 1, 2, 3, 4], "got '-1'"),
         ("²", [0, 1, 2, 3, 4], "got '²'"),
-        ("1e3", [0, 1, 2, 3, 4], "got '1e3'"),
     ],
 )
 def test_active_heads_are_read_and_what_is_none_is_said(
@@ -215,7 +205,7 @@ def test_active_heads_are_read_and_what_is_none_is_said(
     assert bool(problem) == bool(said)
 
 
-@given_settings(deadline=None, max_examples=30)
+@given_settings(max_examples=30)
 @given(strategies.sets(strategies.integers(0, 49), min_size=1), strategies.integers(50, 60))
 def test_written_active_heads_are_read_as_they_were(active: set[int], count: int) -> None:
     text = heads.write_active(sorted(active), count)
@@ -281,17 +271,14 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     with torch.no_grad():
         torch.testing.assert_close(made.output, layer.output(trace)[QUERY])
     names, columns, total = made.table()
-    more = [] if bias is None else ["bias"]
-    assert names == [*(f"head {head}" for head in range(HEADS)), *more]
+    assert names == [f"head {head}" for head in range(HEADS)] + ["bias"] * (bias is not None)
     length = float(made.output.norm())
-    along = [float(part @ made.output) / length for part in made.parts]
-    assert columns["length"] == pytest.approx([float(part.norm()) for part in made.parts])
-    assert columns["along y"] == pytest.approx(along, abs=1e-6)
-    shares = [
-        float(str(cell).replace("−", "-").removesuffix(" %")) for cell in columns["share of y"]
-    ]
-    assert shares == pytest.approx([100 * part / length for part in along], abs=0.06)
-    assert [float(cell) for cell in total[1:3]] == pytest.approx([length, sum(along)], abs=1e-4)
+    along = made.parts @ made.output / length
+    shares = [shown(str(cell).removesuffix(" %")) for cell in columns["share of y"]]
+    assert columns["length"] == pytest.approx(made.parts.norm(dim=-1).tolist())
+    assert columns["along y"] == pytest.approx(along.tolist(), abs=1e-6)
+    assert shares == pytest.approx((100 * along / length).tolist(), abs=0.06)
+    assert [*map(shown, total[1:3])] == pytest.approx([length, float(along.sum())], abs=1e-4)
     assert (total[0], total[3]) == ("y", "100.0 %")
 
 
@@ -336,8 +323,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     assert len(found.total) == 1 + len(found.columns)
     sums = dict(zip(found.columns, found.total[1:], strict=True))
     assert sums["weight"] == "1.0000"
-    shown = float(sums["exp(score − greatest)"])
-    assert shown == pytest.approx(float(powers.sum()), abs=1e-4)
+    assert shown(sums["exp(score − greatest)"]) == pytest.approx(float(powers.sum()), abs=1e-4)
 
 
 def test_of_many_keys_the_strongest_are_shown_and_the_rest_summed() -> None:
