@@ -11,7 +11,6 @@ from attention.display.captions import (
     MASK_NAMES,
     cell_words,
     hidden_by,
-    joined,
     mask_bits,
     row_words,
 )
@@ -54,18 +53,13 @@ def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
     assert mask_bits({}, (3, 5)).dtype == torch.uint8
 
 
-def test_a_row_says_how_much_of_it_each_mask_hides() -> None:
-    assert row_words(MASKS, 2, TOKENS) == (
-        "“<b>” may attend to 3 of 5 keys: the causal mask hides 2, the window hides none and "
-        "the cell mask hides 1."
-    )
-    assert row_words({"causal": MASKS["causal"]}, 4, TOKENS) == (
-        "“e” may attend to 5 of 5 keys: the causal mask hides none."
-    )
+def test_a_row_says_how_much_of_it_each_mask_hides_and_an_empty_one_what_that_means() -> None:
+    causal = {"causal": MASKS["causal"]}
+    hidden = "the causal mask hides 2, the window hides none and the cell mask hides 1"
+    assert row_words(MASKS, 2, TOKENS) == f"“<b>” may attend to 3 of 5 keys: {hidden}."
+    alone = "“e” may attend to 5 of 5 keys: the causal mask hides none."
+    assert row_words(causal, 4, TOKENS) == alone
     assert row_words({}, 0, TOKENS) == ""
-
-
-def test_an_empty_row_is_explained() -> None:
     words = row_words(MASKS, 0, TOKENS)
     assert words.startswith("“a” may attend to nothing: of 5 keys the causal mask hides 4, ")
     assert words.endswith(EMPTY_ROW)
@@ -75,9 +69,3 @@ def test_an_empty_row_is_explained() -> None:
 def test_every_mask_of_the_menu_has_a_name_in_words() -> None:
     made, _ = make_masks(Settings(mask=tuple(MASK_NAMES)), 3, 5)
     assert made.keys() == MASK_NAMES.keys()
-
-
-def test_words_are_joined_as_in_a_sentence() -> None:
-    assert joined(["a"]) == "a"
-    assert joined(["a", "b"]) == "a and b"
-    assert joined(name for name in "abc") == "a, b and c"

