@@ -11,6 +11,7 @@ from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare
 from attention.lessons.compare import Comparison
+from attention.pipeline import Result
 
 frame.inside(__file__)
 
@@ -61,7 +62,7 @@ def settings() -> None:
         st.rerun()
     if both is not None:
         notes.note_problems_of_both(both)
-        rows(compared, query)
+        rows(compared, both, query)
 
 
 def explain_what_is_empty() -> None:
@@ -89,14 +90,17 @@ def pictures(compared: Comparison, titles: list[str]) -> int:
     return query
 
 
-def rows(compared: Comparison, query: int) -> None:
-    """The chosen row key by key, and all rows."""
+def rows(compared: Comparison, both: tuple[Result, Result], query: int) -> None:
+    """The chosen row key by key, what masks hide of it, and all rows."""
     left, right = st.columns(2, gap="large")
     with left:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown("**Who gained, who lost** · the chosen query")
             widgets.widget("query", label_visibility="collapsed", width=130)
         st.text(compared.row_words(query))
+        for side, result, position in zip("AB", both, compared.positions(query), strict=True):
+            if position is not None:
+                notes.note_masks(result, position, side)
         names, columns, total = compared.row_table(query)
         st.html(tables.table(names, columns, total=total))
     with right:
@@ -137,6 +141,7 @@ def sweep() -> None:
         key="sweep_view",
     )
     st.caption(compare.sweep_words(swept, wanted))
+    notes.note_masks(result, query)
     notes.note_problems(result)
 
 
@@ -155,7 +160,7 @@ def pair() -> None:
     with said:
         notes.note(compare.alignment_words(compared))
     notes.note_problems_of_both(both)
-    rows(compared, query)
+    rows(compared, both, query)
 
 
 choices()

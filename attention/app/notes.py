@@ -63,10 +63,10 @@ def note_head(result: Result) -> None:
     )
 
 
-def note_masks(result: Result, query: int) -> None:
-    """What each mask hides from the chosen query, if any mask is chosen."""
+def note_masks(result: Result, query: int, side: str = "") -> None:
+    """What each mask hides from the chosen query, if any mask is chosen; side: A or B."""
     if words := captions.row_words(result.masks, query, result.tokens):
-        note(words)
+        note(f"{side}: {words}" if side else words)
 
 
 def count_of(tokens: Sequence[str]) -> str:

@@ -147,6 +147,11 @@ class Comparison:
 
         return bits(self.a, self.in_a), bits(self.b, self.in_b)
 
+    def positions(self, row: int) -> list[int | None]:
+        """The position of a row's token in the sentence of A and in that of B, None: not there."""
+        sides = (self.in_a, self.in_b)
+        return [int(there[:row].sum()) if there[row] else None for there in sides]
+
     def row_words(self, row: int) -> str:
         """What became of one row, in a sentence or two."""
         name, bits = _shown(self.names[row]), float(self.divergence[row])

@@ -155,6 +155,17 @@ def test_words_of_one_sentence_alone_are_hatched() -> None:
     assert b.isnan().tolist() == [[False, True, False], [True] * 3, [False, True, False]]
 
 
+def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
+    app = opened("compare", compare="pair", mask="causal", s="the cat walks", s2="a cat", query=1)
+    assert app.notes[-2:] == [
+        "A: “cat” may attend to 2 of 3 keys: the causal mask hides 1.",
+        "B: “cat” may attend to 2 of 2 keys: the causal mask hides none.",
+    ]
+    app = opened("compare", mask="window", radius=0, b_mask=["causal", "length"], b_valid_len=0)
+    assert "A: “the” may attend to 1 of 6 keys: the window hides 5." in app.notes
+    assert any(note.startswith("B: “the” may attend to nothing: of 6 keys") for note in app.notes)
+
+
 def test_swapping_sentences_exchanges_them() -> None:
     app = opened("compare", compare="pair", s="a dog", s2="a cat").press("Swap the sentences")
     assert (app.values["s"], app.values["s2"]) == ("a cat", "a dog")

@@ -50,7 +50,7 @@ function read(view) {
 }
 
 /* Inputs are made anew only when their number changes, so that typing keeps its place. */
-function write(view, { name, cells, wrong, row, column, resizable, labels }) {
+function write(view, { name, cells, wrong, row, column, resizable }) {
   const shape = JSON.stringify(cells.map((line) => line.length))
   if (shape !== view.shape) {
     view.shape = shape
@@ -71,7 +71,7 @@ function write(view, { name, cells, wrong, row, column, resizable, labels }) {
     line.forEach((text, c) => {
       const input = view.inputs[r][c]
       if (input.value.trim() !== text) input.value = text
-      input.setAttribute("aria-label", `${name}, row ${labels?.[r] ?? r}, column ${c}`)
+      input.setAttribute("aria-label", `${name}, row ${r}, column ${c}`)
       input.setAttribute("aria-invalid", String(wrong !== "" && (row ?? r) === r && (column ?? c) === c))
     }),
   )
