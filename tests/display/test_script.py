@@ -59,25 +59,23 @@ def assert_equal(theirs: Any, ours: Any) -> None:
     if isinstance(ours, tuple):
         for pair in zip(theirs, ours, strict=True):
             assert_equal(*pair)
-    elif isinstance(ours, torch.Tensor):
-        assert torch.equal(theirs, ours)
     else:
-        assert theirs == ours
+        assert torch.equal(theirs, ours) if isinstance(ours, torch.Tensor) else theirs == ours
 
 
 @each_variant
-@pytest.mark.parametrize("positions", ["none", "rotary", "alibi"])
+@pytest.mark.parametrize(
+    ("positions", "memory"),
+    [("none", None), ("none", "hello, world"), ("rotary", None), ("alibi", None)],
+)
 def test_the_script_gives_every_number_of_the_result(
-    variant: str, positions: str, tmp_path: Path
+    variant: str, positions: str, memory: str | None, tmp_path: Path
 ) -> None:
-    masked = EVERYTHING if positions != "none" else {}
-    assert_same(computed(variant=variant, positions=positions, **masked), tmp_path)
-
-
-@each_variant
-def test_the_script_has_both_sequences(variant: str, tmp_path: Path) -> None:
-    found = assert_same(computed("hello, world", variant=variant, mask=("window",)), tmp_path)
-    assert found["memory_tokens"] == ["hello", ",", "world"]
+    masked = EVERYTHING if positions != "none" or memory else {}
+    result = computed(memory, variant=variant, positions=positions, **masked)
+    found = assert_same(result, tmp_path)
+    if memory:
+        assert found["memory_tokens"] == ["hello", ",", "world"]
 
 
 @pytest.mark.parametrize(
