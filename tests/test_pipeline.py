@@ -247,9 +247,6 @@ def test_keys_and_values_come_from_the_memory() -> None:
     assert result.trace.weights.shape == (6, 3)
 
 
-# Masks
-
-
 @given(
     chosen=st.lists(st.sampled_from(["causal", "length", "window", "cells"]), unique=True),
     valid_len=st.integers(0, 7) | st.just(512),
@@ -289,9 +286,6 @@ def test_cells_that_cannot_be_read_become_a_note_and_the_other_masks_stay() -> N
     assert_close(result.trace.weights, computed(mask=("causal",)).trace.weights)
 
 
-# Heads
-
-
 def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run() -> None:
     result = computed(variant="multihead", config=(("heads", 7),), head=4)
     assert (result.head, result.notes) == (4, [])
@@ -312,9 +306,6 @@ def test_where_there_are_fewer_heads_the_last_is_shown_and_a_note_says_so() -> N
     assert missing_head(9, 4) == "There is no head 9 of 4; showing the last, 3."
     assert torch.equal(result.trace.weights, result.layer_trace.weights[3])
     assert computed(variant="dot", head=9).notes == []
-
-
-# The memory it takes
 
 
 def test_a_result_takes_the_memory_of_each_of_its_numbers_once() -> None:

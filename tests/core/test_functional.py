@@ -193,9 +193,6 @@ def test_additive_scores_in_blocks_are_the_same_and_never_exceed_the_chunk(
     assert sum(made) == 2 * 5 * 7 * HIDDEN * (2 if gradients else 1)
 
 
-# Gradients
-
-
 @each_score
 def test_gradients_of_the_scores_are_right(name: str) -> None:
     x, y = (normal(n, D, dtype=torch.float64).requires_grad_() for n in (3, 2))
@@ -344,9 +341,6 @@ def test_a_detached_trace_has_no_graph() -> None:
     assert not any(part.requires_grad for part in parts)
 
 
-# Dropout
-
-
 def dropped(seed: int, dropout: float = 0.3, draws: int = 20_000, **more: Any) -> Trace:
     inputs = [normal(n, d).expand(draws, n, d) for n, d in ((3, 5), (7, 5), (7, 11))]
     return drop(attend(*inputs, **more), dropout, torch.Generator().manual_seed(seed))
@@ -369,8 +363,6 @@ def test_dropout_zeroes_its_share_of_the_weights_by_the_seed_and_scales_up_the_o
     assert torch.equal(trace.applied, dropped(1, **more).applied)
     assert not torch.equal(trace.applied, dropped(2, **more).applied)
 
-
-# What does not fit
 
 Q, K, V = normal(3, 5), normal(7, 11), normal(7, 5)
 SHAPE = r"\(…, queries, keys\) = \(2, 3, 7\)"

@@ -31,9 +31,6 @@ def test_far_positions_stay_exact_and_different() -> None:
     assert len(encoding.unique(dim=0)) == 512
 
 
-# Rotary
-
-
 @given(st.integers(1, 11), st.integers(0, 12), st.integers(0, 99))
 @given_settings(deadline=None, max_examples=30)
 def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, seed: int) -> None:
@@ -51,9 +48,6 @@ def test_rotary_rotates_pairs_by_position_and_leaves_the_last_of_an_odd_width() 
     assert rotated[3].tolist() == pytest.approx(expected, abs=1e-6)
     assert rotated[0].tolist() == [1, 0, 1, 0, 7]
     assert rotary(torch.full((5, 1), 7.0)).tolist() == [[7]] * 5
-
-
-# ALiBi
 
 
 def test_slopes_of_8_heads_are_the_papers() -> None:

@@ -118,9 +118,6 @@ def test_a_setting_applies_while_another_has_or_holds_a_value(
     assert DECLARED[name].applies(values.__getitem__) == applies
 
 
-# Text
-
-
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
@@ -147,9 +144,6 @@ def test_any_text_is_read_and_judged_without_raising(texts: list[str]) -> None:
     for name, about in DECLARED.items():
         problem = about.problem(about.parse_all(texts))
         assert problem is None or problem.startswith(f"{name} must ")
-
-
-# Settings that divide others
 
 
 @dataclass(frozen=True)

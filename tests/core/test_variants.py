@@ -172,9 +172,6 @@ def test_a_head_is_a_layer_of_its_own_slice_of_the_parameters() -> None:
         assert_close(added, layer.head_outputs(trace)[:, head])
 
 
-# Heads that share keys and values
-
-
 @pytest.mark.parametrize("groups", [1, 2, 3, 6])
 def test_groups_of_heads_agree_with_torch(groups: int) -> None:
     layer = GroupedQuery(GroupedQuery.Config(30, heads=6, groups=groups))
@@ -192,9 +189,6 @@ def test_groups_of_heads_agree_with_torch(groups: int) -> None:
     assert W["W_k"].shape == W["W_v"].shape == (30, 5 * groups)
     assert_close(trace.output, expected)
     assert_close(layer.output(trace), expected.transpose(1, 2).flatten(-2) @ W["W_o"])
-
-
-# Heads that talk
 
 
 def test_talking_by_hand() -> None:

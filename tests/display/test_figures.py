@@ -119,9 +119,6 @@ def test_the_keys_of_another_sequence_go_across() -> None:
     assert "<i>v</i><sub><bdi>e</bdi></sub>" in said
 
 
-# Colours
-
-
 @pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
 def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(
     n: int, saturated: bool
@@ -138,9 +135,6 @@ def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(
 def test_a_colour_range_is_never_empty(z: list[list[float]], diverging: bool) -> None:
     found = figures.colours(numpy.array(z), diverging=diverging)
     assert found["zmin"] < found["zmax"] == 1
-
-
-# Tokens, ticks, rows
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511, 512])
@@ -205,23 +199,17 @@ def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
         assert numpy.array_equal(z[row], contributions(trace, 5)[key].numpy())
 
 
-def test_the_equation_writes_the_strongest_terms_first() -> None:
-    weights = torch.tensor([[0.25, 0.625, 0, 0.125]]).log()
-    trace = attend(
-        torch.zeros(1, 1), torch.zeros(4, 1), torch.ones(4, 1), scores=lambda q, k: weights, scale=1
-    )
-    said = figures.equation(trace, ["a", "b", "c", "d"], 0)
-    for letter in "abd":
-        assert f"<bdi>{letter}</bdi>" in said
-    assert "<bdi>c</bdi>" not in said
+def test_the_equation_writes_the_strongest_terms_first_and_weights_as_mixed() -> None:
+    weights = torch.tensor([[0.25, 0.625, 0, 0.125]])
+    more: dict[str, Any] = {"scores": lambda q, k: weights.log(), "scale": 1.0}
+    inputs = torch.zeros(1, 1), torch.zeros(4, 1), torch.ones(4, 1)
+    trace = attend(*inputs, **more)
+    said = figures.equation(trace, list("abcd"), 0)
     assert said.index("0.625") < said.index("0.250") < said.index("0.125")
-    assert "0.375 in 2 more" in figures.equation(trace, ["a", "b", "c", "d"], 0, most=1)
-
-
-def test_the_equation_has_the_weights_after_mixing_with_their_signs() -> None:
-    values = torch.ones(2, 1)
-    trace = attend(values, values, values, after_softmax=lambda weights: weights * -0.5)
-    assert figures.equation(trace, ["a", "b"], 0).count("<b>−0.250</b>") == 2
+    assert [letter for letter in "abcd" if f"<bdi>{letter}</bdi>" in said] == ["a", "b", "d"]
+    assert "0.375 in 2 more" in figures.equation(trace, list("abcd"), 0, most=1)
+    mixed = attend(*inputs, **more, after_softmax=torch.neg)
+    assert "<b>−0.250</b>" in figures.equation(mixed, list("abcd"), 0)
 
 
 # Markup of visitors
@@ -293,28 +281,21 @@ class Tags(HTMLParser):
             self.scripts[-1] += data
 
 
-@pytest.fixture(scope="module")
-def page(hostile_figures: list[go.Figure]) -> str:
+def test_a_standalone_page_fetches_nothing_runs_plotly_and_its_figures_alone_and_escapes_all_words(
+    hostile_figures: list[go.Figure],
+) -> None:
     captions = ("</p><script>alert(2)</script>", *"bcdef")
     shown = list(zip(captions, hostile_figures, strict=True))
-    return figures.standalone_html("</title><script>alert(1)</script> cat", shown)
-
-
-def test_a_standalone_page_fetches_nothing(page: str) -> None:
-    for tag, attributes in Tags(page).tags:
+    page = figures.standalone_html("</title><script>alert(1)</script> cat", shown)
+    parsed = Tags(page)
+    for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base")
         assert not {"src", "href", "srcset", "data"} & attributes.keys()
     assert "MathJax.js" not in page
-
-
-def test_a_standalone_page_holds_plotly_once_and_every_figure(page: str) -> None:
-    scripts = Tags(page).scripts
-    assert sum(len(script) > 1_000_000 for script in scripts) == 1
-    assert sum("Plotly.newPlot(" in script for script in scripts if len(script) < 1e6) == 6
-
-
-def test_titles_and_captions_of_a_standalone_page_are_escaped(page: str) -> None:
-    assert not any("alert(" in script and len(script) < 1e6 for script in Tags(page).scripts)
+    scripts = [script for script in parsed.scripts if len(script) < 1_000_000]
+    assert len(parsed.scripts) - len(scripts) == 1, "Plotly itself"
+    assert sum("Plotly.newPlot(" in script for script in scripts) == 6
+    assert not any("alert(" in script for script in scripts)
     for number in (1, 2):
         assert f"<script>alert({number})" not in page
         assert f"&lt;script&gt;alert({number})&lt;/script&gt;" in page

@@ -39,9 +39,6 @@ def bits(numbers: Tensor) -> list[bytes]:
     return [struct.pack("<f", number) for number in numbers.flatten().tolist()]
 
 
-# Reading
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -153,9 +150,6 @@ def test_any_text_is_a_finite_matrix_or_a_misprint(text: str) -> None:
     assert stack.abs().max() <= MAX_SIZE
 
 
-# Writing
-
-
 @given(stack=stacks())
 @settings(deadline=None, max_examples=100)
 def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
@@ -166,9 +160,6 @@ def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
 
 def test_whole_numbers_are_written_as_such() -> None:
     assert write_matrix(torch.tensor([[1.0, -2.0], [0.5, 0.0]])) == "1 -2; 0.5 0"
-
-
-# Showing
 
 
 def test_a_matrix_to_be_shown_has_two_dimensions() -> None:

@@ -26,9 +26,6 @@ def rows_of(page: str) -> list[list[str]]:
     return [[html.unescape(re.sub(r"</?bdi>", "", cell)) for cell in line] for line in parts]
 
 
-# Numbers
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -66,9 +63,6 @@ def test_a_shown_number_reads_back_within_what_is_shown(value: float) -> None:
     assert math.isclose(read(number(value)), value, rel_tol=relative, abs_tol=absolute)
 
 
-# Tables
-
-
 def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
     page = table(["a", "b"], {"q": [1.0, 2.0], "k": ["kept", None]}, total=["sum", "", "3"])
     head, *rows, total = rows_of(page)
@@ -90,9 +84,6 @@ def test_hostile_text_is_escaped_wherever_it_may_stand(text: str) -> None:
     assert not set("<>\"'") & set(re.sub(TAGS, "", page))
     assert page.count(html.escape(text)) >= 6
     assert [row[0] for row in rows_of(page)[1:]] == [text, text, text]
-
-
-# Workings
 
 
 def test_a_working_shows_its_words_its_terms_and_their_total() -> None:

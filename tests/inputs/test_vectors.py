@@ -176,9 +176,6 @@ def test_random_vectors_need_a_dimension() -> None:
         random_vectors(["cat"], 0, seed=0)
 
 
-# Near words
-
-
 class Words(Vectors):  # type: ignore[misc]  # torchtext carries no types
     """A vocabulary of five words in two dimensions."""
 
