@@ -54,9 +54,6 @@ def of_pair(first: str, second: str) -> Comparison:
     return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace)
 
 
-# The settings of B
-
-
 def test_b_has_every_setting_of_a_under_its_name_but_the_sentence() -> None:
     theirs = compare.other_side(DECLARED)
     assert theirs.keys() == {f"b_{name}" for name in DECLARED if name != "s"}
@@ -72,19 +69,8 @@ def test_b_has_every_setting_of_a_under_its_name_but_the_sentence() -> None:
 
 
 def test_what_differs_is_said_setting_by_setting() -> None:
-    a: dict[str, Value] = {
-        "s": "cat",
-        "variant": "dot",
-        "scale": "1/√d_k",
-        "mask": ("causal",),
-        "d_k": 3,
-    }
-    b: dict[str, Value] = {
-        "variant": "gaussian",
-        "scale": "factor",
-        "mask": ("causal", "window"),
-        "d_k": 3,
-    }
+    a: dict[str, Value] = {"s": "cat", "variant": "dot", "scale": "1/√d_k", "mask": ("causal",)}
+    b: dict[str, Value] = {"variant": "gaussian", "scale": "factor", "mask": ("causal", "window")}
     assert compare.differences(a, b | {"factor": 0.35, "sigma": 2.0}, DECLARED) == [
         "variant: dot → gaussian",
         "scale: 1/√d_k → factor",
@@ -150,26 +136,27 @@ def test_both_sides_are_the_weights_of_their_settings() -> None:
     assert of_two().divergence.tolist() == [0.0] * 5
 
 
-@pytest.mark.parametrize(("count", "rest"), [(5, []), (24, []), (31, ["7 between"])])
+@pytest.mark.parametrize(("count", "rest"), [(1, []), (24, []), (31, ["7 between"])])
 def test_a_row_adds_up_to_its_divergence_and_what_lies_between_is_summed_up(
     count: int, rest: list[str]
 ) -> None:
     compared = of_two(words(count), scale="none")
-    names, columns, totals = compared.row_table(2)
+    row = min(2, count - 1)
+    names, columns, totals = compared.row_table(row)
     assert (names[12:-12], len(names)) == (rest, min(count, 25))
     before, after, changes, _ = ([*map(float, column)] for column in columns.values())
     assert changes == pytest.approx([b - a for a, b in zip(before, after, strict=True)], abs=1e-12)
     del changes[12:-12]
     assert changes == sorted(changes, reverse=True)
     expected = {"weight A": 1.0, "weight B": 1.0, "change": 0.0}
-    expected["divergence"] = float(compared.divergence[2])
+    expected["divergence"] = float(compared.divergence[row])
     sums = {title: sum(map(float, column)) for title, column in columns.items()}
     assert sums == pytest.approx(expected, abs=1e-5)
     assert totals[:-1] == ["sum", "1.0000", "1.0000", "0.0000"]
     assert float(totals[-1]) == pytest.approx(expected["divergence"], abs=1e-4)
 
 
-@pytest.mark.parametrize(("count", "rest"), [(5, []), (32, []), (37, ["mean of 5 more"])])
+@pytest.mark.parametrize(("count", "rest"), [(1, []), (32, []), (37, ["mean of 5 more"])])
 def test_rows_come_by_divergence_the_rest_as_one_mean_and_words_hold_their_numbers(
     count: int, rest: list[str]
 ) -> None:
@@ -206,12 +193,6 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     assert nothing.divergence.tolist() == [0.0, 0.0]
     assert nothing.row_words(0) == "“a” may attend to nothing in A and B."
     assert nothing.rows_table()[2] == ["mean of all", "0.0000", "—", "—", "—"]
-
-
-def test_one_token_differs_from_itself_in_nothing() -> None:
-    compared = of_two("a", scale="none")
-    assert compared.row_table(0)[1]["change"] == [0.0]
-    assert compared.rows_table()[2] == ["mean of all", "0.0000", "0.0000", "0.0000", "0.0000"]
 
 
 # Two sentences
@@ -317,7 +298,6 @@ def test_a_sweep_meets_the_settings_it_passes(settings: dict[str, Any]) -> None:
 
 def test_a_scale_leaves_the_bias_alone_and_a_temperature_divides_it_too() -> None:
     trace, scale = swept("scale", positions="alibi")
-    assert trace.bias is not None
     _, temperature = swept("temperature", positions="alibi")
     for value in (0.0, 0.35):
         expected = masked_softmax(trace.scores.double() * value + trace.bias.double())

@@ -176,12 +176,6 @@ def test_of_many_weights_only_the_chosen_row_is_drawn() -> None:
     assert heads.edges(weights[:1], 77, [0], 1.0).weights.shape == (1, 256, 256)
 
 
-def test_a_row_with_nothing_to_attend_to_has_no_edges_and_says_so() -> None:
-    found = heads.edges(torch.zeros(2, 3, 3), 1, [0, 1], 0.9)
-    assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
-    assert "may attend to nothing" in found.words
-
-
 # Which heads
 
 
@@ -260,7 +254,6 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     layer, trace = run(name, mask)
     made = heads.additions(layer, trace, QUERY)
     W, bias = (None if part is None else part.detach() for part in layer.projection("output"))
-    assert W is not None
     for head, part in enumerate(made.parts[:HEADS]):
         alone = trace.applied[head, QUERY] @ trace.values[head] @ W.unflatten(0, (HEADS, -1))[head]
         torch.testing.assert_close(part, alone)
@@ -280,13 +273,6 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert shares == pytest.approx((100 * along / length).tolist(), abs=0.06)
     assert [*map(shown, total[1:3])] == pytest.approx([length, float(along.sum())], abs=1e-4)
     assert (total[0], total[3]) == ("y", "100.0 %")
-
-
-def test_a_token_that_sees_nothing_is_added_nothing() -> None:
-    layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
-    _, columns, total = heads.additions(layer, trace, 2).table()
-    assert set(columns["share of y"]) == {"0.0 %"}
-    assert total == ["y", "0.0000", "0.0000", "0.0 %"]
 
 
 # Neurons
@@ -340,11 +326,17 @@ def test_of_many_keys_the_strongest_are_shown_and_the_rest_summed() -> None:
     assert "32 keys with the most weight of 53" in found.words
 
 
-def test_a_query_that_sees_nothing_has_no_weights_and_no_nan() -> None:
-    layer, whole = run(mask=masks.parse_cells("1:*", TOKENS, TOKENS))
-    found = heads.neurons(layer, whole.head(0), 1, NAMES)
-    assert found.columns["scaled"] == ["masked"] * TOKENS
-    assert found.total[-2:] == ["0.0000", "0.0000"]
+def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing() -> None:
+    layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
+    found = heads.edges(trace.weights, 2, range(HEADS), 0.9)
+    assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
+    assert "may attend to nothing" in found.words
+    _, columns, total = heads.additions(layer, trace, 2).table()
+    assert set(columns["share of y"]) == {"0.0 %"}
+    assert total == ["y", "0.0000", "0.0000", "0.0 %"]
+    way = heads.neurons(layer, trace.head(0), 2, NAMES)
+    assert way.columns["scaled"] == ["masked"] * TOKENS
+    assert way.total[-2:] == ["0.0000", "0.0000"]
 
 
 def test_tokens_are_named_by_position_only_where_a_word_comes_again() -> None:
