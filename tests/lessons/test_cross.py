@@ -58,16 +58,12 @@ def batch_of(example: str = "toy", settings: Settings | None = None, /, **asked:
     )
 
 
-# Two sentences
-
-
 @pytest.mark.parametrize(
     "mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")]
 )
 @pytest.mark.parametrize(("target", "memory"), [("a b c d e", "f g h"), ("a b c", "d e f g h")])
 def test_two_sentences_agree_with_torch(mask: tuple[str, ...], target: str, memory: str) -> None:
     result = result_of(target, memory, mask=mask, valid_len=2, radius=3, cells="0:1 2:0")
-    assert result.memory is not None
     x, keys, allowed = result.x[None], result.memory.x[None], masks.combine(result.masks.values())
     expected = scaled_dot_product_attention(x, keys, keys, attn_mask=allowed)
     torch.testing.assert_close(result.trace.output, expected[0])
@@ -75,16 +71,11 @@ def test_two_sentences_agree_with_torch(mask: tuple[str, ...], target: str, memo
 
 def test_positions_count_from_0_in_each_sentence() -> None:
     turned = result_of("a b c", "d e f g h", positions="rotary")
-    assert turned.memory is not None
     torch.testing.assert_close(turned.trace.queries, rotary(turned.x))
     torch.testing.assert_close(turned.trace.keys, rotary(turned.memory.x))
     added = result_of("a b c", "d e f g h", positions="sinusoidal")
-    assert added.encoding is not None
-    assert added.memory is not None
-    assert added.memory.encoding is not None
     torch.testing.assert_close(added.memory.encoding[:3], added.encoding)
     bias = result_of("a b", "d e f", positions="alibi").trace.bias
-    assert bias is not None
     assert (bias * 256).tolist() == [[0, -1, -2], [-1, 0, -1]]
 
 
@@ -97,9 +88,6 @@ def test_there_are_words_for_every_mask_and_every_kind_of_positions() -> None:
     for word in ("causal", "window"):
         assert cross.MASK_WORDS[word] in words
     assert words.endswith(cross.POSITION_WORDS["alibi"])
-
-
-# Valid lengths as text
 
 
 @pytest.mark.parametrize(
@@ -142,9 +130,6 @@ def test_any_text_is_lengths_within_the_keys_or_refused(text: str) -> None:
     assert lens.shape in ((2,), (2, 3))
     assert int(lens.min()) >= 0
     assert int(lens.max()) <= 7
-
-
-# The toy
 
 
 def test_the_classic_toy_gives_its_published_output() -> None:
@@ -191,9 +176,6 @@ def test_what_the_toy_cannot_take_is_said_and_the_example_shown(
     torch.testing.assert_close(batch.trace.output, TOY)
 
 
-# Batches of sentences
-
-
 def test_a_batch_of_a_head_that_is_not_there_shows_the_last_and_says_so() -> None:
     settings = Settings(
         vectors="random", d_model=6, variant="multihead", head=9, config=(("heads", 3),)
@@ -208,7 +190,6 @@ def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
     assert batch.queries == ("who", "is", "it")
     assert batch.keys == (("a", "b", PAD), ("c", "d", "e"), (PAD, PAD, PAD))
     assert batch.valid_lens.tolist() == [2, 3, 0]
-    assert batch.trace.mask is not None
     assert batch.trace.mask[:, 1].tolist() == [[True, True, False], [True] * 3, [False] * 3]
     assert batch.trace.output[2].abs().sum() == 0
     assert cross.heading(batch, 2) == "Sequence 2, “(empty)”: valid length 0 of 3"
@@ -219,7 +200,6 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
         vectors="random", d_model=7, mask=("causal", "length", "cells"), valid_len=3, cells="2:0"
     )
     batch = batch_of("sentences", settings, target="who is it now", batch="a b | c d e f g")
-    assert batch.trace.mask is not None
     assert batch.trace.mask.int().tolist() == [
         [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0], [1, 1, 0, 0, 0]],
         [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 1, 1, 0, 0]],
@@ -305,9 +285,6 @@ def test_lengths_to_try_can_all_be_read() -> None:
     assert cross.lengths_to_try(batch_of()) == ("0 6", "1; 3")
 
 
-# What is shown
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -323,7 +300,6 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
     )
     mixed = settings.get("variant") == "talking"
     trace = batch.trace
-    assert trace.mask is not None
     for index, row, dimension in ((0, 0, 0), (1, 2, 1)):
         work = cross.working(batch, index, row, dimension)
         columns: dict[str, Any] = dict(work.columns)

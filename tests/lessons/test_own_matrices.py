@@ -37,9 +37,6 @@ def problems(**texts: str) -> dict[str, str]:
     return read
 
 
-# The example
-
-
 def test_the_example_gives_what_was_published() -> None:
     """Karim 2019, “Illustrated: Self-Attention”, steps 3 and 4."""
     trace = attend_over(made(), scale=1.0).head(0)
@@ -77,9 +74,6 @@ def test_widths_may_all_differ() -> None:
     assert trace.queries.tolist() == [[3, 2, 0, 1, 3]]
     assert trace.keys.tolist() == [[1, 1, 1, 1, 3]]
     assert (trace.scores.tolist(), trace.output.tolist()) == ([[15]], [[9, 12, 15]])
-
-
-# What does not fit
 
 
 @pytest.mark.parametrize(
@@ -132,9 +126,6 @@ def test_hostile_text_is_a_problem_under_its_name(text: str) -> None:
         assert problems(**{name: text}).keys() == {name}
 
 
-# The mask follows X
-
-
 @pytest.mark.parametrize(
     ("mask", "x", "expected"),
     [
@@ -159,9 +150,6 @@ def test_the_mask_does_not_grow_beyond_what_can_be_edited() -> None:
     assert resized_mask(mask, "1; 2") == "0 1; 1 1"
 
 
-# Any text
-
-
 cells = st.sampled_from(("0", "1", "-2", ".5", "1e6"))
 grids = st.tuples(
     st.integers(1, 5), st.integers(1, 5), st.lists(cells, min_size=25, max_size=25)
@@ -182,9 +170,6 @@ def test_any_texts_are_matrices_or_problems(texts: dict[str, str]) -> None:
     assert trace.weights.shape == (len(read.names), len(read.names))
     assert trace.output.isfinite().all()
     assert (trace.weights[~read.mask] == 0).all()
-
-
-# What the link may hold
 
 
 def test_the_longest_cells_a_grid_sends_fit_into_the_setting() -> None:
