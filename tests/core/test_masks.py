@@ -82,7 +82,7 @@ def test_masks_combine_by_hand_and_stay_as_they_were_and_none_combine_to_none() 
         (lambda: masks.parse_cells("0:5-3", 7, 7), "goes up, as in 3-5, got '5-3'"),
     ],
 )
-def test_impossible_masks_are_refused(make: Callable[[], Tensor], message: str) -> None:
+def test_what_is_no_mask_is_refused_in_words(make: Callable[[], Tensor], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
 
