@@ -64,7 +64,7 @@ def eventually(page: Page, read: Callable[[], Any], expected: Any) -> None:
         now, wanted = read(), expected() if callable(expected) else expected
         if now == wanted or time.monotonic() > give_up:
             break
-        page.evaluate(NEXT_FRAME)
+        page.wait_for_function(NEXT_FRAME)
     if now != wanted:
         raise AssertionError(f"expected {shortened(wanted, now)}, got {shortened(now, wanted)}")
 
@@ -135,6 +135,8 @@ def expect_harmless(page: Page) -> None:
 def choice(page: Page, name: str, option: str) -> Any:
     """One of the choices of a setting, whether one or several may be chosen."""
     group = page.locator(f".st-key-{name}").locator("[role=radiogroup], [role=toolbar]")
+    # Focus scrolls to what is chosen, away from under the pointer, where that is out of sight.
+    group.evaluate("group => group.scrollIntoView({ block: 'center' })")
     return group.get_by_text(option, exact=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,11 +94,12 @@ def open_page(browser: Any, server: str) -> Iterator[Open]:
         if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
             faults.append(f"request: {url}")
 
-    yield open_page
-    shown = [
-        page.get_by_test_id("stException").count() for context in contexts for page in context.pages
-    ]
-    for context in contexts:
-        context.close()
+    from tests.browser.browsing import expect  # playwright is there, since `browser` is
+
+    with ExitStack() as stack:
+        yield open_page
+        for context in contexts:
+            stack.callback(context.close)
+            for page in context.pages:
+                expect(page.get_by_test_id("stException")).to_have_count(0)
     assert faults == []
-    assert not any(shown)

@@ -27,7 +27,9 @@ from tests.browser.browsing import (
     eventually,
     expect,
     expect_harmless,
+    expect_heatmap,
     expect_in_search,
+    expect_rest,
     expect_search,
     expect_to_fit,
     hostile,
@@ -87,9 +89,9 @@ def set_by_hand(page: Page, about: Setting) -> None:
 
 def set_all_by_hand(page: Page, variant: str) -> None:
     """Choose a variant, and set by hand whatever is its own."""
-    if variant != "dot":
-        choice(page, "variant", variant).click()
-        expect_in_search(page, "variant")
+    choice(page, "variant", variant).click()
+    expect(page.get_by_text(VARIANTS[variant].title, exact=True)).to_be_visible()
+    expect_rest(page)
     for about in settings_of(VARIANTS[variant].Config).values():
         set_by_hand(page, about)
 
@@ -124,6 +126,7 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
     variant: str, open_page: Open
 ) -> None:
     page = open_page()
+    expect_heatmap(page)
     shared, given = settings_of(Settings), VISITS[variant]
     for other in OTHER_VARIANTS if variant == "gaussian" else []:
         set_all_by_hand(page, other)
@@ -184,6 +187,7 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_
     open_page: Open,
 ) -> None:
     page = open_page("/?mask=cells")
+    expect_heatmap(page)
 
     def cell_at(query: int, key: int) -> Any:
         return page.locator(f"[data-query='{query}'][data-key='{key}']")
@@ -205,6 +209,7 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_
     choice(page, "mask", "cells").click()
     expect_search(page, {})
     expect(cell_at(0, 1)).to_have_count(0)
+    expect_rest(page)
     choice(page, "mask", "cells").click()
     expect_search(page, hidden)
     expect(cell_at(0, 1)).to_have_attribute("aria-pressed", "true")
@@ -215,14 +220,22 @@ def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
     open_page: Open,
 ) -> None:
     held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
     link = "/?" + urlencode({"s": many_words(16)})
-    page = open_page(link, before=lambda page: page.route("**/plotly.min.js", held.append))
+    page = open_page(link, before=lambda page: page.route("**/plotly.min.js", hold))
     heatmap = page.locator(".attention-heatmap")
     heatmap.hover()
     cells(page).wait_for(state="attached")
     heatmap.hover(position={"x": 90, "y": 60})
     eventually(page, lambda: len(held), 1)
     assert heatmap.locator(".xtick").count() == 0
+    for mask in ("causal", "window", "causal"):  # draws that wait for plotly.js
+        painted = version(page)
+        choice(page, "mask", mask).click()
+        expect(cells(page)).not_to_have_attribute("data-version", str(painted))
     held[0].continue_()
     expect(heatmap.locator(".xtick")).to_have_text(many_words(16).split())
     check_cells(page)

@@ -42,6 +42,7 @@ def picture(page: Page, canvas: str) -> str:
 
 def test_a_head_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
     page = open_page("/heads")
+    expect_heatmap(page)
     tile(page, 3).click()
     expect(page.get_by_text("Neurons of head 3")).to_be_visible()
     expect_search(page, {"head": "3"})

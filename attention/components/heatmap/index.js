@@ -78,16 +78,21 @@ async function react(view, Plotly) {
   const first = !view.chart.layout
   const [heat, layout] = view.figure
   const { xaxis2, shapes: [outline], ...rest } = layout
+  view.config ??= configuration(view, Plotly)
+  await Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, view.config)
+  follow(view)
+  if (first) listen(view)
+}
+
+/* Made once for each view: for another configuration plotly.js would draw all anew. */
+function configuration(view, Plotly) {
   const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click: () => save(view) }
-  const config = {
+  return {
     displaylogo: false,
     showSendToCloud: false,
     modeBarButtonsToRemove: ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
     modeBarButtonsToAdd: [camera],
   }
-  await Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...rest, shapes: [outline] }, config)
-  follow(view)
-  if (first) listen(view)
 }
 
 /* Zoomed cells are those of plotly.js, the whole is painted here, which is faster. */
