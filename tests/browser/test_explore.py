@@ -73,6 +73,7 @@ def version(page: Page) -> int:
 def set_by_hand(page: Page, about: Setting) -> None:
     """Change one setting as a person would, to something that is not its default."""
     name, default = about.name, about.default
+    expect_rest(page)
     field = page.locator(f".st-key-{name}")
     others = [option for option in about.choices if option != default]
     if others:
@@ -82,8 +83,15 @@ def set_by_hand(page: Page, about: Setting) -> None:
     else:
         wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
         box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
-        box.fill(wanted or str(2 if default != 2 else 3))
-        box.press("Enter")
+
+        def typed() -> bool:
+            """Whether it is in the address; what is typed while a run begins may be lost."""
+            if name not in search(page):
+                box.fill(wanted or str(2 if default != 2 else 3))
+                box.press("Enter")
+            return name in search(page)
+
+        eventually(page, typed, True)
     expect_in_search(page, name)
 
 
