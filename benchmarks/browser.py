@@ -9,14 +9,9 @@ alike. The app's other pages are then measured against the floor in the same way
 
 from __future__ import annotations
 
-import http.client
 import os
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,6 +24,7 @@ from playwright import sync_api as playwright
 
 from benchmarks.report import TARGETS, Row, at_most, table
 from tests.chromium import ARGUMENTS, find
+from tests.serving import started
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -46,7 +42,6 @@ CPU_WORDS = 16
 # On the machine the target was set on, the usual page takes 141 ms.
 CPU_MS, CPU_OVER_USUAL = 30.0, 0.21
 
-START_SECONDS = 60
 PAINT_MS = 120_000
 VIEWPORT: playwright.ViewportSize = {"width": 1440, "height": 1000}
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
@@ -94,48 +89,42 @@ APP = Site(
 USUAL = replace(FLOOR, name="usual", script=HERE / "usual.py", heatmap=".stPlotlyChart .hm image")
 SITES = (FLOOR, APP, USUAL)
 MATRICES = ".frame[data-version]"
-STEPS = Site(
-    "steps",
-    ROOT / "streamlit_app.py",
-    MATRICES,
-    "stSidebar",
-    lambda n: {"s": sentence(n), "step": "weights"},
+STEPS = replace(
+    APP,
+    name="steps",
+    heatmap=MATRICES,
+    parameters=lambda n: {"s": sentence(n), "step": "weights"},
     path="steps",
 )
-OPERATIONS = Site(
-    "operations",
-    ROOT / "streamlit_app.py",
-    MATRICES,
-    "stMain",
-    lambda n: {"operation": "softmax", "softmax_x": "; ".join([" ".join(map(str, range(n)))] * 3)},
+OPERATIONS = replace(
+    APP,
+    name="operations",
+    heatmap=MATRICES,
+    scope="stMain",
+    parameters=lambda n: {
+        "operation": "softmax",
+        "softmax_x": "; ".join([" ".join(map(str, range(n)))] * 3),
+    },
     path="operations",
     group="Along dim",
     options=("2", "1"),
 )
-IDENTITIES = Site(
-    "identities",
-    ROOT / "streamlit_app.py",
-    MATRICES,
-    "stMain",
-    lambda n: {"s": sentence(n), "claim": "mistakes", "source": "sentence"},
+IDENTITIES = replace(
+    APP,
+    name="identities",
+    heatmap=MATRICES,
+    scope="stMain",
+    parameters=lambda n: {"s": sentence(n), "claim": "mistakes", "source": "sentence"},
     path="identities",
     group="Mistake",
     options=("values", "count"),
 )
-COMPARE = Site(
-    "compare",
-    ROOT / "streamlit_app.py",
-    "canvas[data-version]",
-    "stSidebar",
-    lambda n: {"s": sentence(n)},
-    path="compare",
-)
-HEADS = Site(
-    "12 heads",
-    ROOT / "streamlit_app.py",
-    "canvas.grid[data-version]",
-    "stSidebar",
-    lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
+COMPARE = replace(APP, name="compare", heatmap="canvas[data-version]", path="compare")
+HEADS = replace(
+    APP,
+    name="12 heads",
+    heatmap="canvas.grid[data-version]",
+    parameters=lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
     path="heads",
 )
 # (page, numbers of rows, the most a change may take over the floor at that number)
@@ -191,55 +180,8 @@ class Server:
 @contextmanager
 def serve(script: Path) -> Iterator[Server]:
     """Serve a script with Streamlit on a free port for as long as the block runs."""
-    if not script.exists():
-        raise RuntimeError(f"{script.name} does not exist")
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
-    command += ["--server.headless", "true", "--server.fileWatcherType", "none"]
-    command += ["--browser.gatherUsageStats", "false"]
-    with tempfile.TemporaryFile("a+") as log:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
-        server = Server(port, process.pid, log)
-        try:
-            deadline = time.monotonic() + START_SECONDS
-            while not healthy(port):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{script.name} was not served:\n{server.last_words()}")
-                time.sleep(0.1)
-            yield server
-        finally:
-            process.terminate()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def free_port() -> int:
-    """The first port from 8700 on that nobody listens on."""
-    for port in range(8700, 8800):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no free port between 8700 and 8799")
-
-
-def healthy(port: int) -> bool:
-    """Whether the server's health check answers "ok"."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/_stcore/health")
-        return connection.getresponse().read() == b"ok"
-    except OSError:
-        return False
-    finally:
-        connection.close()
+    with tempfile.TemporaryFile("a+") as log, started(str(script), log) as (port, process):
+        yield Server(port, process.pid, log)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import statistics
 import sys
@@ -40,18 +41,7 @@ LINKS = (
     {"variant": "talking", "stage": "mixed", "mask": "causal"},
     {"vectors": "random", "variant": "additive", "query": "2"},
 )
-HEADER = (
-    "visitors",
-    "page",
-    "changes",
-    "p50",
-    "p95",
-    "max",
-    "first p50",
-    "CPU a change",
-    "memory a visitor",
-    "errors",
-)
+HEADER = ("visitors", "page", "changes", "p50", "p95", "first", "CPU", "memory", "errors")
 
 
 @dataclass
@@ -160,31 +150,26 @@ def resident_megabytes(server: Server) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def measure(
-    name: str, script: Path, count: int, seconds: float, ramp: float, kinds: dict[str, int]
-) -> Row:
-    """A row of the table: a fresh process, one visitor to warm it, then all of them."""
+def measure(name: str, script: Path, count: int, seconds: float, kinds: dict[str, int]) -> Row:
+    """A row of the table: a fresh process, one visitor to warm it, then all of them.
+
+    CPU of one run; memory that one visitor adds; first: the first run of a visitor.
+    """
     with serve(script) as server:
         asyncio.run(visits(server.port, 1, 0.1, 0.0, {"type": 1}))
         before, cpu = resident_megabytes(server), server.cpu_seconds()
-        found = asyncio.run(visits(server.port, count, seconds, ramp, kinds))
-        cpu = server.cpu_seconds() - cpu
-        grown = resident_megabytes(server) - before
-    changes = sorted(found.changes) or [float("nan")]
-    p95 = changes[min(len(changes) - 1, int(0.95 * len(changes)))]
-    runs = len(found.changes) + len(found.first)
+        found = asyncio.run(visits(server.port, count, seconds, RAMP_SECONDS, kinds))
+        cpu, grown = server.cpu_seconds() - cpu, resident_megabytes(server) - before
     for error, times in found.errors.most_common(3):
         print(f"{name}: {times} × {error}", file=sys.stderr)
-    times = (statistics.median(changes), p95, changes[-1], statistics.median(found.first or [0.0]))
-    return (
-        str(count),
-        name,
-        str(len(found.changes)),
-        *(f"{1000 * value:.0f} ms" for value in times),
-        f"{1000 * cpu / max(runs, 1):.1f} ms",
-        f"{grown / count:.2f} MB",
-        str(found.errors.total()),
+    changes, first = sorted(found.changes) or [math.nan], found.first or [math.nan]
+    seconds_of = (
+        *(statistics.median(changes), changes[int(0.95 * len(changes))]),
+        *(statistics.median(first), cpu / max(1, len(found.changes) + len(found.first))),
     )
+    waits = [f"{1000 * value:.0f} ms" for value in seconds_of]
+    megabytes, errors = f"{grown / count:.2f} MB", str(found.errors.total())
+    return str(count), name, str(len(found.changes)), *waits, megabytes, errors
 
 
 def run(counts: list[int], seconds: float, progress: Callable[[str], None]) -> str:
@@ -193,7 +178,7 @@ def run(counts: list[int], seconds: float, progress: Callable[[str], None]) -> s
     for count in counts:
         for name, script, kinds in (("bare", BARE, {"type": 1}), ("app", APP.script, CHANGES)):
             progress(f"{count} visitors, {name}")
-            rows.append(measure(name, script, count, seconds, RAMP_SECONDS, kinds))
+            rows.append(measure(name, script, count, seconds, kinds))
     return table(f"Visitors, a change every {THINK_SECONDS:g} s each", HEADER, rows)
 
 
@@ -204,14 +189,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=25.0)
     options = parser.parse_args()
     counts = [min(count, MAX_VISITORS) for count in options.visitors]
-    start = time.monotonic()
-    print(
-        run(
-            counts,
-            min(options.seconds, MAX_SECONDS),
-            lambda text: print(f"[{time.monotonic() - start:4.0f} s] {text}", file=sys.stderr),
-        )
-    )
+    print(run(counts, min(options.seconds, MAX_SECONDS), lambda text: print(text, file=sys.stderr)))
 
 
 if __name__ == "__main__":

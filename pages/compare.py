@@ -5,8 +5,8 @@ import html
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components import comparison
-from attention.components import sweep as sweep_view
+from attention.components.pictures import comparison
+from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare

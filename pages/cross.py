@@ -6,7 +6,8 @@ import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.links import every_setting
-from attention.components import copy_link, examples, matrices
+from attention.components.inputs import copy_link, examples
+from attention.components.pictures import matrices
 from attention.display import tables
 from attention.lessons import cross
 from attention.lessons.cross import Batch

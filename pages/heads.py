@@ -3,7 +3,8 @@
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components import head_grid, head_view, matrices
+from attention.components.pictures import head_grid, matrices
+from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix

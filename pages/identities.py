@@ -9,7 +9,7 @@ from attention.app import frame, notes, session, widgets
 from attention.app.links import every_setting
 from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, joined
 from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, check_claim, random_case
-from attention.components import matrices
+from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.display import tables
 from attention.inputs.text import tokenize

@@ -7,7 +7,8 @@ import streamlit as st
 
 from attention.app import frame, notes, session, widgets
 from attention.app.links import every_setting
-from attention.components import copy_link, examples, matrices, number_grid
+from attention.components.inputs import copy_link, examples, number_grid
+from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
 from attention.lessons import operations

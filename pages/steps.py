@@ -5,7 +5,8 @@ from functools import partial
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components import matrices, number_grid
+from attention.components.inputs import number_grid
+from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.display import tables
 from attention.lessons import own_matrices, steps
@@ -84,7 +85,7 @@ def from_sentence(settings: StepSettings) -> Computation | None:
         st.info("Type a sentence above, or take one of the examples.")
         return None
     notes.note_problems(result)
-    return steps.computation(
+    return steps.Computation(
         result.layer,
         result.layer_trace,
         result.tokens,
@@ -119,7 +120,7 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
         notes.note("The steps follow as soon as every matrix fits.")
         return None
     trace = own_matrices.attend_over(read, session.current_settings().scale_factor)
-    return steps.computation(read.layer, trace, read.names, read.x, settings)
+    return steps.Computation(read.layer, trace, read.names, read.x, settings)
 
 
 def edit(name: str, mask: str, text: str) -> None:

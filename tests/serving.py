@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 
@@ -18,6 +19,13 @@ ROOT = Path(__file__).parent.parent
 @contextlib.contextmanager
 def serving(script: str = "streamlit_app.py") -> Iterator[str]:
     """Serve the app on a free port for as long as the context lasts; gives its address."""
+    with started(script, subprocess.DEVNULL) as (port, _):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def started(script: str, log: int | IO[str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A script served by Streamlit, once it is healthy: its port and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -25,19 +33,15 @@ def serving(script: str = "streamlit_app.py") -> Iterator[str]:
         "server.port": port,
         "server.address": "127.0.0.1",
         "server.headless": "true",
+        "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", script, *flags],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", script, *flags]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
     try:
-        wait_until_healthy(address, process)
-        yield address
+        wait_until_healthy(f"http://127.0.0.1:{port}", process)
+        yield port, process
     finally:
         process.terminate()
         process.wait(timeout=20)

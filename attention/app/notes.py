@@ -12,7 +12,7 @@ import streamlit as st
 import torch
 
 from attention.app.results import neighbours
-from attention.components import weighted_sum
+from attention.components.pictures import weighted_sum
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script

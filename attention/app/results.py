@@ -19,7 +19,6 @@ from attention.app.session import (
     two_sequences,
     value_of,
     values_of,
-    with_sentence,
 )
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import Neighbours
@@ -84,7 +83,9 @@ def cross_result() -> Result | None:
     """The result for two sentences; None while either has no words."""
     if not all(two_sequences()):
         return None
-    return result_of(with_sentence(current_settings(), value_of("target")), value_of("memory"))
+    return result_of(
+        dataclasses.replace(current_settings(), s=value_of("target")), value_of("memory")
+    )
 
 
 def cross_batch() -> Batch | None:
@@ -115,7 +116,7 @@ def paired_results() -> tuple[Result, Result] | None:
     if not (tokenize(value_of("s")) and tokenize(second)):
         return None
     settings = current_settings()
-    return result_of(settings), result_of(with_sentence(settings, second))
+    return result_of(settings), result_of(dataclasses.replace(settings, s=second))
 
 
 def differences() -> list[str]:

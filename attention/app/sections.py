@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention.app import notes, widgets
-from attention.components import token_view
+from attention.components.tokens import token_view
 from attention.pipeline import Result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import streamlit as st
@@ -109,11 +108,6 @@ def two_sequences() -> tuple[list[str], list[str]]:
     """The tokens of queries and keys where they are two sentences."""
     target, memory = (tokenize(value_of(name)) for name in ("target", "memory"))
     return target, memory
-
-
-def with_sentence(settings: Settings, sentence: str) -> Settings:
-    """The same settings for another sentence."""
-    return dataclasses.replace(settings, s=sentence)
 
 
 def choose(name: str, value: Value) -> None:

@@ -25,7 +25,8 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.components import copy_link, examples, heatmap, mask_grid
+from attention.components.inputs import copy_link, examples, mask_grid
+from attention.components.pictures import heatmap
 from attention.core import masks
 from attention.core.settings import divisors, with_divisors
 from attention.core.variants import VARIANTS
@@ -42,6 +43,8 @@ EXAMPLES = (
 )
 MAX_CLICKABLE = 32
 VARIANT_MENUS = ("variant", "heads_variant")
+
+choose_query, choose_head = (functools.partial(choose, name) for name in ("query", "head"))
 
 
 def widget(
@@ -207,16 +210,6 @@ def stage_of(result: Result, query: int, before: str = "") -> None:
         masks=result.masks,
     )
     st.caption(before + figures.stage_words(stage, len(result.key_tokens)))
-
-
-def choose_query(position: int) -> None:
-    """Select a query token, within a callback."""
-    choose("query", position)
-
-
-def choose_head(head: int) -> None:
-    """Select a head, within a callback."""
-    choose("head", head)
 
 
 def paint(

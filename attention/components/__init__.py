@@ -5,29 +5,3 @@ They are Streamlit components v2: no iframe, no build step. Tokens reach the pag
 
 May import: core, display, lessons; torch, numpy, plotly, streamlit.
 """
-
-from attention.components.inputs import copy_link, examples, mask_grid, number_grid
-from attention.components.pictures import (
-    comparison,
-    head_grid,
-    heatmap,
-    matrices,
-    sweep,
-    weighted_sum,
-)
-from attention.components.tokens import head_view, token_view
-
-__all__ = [
-    "comparison",
-    "copy_link",
-    "examples",
-    "head_grid",
-    "head_view",
-    "heatmap",
-    "mask_grid",
-    "matrices",
-    "number_grid",
-    "sweep",
-    "token_view",
-    "weighted_sum",
-]

@@ -22,11 +22,6 @@ EMPTY_ROW = (
 )
 
 
-def hidden_by(masks: Mapping[str, Tensor], query: int, key: int) -> list[str]:
-    """The names of the masks that hide a key from a query."""
-    return [name for name, mask in masks.items() if not mask[query, key]]
-
-
 def joined(words: Iterable[str]) -> str:
     """Words as a list in a sentence: "a, b and c"."""
     *first, last = words
@@ -35,7 +30,7 @@ def joined(words: Iterable[str]) -> str:
 
 def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
     """By what a cell is hidden: "hidden by the causal mask"; empty where it is not."""
-    names = [MASK_NAMES[name] for name in hidden_by(masks, query, key)]
+    names = [MASK_NAMES[name] for name, mask in masks.items() if not mask[query, key]]
     return f"hidden by {joined(names)}" if names else ""
 
 

@@ -36,7 +36,7 @@ def grids(app: App) -> dict[str, dict[str, Any]]:
 def computation(s: str, own: StepSettings | None = None, /, **settings: Any) -> Computation:
     """The steps of the sentence by the library itself."""
     result = result_of(s, **settings)
-    return steps.computation(
+    return steps.Computation(
         result.layer,
         result.layer_trace,
         result.tokens,

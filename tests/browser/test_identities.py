@@ -30,7 +30,7 @@ def test_a_link_shows_its_claim_in_either_theme(open_page: Open) -> None:
     expect(verdicts).to_have_text(told)
 
 
-def test_all_is_within_reach_of_the_keyboard(open_page: Open) -> None:
+def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -> None:
     page = open_page("/identities")
     page.get_by_role("radio", name="scale", exact=True).focus()
     page.keyboard.press("ArrowRight")
@@ -42,12 +42,7 @@ def test_all_is_within_reach_of_the_keyboard(open_page: Open) -> None:
     expect_search(page, {"claim": "merge", "tokens": "4"})
     cells = page.locator("figure").first.locator("td.cell")
     expect(cells).to_have_count(4 * 4)
+    page.set_viewport_size({"width": 390, "height": 844})
     page.reload()
     expect(cells).to_have_count(4 * 4)
-
-
-def test_the_same_page_fits_a_phone(open_page: Open) -> None:
-    phone = {"width": 390, "height": 844}
-    page = open_page("/identities?claim=influence&source=sentence", viewport=phone)
-    expect(page.locator("figure").last).to_be_attached()
     expect_to_fit(page)

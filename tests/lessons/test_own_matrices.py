@@ -16,7 +16,7 @@ from attention.lessons.own_matrices import (
     read_own_matrices,
     resized_mask,
 )
-from attention.lessons.steps import StepSettings, computation, step
+from attention.lessons.steps import Computation, StepSettings, step
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -57,7 +57,7 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys() -> None:
     trace = attend_over(own, scale=None)
     assert trace.scale == pytest.approx(3**-0.5)
     assert trace.weights[0, 0].tolist() == [1, 0]
-    done = computation(own.layer, trace, own.names, own.x, StepSettings())
+    done = Computation(own.layer, trace, own.names, own.x, StepSettings())
     words = step("masked", done).working(0, 1).words
     assert words.startswith("The query “x0” and the key “x1”: hidden, so the softmax gets −∞")
 

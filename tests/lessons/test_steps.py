@@ -22,7 +22,6 @@ from attention.lessons.steps import (
     Computation,
     Step,
     StepSettings,
-    computation,
     step,
     verdict,
 )
@@ -69,7 +68,7 @@ def computed(
             rotate=positions == "rotary",
             bias=alibi(layer.heads, TOKENS, TOKENS) if positions == "alibi" else None,
         )
-    return computation(
+    return Computation(
         layer,
         trace,
         WORDS,

@@ -12,7 +12,7 @@ import torch
 
 from attention.display.matrix import Matrix
 from attention.display.tables import number
-from attention.lessons.steps.step import STEPS, Computation, Step, StepSettings, computation
+from attention.lessons.steps.step import STEPS, Computation, Step, StepSettings
 from attention.lessons.steps.vectors import projection_step, x_step
 from attention.lessons.steps.weights import (
     dropout_step,
@@ -26,7 +26,7 @@ from attention.lessons.steps.weights import (
     weights_step,
 )
 
-__all__ = ["STEPS", "Computation", "Step", "StepSettings", "computation", "step", "verdict"]
+__all__ = ["STEPS", "Computation", "Step", "StepSettings", "step", "verdict"]
 
 MAKERS: dict[str, Callable[[Computation], Step]] = {
     "x": x_step,

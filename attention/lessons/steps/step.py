@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from torch import Generator, Tensor
 
@@ -53,20 +54,35 @@ class StepSettings:
 class Computation:
     """One run of a layer, to be stepped through at one of its heads.
 
-    names: one word per row; vectors (tokens, d_model), positions (tokens, d_model) or None: x is
-    their sum; layer_trace: all heads; trace: the head that is shown; masks: those in force by
-    name; dropout: the share of weights that is dropped in both traces.
+    run: the trace of all heads; names: one word per row; vectors (tokens, d_model), positions
+    (tokens, d_model) or None: x is their sum; settings: with the dropout, drawn from a seed of its
+    own; head: the one that is shown; masks: those in force by name.
     """
 
     layer: Variant
-    head: int
+    run: Trace
     names: Sequence[str]
     vectors: Tensor
-    positions: Tensor | None
-    layer_trace: Trace
-    trace: Trace
-    masks: Mapping[str, Tensor]
-    dropout: float
+    settings: StepSettings
+    head: int = 0
+    positions: Tensor | None = None
+    masks: Mapping[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def dropout(self) -> float:
+        """The share of weights that is dropped."""
+        return self.settings.dropout
+
+    @cached_property
+    def layer_trace(self) -> Trace:
+        """The run after dropout, all heads."""
+        generator = Generator().manual_seed(self.settings.dropout_seed)
+        return drop(self.run, self.dropout, generator)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The head that is shown, after dropout."""
+        return self.layer_trace.head(self.head)
 
     @property
     def x(self) -> Tensor:
@@ -77,38 +93,11 @@ class Computation:
     def steps(self) -> tuple[str, ...]:
         """The steps this computation has."""
         missing = {
-            "mixed scores": self.trace.mixed_scores is None,
-            "mixed weights": self.trace.mixed_weights is None,
+            "mixed scores": self.run.mixed_scores is None,
+            "mixed weights": self.run.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
         }
         return tuple(step for step in STEPS if not missing.get(step))
-
-
-def computation(
-    layer: Variant,
-    layer_trace: Trace,
-    names: Sequence[str],
-    vectors: Tensor,
-    settings: StepSettings,
-    *,
-    head: int = 0,
-    positions: Tensor | None = None,
-    masks: Mapping[str, Tensor] | None = None,
-) -> Computation:
-    """A run of a layer with the settings' dropout, drawn from a seed of its own."""
-    generator = Generator().manual_seed(settings.dropout_seed)
-    dropped = drop(layer_trace, settings.dropout, generator)
-    return Computation(
-        layer=layer,
-        head=head,
-        names=names,
-        vectors=vectors,
-        positions=positions,
-        layer_trace=dropped,
-        trace=dropped.head(head),
-        masks=masks or {},
-        dropout=settings.dropout,
-    )
 
 
 @dataclass(frozen=True, eq=False)
