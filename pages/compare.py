@@ -43,7 +43,7 @@ def body() -> None:
 
 def settings() -> None:
     """Two settings, A and B, on the same sentence."""
-    expected = session.other_settings()
+    expected = session.current_settings(compare.OTHER)
     both = results.compared_results()
     said, figure, other = st.container(), st.container(), st.container(border=True)
     if both is None:
@@ -58,7 +58,7 @@ def settings() -> None:
     with other:
         st.markdown("**Setting B** · A is at the side")
         widgets.other_controls()
-    if session.other_settings() != expected:
+    if session.current_settings(compare.OTHER) != expected:
         st.rerun()
     if both is not None:
         notes.note_problems_of_both(both)

@@ -15,7 +15,6 @@ from attention.app.session import (
     in_use,
     layer_settings,
     load_vectors,
-    other_settings,
     two_sequences,
     value_of,
     values_of,
@@ -107,7 +106,7 @@ def compared_results() -> tuple[Result, Result] | None:
     """The results of A and of B; None while the sentence has no words."""
     if not tokenize(value_of("s")):
         return None
-    return result_of(current_settings()), result_of(other_settings())
+    return result_of(current_settings()), result_of(current_settings(OTHER))
 
 
 def paired_results() -> tuple[Result, Result] | None:

@@ -13,7 +13,6 @@ from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import OwnVectors, PackagedGlove, own_vectors_path
-from attention.lessons.compare import OTHER
 from attention.pipeline import Settings
 
 
@@ -86,11 +85,6 @@ def current_settings(side: str = "", variant: str | None = None) -> Settings:
     shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
     own = tuple((name, value) for name, value in values.items() if name not in SHARED)
     return Settings(value_of("s"), **shared, config=own)
-
-
-def other_settings() -> Settings:
-    """The current settings of B."""
-    return current_settings(OTHER)
 
 
 def layer_settings() -> Settings:
