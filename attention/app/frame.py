@@ -9,7 +9,7 @@ import streamlit as st
 from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
-from attention.app.pages import PAGES, Page, default_page
+from attention.app.pages import PAGES, Page
 from attention.app.session import current_settings, layer_settings, value_of, width_of
 from attention.app.widgets import sentence_box, settings_beside
 
@@ -86,7 +86,7 @@ def _link() -> dict[str, list[str]]:
 
 
 def _streamlit_page(page: Page) -> st.Page:
-    first = page is default_page()
+    first = page is PAGES[0]
     return st.Page(
         page.path, title=page.title, url_path=None if first else page.name, default=first
     )

@@ -73,6 +73,7 @@ def _beside_cross(values: Values) -> Sequence[str]:
     return ("scale", "factor") if toy else BESIDE
 
 
+# The first one is shown at the address without a path.
 PAGES = [
     Page(
         "explore",
@@ -135,8 +136,3 @@ PAGES = [
         settings=(ClaimSettings,),
     ),
 ]
-
-
-def default_page() -> Page:
-    """The page at the address without a path."""
-    return PAGES[0]
