@@ -12,11 +12,8 @@ from attention.app.results import neighbours
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
 def warm_up() -> None:
-    """Set the process up and load what everybody shares, once.
-
-    One thread per operation: of four requests at once on two cores each takes 5 % less CPU.
-    """
-    torch.set_num_threads(1)
+    """Set the process up and load what everybody shares, once."""
+    torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
     neighbours("glove")
 
 
