@@ -112,7 +112,7 @@ def test_the_slider_shows_the_numbers_torch_works_out(
             slider.press(press)
         return bool(slider.input_value() != before)
 
-    for press in ("End", "PageDown", "ArrowLeft", "ArrowLeft"):
+    for press in ("End",) if kind == "window" else ("End", "PageDown", "ArrowLeft"):
         before, kept = slider.input_value(), search(page).get("sweep_at")
         eventually(page, lambda press=press, before=before: moved(press, before), True)
         eventually(page, as_torch_has_it, True)

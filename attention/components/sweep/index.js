@@ -14,11 +14,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.bias = content.biased ? numbers.subarray(cells, 2 * cells) : null
   view.dots = rest
   view.weights = new Float64Array(cells)
-  view.release = () => setTriggerValue("at", (view.awaited = view.value))
+  view.release = () => setTriggerValue("at", view.value)
   view.choose = (row) => setTriggerValue("query", row)
   view.query = content.query
-  if (content.at === view.awaited) view.awaited = null
-  else if (!view.moving && view.awaited === null) view.value = content.at // not an echo of an older value
+  if (!view.moving) view.value = content.at
   draw(view)
 }
 
@@ -39,7 +38,7 @@ function build(parent) {
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame)
   multiples.setAttribute("role", "group")
-  const view = { frame, title, slider, output, plot, list, multiples, outline: null, content: null, width: 0, moving: false, awaited: null }
+  const view = { frame, title, slider, output, plot, list, multiples, outline: null, content: null, width: 0, moving: false }
   slider.addEventListener("input", () => {
     view.moving = true
     move(view, view.content.values[slider.value])
