@@ -243,14 +243,18 @@ def sweep(
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
     query: the chosen row, shown in numbers. on_release gets the value the slider is left at, and
-    on_select a row, by click or arrow keys.
+    on_select a row, by click or arrow keys. The browser counts the values it sends, and keeps its
+    own until the one it sent last has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
+    turns = f"{key}_turn"
 
     def released() -> None:
-        value = st.session_state[key].at
-        if isinstance(value, int | float) and swept.values[0] <= value <= swept.values[-1]:
-            on_release(float(value))
+        match st.session_state[key].at:
+            case [int(turn), int() | float() as value]:
+                st.session_state[turns] = turn
+                if swept.values[0] <= value <= swept.values[-1]:
+                    on_release(float(value))
 
     def selected() -> None:
         position = st.session_state[key].query
@@ -263,6 +267,7 @@ def sweep(
         "names": list(names),
         "values": swept.values,
         "at": swept.at,
+        "turn": st.session_state.get(turns, 0),
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,

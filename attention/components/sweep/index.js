@@ -14,10 +14,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.bias = content.biased ? numbers.subarray(cells, 2 * cells) : null
   view.dots = rest
   view.weights = new Float64Array(cells)
-  view.release = () => setTriggerValue("at", view.value)
+  view.turn = Math.max(view.turn, content.turn)
+  view.release = () => setTriggerValue("at", [++view.turn, view.value])
   view.choose = (row) => setTriggerValue("query", row)
   view.query = content.query
-  if (!view.moving) view.value = content.at
+  if (!view.moving && view.turn === content.turn) view.value = content.at
   draw(view)
 }
 
@@ -38,7 +39,7 @@ function build(parent) {
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame)
   multiples.setAttribute("role", "group")
-  const view = { frame, title, slider, output, plot, list, multiples, outline: null, content: null, width: 0, moving: false }
+  const view = { frame, title, slider, output, plot, list, multiples, outline: null, content: null, width: 0, moving: false, turn: 0 }
   slider.addEventListener("input", () => {
     view.moving = true
     move(view, view.content.values[slider.value])
