@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,21 +19,46 @@ Renderer = Callable[..., Any]
 components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent / "package_data"))
 
 
+BROWSER = Path(__file__).parent / "browser"
+
+
+def _contents(folder: Path) -> str:
+    """A name for what stands in a folder, another one after any change."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.*")):
+        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size} ".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _loader() -> str:
+    """Serves the scripts; gives the one that loads them, the same for each component.
+
+    The address changes with what is served, so that no browser mixes a new release with what it
+    has kept of an old one.
+    """
+    served = components.declare_component(f"browser_{_contents(BROWSER)}", path=str(BROWSER))
+    shared = sorted(file.relative_to(BROWSER).as_posix() for file in BROWSER.glob("shared/*.js"))
+    loader = (BROWSER / "loader.js").read_text("utf-8")
+    return loader.replace("{folder}", served.name).replace("{shared}", " ".join(shared))
+
+
+LOADER = _loader()
+
+
 def component(name: str, *, isolate_styles: bool = True) -> Renderer:
-    """The script and the style in the folder of that name, as a Streamlit component."""
-    folder = Path(__file__).parent / name
+    """The module and the style in the folder of that name, as a Streamlit component."""
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
-        css=(folder / "style.css").read_text("utf-8"),
-        js=(folder.parent / "shared.js").read_text("utf-8")
-        + (folder / "index.js").read_text("utf-8"),
+        css=(BROWSER / name / "style.css").read_text("utf-8"),
+        js=LOADER,
         isolate_styles=isolate_styles,
     )
     return renderer
 
 
 def message(header: dict[str, Any], *tensors: Tensor, rest: bytes = b"") -> bytes:
-    """A JSON header, then float32 tensors to the last bit, then bytes; shared.js reads it."""
+    """A JSON header, then float32 tensors to the last bit, then bytes; message.js reads it."""
     numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
     header["floats"] = sum(map(len, numbers)) // 4
     text = json.dumps(header).encode()

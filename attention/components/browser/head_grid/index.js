@@ -1,3 +1,8 @@
+import { palette, ramp } from "../shared/colours.js"
+import { make, settle, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing } from "../shared/painter.js"
+
 const GAP = 8
 const LABEL = 20
 const MOST_HEIGHT = 470

@@ -1,3 +1,9 @@
+import { chooseByKeys } from "../shared/choosing.js"
+import { inkOn, palette, ramp } from "../shared/colours.js"
+import { make, makeName, settle, sharp, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+
 const MOST_SIDE = 400
 const LARGEST_CELL = 64
 const LEAST_LABEL = 13

@@ -1,3 +1,8 @@
+import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { paintNumbers } from "../shared/painter.js"
+
 const ROW = 27
 const COLUMNS = ["score", "scaled", "‖v‖", "‖w·v‖", "share of y"]
 

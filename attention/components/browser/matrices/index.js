@@ -1,3 +1,8 @@
+import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make, makeName, settle, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24

@@ -1,3 +1,8 @@
+import { palette, ramp } from "../shared/colours.js"
+import { make, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+
 const PLOTLY = "component/attention.components.base.plotly_js/plotly.min.js"
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32

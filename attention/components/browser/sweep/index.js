@@ -1,3 +1,9 @@
+import { chooseByKeys } from "../shared/choosing.js"
+import { palette, ramp } from "../shared/colours.js"
+import { make, makeName, settle, sharp, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+
 const MOST_SIDE = 440
 const LARGEST_CELL = 56
 const LEAST_LABEL = 13

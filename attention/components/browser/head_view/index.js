@@ -1,3 +1,9 @@
+import { listenToQueries, markQueries } from "../shared/choosing.js"
+import { palette } from "../shared/colours.js"
+import { afterPaint, make, makeChip, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing } from "../shared/painter.js"
+
 const MOST_FAINT = 32
 const FAINT_LEVELS = 4
 const MOST_TOLD = 12

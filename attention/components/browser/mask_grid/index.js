@@ -1,3 +1,5 @@
+import { make, makeName, viewIn } from "../shared/elements.js"
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const view = viewIn(parentElement, build)
   view.send = (cells, allowed) => setTriggerValue("paint", { cells, allowed })

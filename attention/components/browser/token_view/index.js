@@ -1,3 +1,7 @@
+import { listenToQueries, markQueries } from "../shared/choosing.js"
+import { afterPaint, make, makeChip, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_ROOMY = 14
 const GAP = 4

@@ -1,0 +1,8 @@
+/* Takes apart what `message` in Python puts together: its header, and the numbers behind it. */
+export function decode(data) {
+  const size = new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true)
+  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + size)))
+  const end = 4 + size + 4 * header.floats
+  const numbers = new Float32Array(data.slice(4 + size, end).buffer)
+  return { ...header, numbers, rest: data.subarray(end) }
+}
