@@ -97,10 +97,9 @@ def sentences() -> None:
     """What the first sentence makes of the second."""
     if results.cross_result() is None:
         explain_what_is_empty()
-    sections.attention_of(
-        results.cross_result,
-        lambda result: cross.mask_words(result.settings.mask, result.settings.positions),
-    )
+    settings = session.current_settings()
+    words = cross.mask_words(settings.mask, settings.positions)
+    sections.attention_of(results.cross_result, words)
 
 
 def explain_what_is_empty() -> None:

@@ -12,7 +12,6 @@ import streamlit as st
 import torch
 
 from attention.app.results import neighbours
-from attention.components.pictures import weighted_sum
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
@@ -76,28 +75,7 @@ def count_of(tokens: Sequence[str]) -> str:
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 
-def weighted_sum_of(result: Result, query: int) -> None:
-    """The chosen query's new vector: written out, term by term, and the words it is nearest to."""
-    _equation(result, query)
-    terms = analysis.strongest(result.trace, result.key_tokens, query, figures.MAX_ROWS)
-    weighted_sum(terms, result.trace.output[query], key="terms")
-    _nearest_words(result, query)
-
-
-def _equation(result: Result, query: int) -> None:
-    """The weighted sum written out, with the checks that it is one."""
-    trace = result.trace
-    total = float(trace.applied[query].double().sum())
-    residual = analysis.residual(trace, query)
-    head = result.head if result.layer.heads > 1 else None
-    written = figures.equation(trace, result.tokens, query, keys=result.key_tokens, head=head)
-    st.html(
-        f"<div class='equation'><p>{written}</p>"
-        f"<p class='check'>Σw = {total:.6f} &emsp; ‖Σ w·v − y‖ = {residual:.1e}</p></div>"
-    )
-
-
-def _nearest_words(result: Result, query: int) -> None:
+def nearest_words(result: Result, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
         nearest = "<p>The output lives in a space of its own, where no words are.</p>"

@@ -117,3 +117,35 @@ def choose(name: str, value: Value) -> None:
         if value != every_setting()[name].default:
             st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
     st.session_state[name] = chosen
+
+
+PLACE = ("query", "stage")
+
+
+def place() -> dict[str, Any]:
+    """Which query and stage the pictures show; they are chosen in the browser, see place.js.
+
+    values, and their defaults; turn: how many choices of the browser are known here.
+    """
+    return {
+        "turn": st.session_state.get("turn", 0),
+        "values": {name: value_of(name) for name in PLACE},
+        "defaults": {name: every_setting()[name].default for name in PLACE},
+    }
+
+
+def choose_place(chosen: Any) -> None:
+    """Take over what has been chosen in the browser, within a callback."""
+    match chosen:
+        case {"turn": int(turn), "values": dict(values)}:
+            st.session_state["turn"] = turn
+        case _:
+            return
+    for name in PLACE:
+        about, value = every_setting()[name], values.get(name)
+        if type(value) is not type(about.default) or about.problem(value):
+            continue
+        if value == about.default:
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = str(value)

@@ -3,63 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-import numpy
 import streamlit as st
 import torch
 from torch import Tensor
 
 from attention.components.base import component, message
-from attention.core import analysis
-from attention.core.analysis import Terms
 from attention.core.functional import Trace
 from attention.display import figures
-from attention.display.captions import MASK_NAMES, mask_bits
+from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
 from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
 from attention.lessons.heads import PLAIN_DOTS
 
-_heatmap = component("heatmap", isolate_styles=False)
-_weighted_sum = component("weighted_sum")
+PARTS = ("lines", "heatmap", "sum")
+
+_picture = component("picture", isolate_styles=False)
+_place = component("place")
 _matrices = component("matrices")
 _head_grid = component("head_grid")
 _comparison = component("comparison")
 _sweep = component("sweep")
 
 
-def heatmap(
+def picture(
     trace: Trace,
-    stage: str,
     tokens: Sequence[str],
-    query: int,
+    known: Sequence[bool],
+    place: Mapping[str, Any],
     *,
     key: str,
-    keys: Sequence[str] | None = None,
+    parts: Sequence[str] = PARTS,
+    memory: tuple[Sequence[str], Sequence[bool]] | None = None,
     masks: Mapping[str, Tensor] | None = None,
+    head: int | None = None,
+    caption: tuple[str, str] = ("", ""),
 ) -> None:
-    """`figures.heatmap`, drawn by plotly.js without the detour of a Plotly chart of Streamlit's.
+    """One attention as a picture whose parts all show the same query, from a trace of one head.
 
-    That one is built anew on every change, twice, from numbers as text; here plotly.js changes
-    what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight,
-    and which mask hides the cell.
-    keys: the tokens across, None = those of the queries; masks: those in force, by name.
+    parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
+    query as a weighted sum. place: which query and stage are chosen, see `place_of`; they change
+    in the browser, which has all numbers already. memory: the tokens of the keys and which are
+    known, None where they are those of the queries; masks: those in force, by name; head: which
+    one of several the trace is of; caption: what the heatmap's begins and ends with.
     """
-    z, data, layout = figures.heatmap_parts(trace, stage, tokens, query, keys)
-    rows, columns = z.shape
-    bits = analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None
-    header = {
-        "data": data,
-        "layout": layout,
-        "rows": rows,
-        "columns": columns,
-        "tokens": list(tokens),
-        "keys": None if keys is None else list(keys),
-        "scale": trace.scale,
-        "stage": stage,
-        "entropy": bits,
-        "room": figures.ENTROPY_DOMAIN,
-        "masks": [MASK_NAMES[name] for name in masks or {}],
-    }
+    keys = None if memory is None else list(memory[0])
     sent = {"scores": trace.scores, "weights": trace.weights}
     if trace.bias is not None:
         sent["scaled"] = trace.scaled
@@ -67,33 +56,36 @@ def heatmap(
         sent["masked"] = trace.logits
     if trace.mixed_weights is not None:
         sent["mixed"] = trace.mixed_weights
-    header["sent"] = list(sent)
-    hidden = mask_bits(masks or {}, z.shape) if numpy.isnan(z).any() else torch.zeros(z.shape)
-    rest = hidden.to(torch.uint8).numpy().tobytes()
-    _heatmap(key=key, data=message(header, *sent.values(), rest=rest))
+    if "sum" in parts:
+        sent |= {"values": trace.values, "output": trace.output}
+    rows, columns = trace.scores.shape
+    header = figures.heatmap_of_stages(trace, tokens, keys) | {
+        "place": place,
+        "parts": list(parts),
+        "rows": rows,
+        "columns": columns,
+        "width": trace.values.shape[-1],
+        "tokens": list(tokens),
+        "known": list(known),
+        "keys": keys,
+        "keysKnown": None if memory is None else list(memory[1]),
+        "scale": trace.scale,
+        "sent": list(sent),
+        "head": head,
+        "masks": [MASK_NAMES[name] for name in masks or {}],
+        "emptyRow": EMPTY_ROW,
+        "caption": {"before": caption[0], "after": caption[1]},
+    }
+    hidden = mask_bits(masks or {}, (rows, columns))
+    _picture(key=key, data=message(header, *sent.values(), rest=hidden.numpy().tobytes()))
 
 
-def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
-    """One weighted sum as a table: one row per key, its weight as a bar, its term as a strip.
+def place_of(values: Mapping[str, Any], on_choose: Callable[[Any], None], *, key: str) -> None:
+    """Tells the server what is chosen in the pictures of a page, and them what a link says.
 
-    terms: rows that sum to output (d_v,). Colours saturate where 3 % of the numbers lie beyond.
+    Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
     """
-    rows = torch.cat([terms.terms, output[None]])
-    _weighted_sum(
-        key=key,
-        data=message(
-            {
-                "keys": terms.keys,
-                "positions": terms.positions,
-                "weights": terms.weights.tolist(),
-                "columns": terms.numbers,
-                "width": rows.shape[1],
-                "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
-                "length": float(output.norm()),
-            },
-            rows,
-        ),
-    )
+    _place(key=key, data=values, on_place_change=lambda: on_choose(st.session_state[key].place))
 
 
 def matrices(

@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import streamlit as st
-import torch
 from torch import Tensor
 
 from attention.components.base import component, message
 
-_token_view = component("token_view")
 _head_view = component("head_view")
-
-
-def token_view(
-    tokens: Sequence[str],
-    known: Sequence[bool],
-    weights: Tensor,
-    mask: Tensor | None,
-    query: int,
-    on_select: Callable[[int], None],
-    *,
-    key: str,
-    memory: tuple[Sequence[str], Sequence[bool]] | None = None,
-) -> None:
-    """Queries and keys as text, joined by lines as strong as the weights of one query.
-
-    memory: the tokens of the keys and which are known, None where they are those of the queries;
-    weights: (queries, keys); mask: (queries, keys) bool or None; query: the selected position.
-    Hovering a query previews its row in the browser; a click, Enter or the arrow keys call
-    on_select with its position.
-    """
-    shown = weights if mask is None else weights.masked_fill(~mask, torch.nan)
-    header: dict[str, Any] = {"tokens": list(tokens), "known": list(known), "query": query}
-    if memory is not None:
-        header["memory"] = {"tokens": list(memory[0]), "known": list(memory[1])}
-
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(tokens):
-            on_select(position)
-
-    _token_view(
-        key=key,
-        data=message(header, shown),
-        on_query_change=selected,
-    )
 
 
 def head_view(

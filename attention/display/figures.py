@@ -25,6 +25,8 @@ STAGE_WORDS = {
     "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
 }
 
+WHERE_MASKED = ("masked", "weights", "mixed")
+
 SEQUENTIAL = (
     "#f5f9fd", "#e2edf8", "#cbdff1", "#abcfe6", "#82bbdb",
     "#58a1cf", "#3785bf", "#1b69ad", "#0a4c8f", "#08306b",
@@ -130,7 +132,7 @@ def heatmap_parts(
     labels = positioned(tokens)
     z = trace.stages[stage].numpy()
     masked = numpy.zeros(z.shape, dtype=bool)
-    if trace.mask is not None and stage in ("masked", "weights", "mixed"):
+    if trace.mask is not None and stage in WHERE_MASKED:
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
 
@@ -164,6 +166,35 @@ def heatmap_parts(
         data.append(profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"})
         layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
     return z, data, layout
+
+
+def heatmap_of_stages(
+    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """What a page draws `heatmap` from for any stage, without the numbers, ready for JSON.
+
+    heat, layout: of the cells and around them; beside: traces for the entropy of many rows; room:
+    where that stands; stages: of each the colour range and what it shows, in words.
+    """
+    _, (heat, *beside), layout = heatmap_parts(trace, "weights", tokens, 0, keys)
+    del layout["shapes"], heat["zmin"], heat["zmax"]
+    n_keys = trace.scores.shape[1]
+    quantile = colour_quantile(n_keys)
+    stages = {}
+    for name, numbers in trace.stages.items():
+        masked = trace.mask is not None and name in WHERE_MASKED
+        seen = numbers[trace.mask] if masked else numbers
+        shades = colours(seen.numpy(), diverging=name != "weights", quantile=quantile)
+        diverging = shades.pop("autocolorscale", False)
+        stages[name] = shades | {"diverging": diverging, "words": stage_words(name, n_keys)}
+    return {
+        "heat": heat,
+        "layout": layout,
+        "beside": beside,
+        "room": ENTROPY_DOMAIN,
+        "entropy": analysis.entropy_bits(trace.weights).tolist(),
+        "stages": stages,
+    }
 
 
 def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:

@@ -1,8 +1,9 @@
 import { chooseByKeys } from "../shared/choosing.js"
 import { inkOn, palette, ramp } from "../shared/colours.js"
-import { make, makeName, settle, sharp, viewIn, whenThemed } from "../shared/elements.js"
+import { make, makeName, sharp, viewIn, whenThemed } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { adopt, choose, pointAt, where, whenMoved } from "../shared/place.js"
 
 const MOST_SIDE = 400
 const LARGEST_CELL = 64
@@ -13,16 +14,16 @@ const BARS = 124
 const BETWEEN = 20
 const WIDE = 680
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const view = viewIn(parentElement, build)
-  const { numbers, ...content } = decode(data)
+  const { numbers, place, ...content } = decode(data)
+  view.content = null
+  adopt(place)
   const { size } = content
   const [a, b] = [numbers.subarray(0, size * size), numbers.subarray(size * size, 2 * size * size)]
   view.content = content
   view.cells = [a, b, difference(a, b, content)]
   view.bits = numbers.subarray(2 * size * size)
-  view.choose = (row) => setTriggerValue("query", row)
-  view.at = content.query
   draw(view)
 }
 
@@ -45,25 +46,26 @@ function build(parent) {
   row.tabIndex = 0
   row.setAttribute("role", "application")
   const view = { frame, row, readout, shown: [], outline: null, content: null, width: 0 }
-  chooseByKeys(row, () => [view.at, view.content.size], (at) => pick(view, at))
-  row.addEventListener("pointermove", (event) => point(view, place(view, event)))
-  row.addEventListener("pointerleave", () => point(view, null))
+  chooseByKeys(row, () => [where(view.content.size).held, view.content.size], (at) => choose("query", at))
+  row.addEventListener("pointermove", (event) => pointAt(cellAt(view, event)))
+  row.addEventListener("pointerleave", () => pointAt(null))
   row.addEventListener("click", (event) => {
     const name = event.target.closest(".down span")
-    const to = name ? [...name.parentNode.children].indexOf(name) : place(view, event)?.[0]
-    if (to !== undefined) pick(view, to)
+    const to = name ? [...name.parentNode.children].indexOf(name) : cellAt(view, event)?.query
+    if (to !== undefined) choose("query", to)
   })
   new ResizeObserver(() => view.content && view.width !== frame.clientWidth && draw(view)).observe(frame)
   whenThemed(parent, () => view.content && draw(view))
+  whenMoved(frame, () => view.content && mark(view))
   return view
 }
 
-function place(view, event) {
+function cellAt(view, event) {
   const shown = view.shown.find(({ box }) => box === event.target.closest(".box"))
   if (!shown) return null
   const { left, top, width, height } = shown.canvas.getBoundingClientRect()
   const within = (share) => Math.min(view.content.size - 1, Math.max(0, Math.floor(share * view.content.size)))
-  return [within((event.clientY - top) / height), shown.bars ? null : within((event.clientX - left) / width)]
+  return { query: within((event.clientY - top) / height), key: shown.bars ? null : within((event.clientX - left) / width) }
 }
 
 /* Elements are made anew only when names or the room for them change; numbers alone are painted over. */
@@ -84,7 +86,6 @@ function draw(view) {
   }
   view.row.setAttribute("aria-label", `${titles.join(", ")}: ${size} queries down, ${size} keys across. Arrow keys choose a query.`)
   mark(view)
-  point(view, null)
 }
 
 function greatest(...lists) {
@@ -182,18 +183,16 @@ function bars(view, shown) {
   shown.legend.textContent = "0 – 1 bit"
 }
 
+/* The chosen row, and one cell, the same in all pictures, with its numbers. */
 function mark(view) {
-  for (const { chosen } of view.shown) Object.assign(chosen.style, { top: `${view.at * view.cell}px`, height: `${view.cell}px` })
-}
-
-/* Shows one cell, the same in all pictures, and tells its numbers. */
-function point(view, cell) {
-  const [row, column] = cell ?? [null, null]
-  for (const { pointed, bars } of view.shown) {
-    pointed.hidden = row === null || column === null || bars
-    Object.assign(pointed.style, { top: `${row * view.cell}px`, left: `${column * view.cell}px`, width: `${view.cell}px`, height: `${view.cell}px` })
+  const { held, query, key } = where(view.content.size)
+  const cell = `${view.cell}px`
+  for (const { chosen, pointed, bars } of view.shown) {
+    Object.assign(chosen.style, { top: `${held * view.cell}px`, height: cell })
+    pointed.hidden = key === null || bars
+    Object.assign(pointed.style, { top: `${query * view.cell}px`, left: `${key * view.cell}px`, width: cell, height: cell })
   }
-  view.readout.textContent = words(view, row ?? view.at, column)
+  view.readout.textContent = words(view, query, key)
 }
 
 function words({ content: { size, names, titles, both, absent }, cells, bits }, row, column) {
@@ -214,11 +213,4 @@ function words({ content: { size, names, titles, both, absent }, cells, bits }, 
 function number(value) {
   const size = Math.abs(value)
   return (value === 0 || size >= 1e-3 ? value.toFixed(4) : value.toExponential(3)).replace(/-/g, "−")
-}
-
-function pick(view, row) {
-  view.at = row
-  mark(view)
-  point(view, null)
-  settle(view, 40, () => view.choose(row))
 }
