@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
 import numpy
 import streamlit as st
@@ -27,6 +28,23 @@ _comparison = component("comparison")
 _sweep = component("sweep")
 
 
+class HeatmapHeader(TypedDict):
+    """What the heatmap is sent besides numbers; so for each component below."""
+
+    data: list[Any]  # as plotly.js has them
+    layout: dict[str, Any]
+    rows: int
+    columns: int
+    tokens: list[str]
+    keys: list[str] | None
+    scale: float
+    stage: str
+    sent: list[str]  # the stages whose numbers follow
+    entropy: list[float] | None
+    room: Sequence[float]
+    masks: list[str]
+
+
 def heatmap(
     trace: Trace,
     stage: str,
@@ -46,8 +64,14 @@ def heatmap(
     """
     z, data, layout = figures.heatmap_parts(trace, stage, tokens, query, keys)
     rows, columns = z.shape
-    bits = analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None
-    header = {
+    sent = {"scores": trace.scores, "weights": trace.weights}
+    if trace.bias is not None:
+        sent["scaled"] = trace.scaled
+    if trace.mixed_scores is not None:
+        sent["masked"] = trace.logits
+    if trace.mixed_weights is not None:
+        sent["mixed"] = trace.mixed_weights
+    header: HeatmapHeader = {
         "data": data,
         "layout": layout,
         "rows": rows,
@@ -56,21 +80,24 @@ def heatmap(
         "keys": None if keys is None else list(keys),
         "scale": trace.scale,
         "stage": stage,
-        "entropy": bits,
+        "sent": list(sent),
+        "entropy": analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None,
         "room": figures.ENTROPY_DOMAIN,
         "masks": [MASK_NAMES[name] for name in masks or {}],
     }
-    sent = {"scores": trace.scores, "weights": trace.weights}
-    if trace.bias is not None:
-        sent["scaled"] = trace.scaled
-    if trace.mixed_scores is not None:
-        sent["masked"] = trace.logits
-    if trace.mixed_weights is not None:
-        sent["mixed"] = trace.mixed_weights
-    header["sent"] = list(sent)
     hidden = mask_bits(masks or {}, z.shape) if numpy.isnan(z).any() else torch.zeros(z.shape)
     rest = hidden.to(torch.uint8).numpy().tobytes()
-    _heatmap(key=key, data=message(header, *sent.values(), rest=rest))
+    _heatmap(key=key, data=message("heatmap", 1, header, *sent.values(), rest=rest))
+
+
+class WeightedSumHeader(TypedDict):
+    keys: list[str]
+    positions: list[int | None]
+    weights: list[float]
+    columns: Mapping[str, Sequence[float | None]]
+    width: int
+    most: float
+    length: float
 
 
 def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
@@ -79,21 +106,38 @@ def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
     terms: rows that sum to output (d_v,). Colours saturate where 3 % of the numbers lie beyond.
     """
     rows = torch.cat([terms.terms, output[None]])
-    _weighted_sum(
-        key=key,
-        data=message(
-            {
-                "keys": terms.keys,
-                "positions": terms.positions,
-                "weights": terms.weights.tolist(),
-                "columns": terms.numbers,
-                "width": rows.shape[1],
-                "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
-                "length": float(output.norm()),
-            },
-            rows,
-        ),
-    )
+    header: WeightedSumHeader = {
+        "keys": terms.keys,
+        "positions": terms.positions,
+        "weights": terms.weights.tolist(),
+        "columns": terms.numbers,
+        "width": rows.shape[1],
+        "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
+        "length": float(output.norm()),
+    }
+    _weighted_sum(key=key, data=message("weighted_sum", 1, header, rows))
+
+
+class MatrixHeader(TypedDict):
+    name: str
+    rows: int
+    columns: int
+    rowNames: list[str]
+    columnNames: list[str]
+    kind: str
+    lights: str
+    masked: bool
+    most: float
+    hidden: bool
+
+
+class MatricesHeader(TypedDict):
+    parts: list[MatrixHeader]
+    joins: list[str]
+    chosen: tuple[int, int] | None
+    hidden: bool
+    pickable: bool
+    written: NotRequired[int]
 
 
 def matrices(
@@ -113,7 +157,8 @@ def matrices(
     columns numbers are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
-    headers, numbers = [], []
+    headers: list[MatrixHeader] = []
+    numbers = []
     for matrix in shown:
         kept_back = hidden and matrix is shown[-1]
         cells = matrix.numbers.detach().float()
@@ -146,7 +191,7 @@ def matrices(
                 if on_choose is not None:
                     on_choose(row, column)
 
-    header = {
+    header: MatricesHeader = {
         "parts": headers,
         "joins": [part for part in parts if isinstance(part, str)],
         "chosen": chosen,
@@ -155,7 +200,17 @@ def matrices(
     }
     if written is not None:
         header["written"] = written
-    _matrices(key=key, data=message(header, *numbers), on_cell_change=picked)
+    _matrices(key=key, data=message("matrices", 1, header, *numbers), on_cell_change=picked)
+
+
+class HeadGridHeader(TypedDict):
+    heads: int
+    rows: int
+    columns: int
+    block: int
+    tokens: int
+    saturated: bool
+    chosen: int
 
 
 def head_grid(
@@ -179,7 +234,7 @@ def head_grid(
         if isinstance(picked, int) and 0 <= picked < heads:
             on_choose(picked)
 
-    header = {
+    header: HeadGridHeader = {
         "heads": heads,
         "rows": rows,
         "columns": columns,
@@ -188,7 +243,18 @@ def head_grid(
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
     }
-    _head_grid(key=key, data=message(header, rest=dots.numpy().tobytes()), on_head_change=chosen)
+    data = message("head_grid", 1, header, rest=dots.numpy().tobytes())
+    _head_grid(key=key, data=data, on_head_change=chosen)
+
+
+class ComparisonHeader(TypedDict):
+    size: int
+    names: list[str]
+    changed: list[bool]
+    both: list[bool]
+    absent: list[list[bool]]
+    titles: list[str]
+    query: int
 
 
 def comparison(
@@ -218,7 +284,7 @@ def comparison(
         if isinstance(position, int) and 0 <= position < len(compared.names):
             on_select(position)
 
-    header = {
+    header: ComparisonHeader = {
         "size": len(compared.names),
         "names": list(compared.names),
         "changed": compared.changed.tolist(),
@@ -227,8 +293,20 @@ def comparison(
         "titles": list(titles),
         "query": query,
     }
-    data = message(header, *sides, compared.divergence.float())
+    data = message("comparison", 1, header, *sides, compared.divergence.float())
     _comparison(key=key, data=data, on_query_change=selected)
+
+
+class SweepHeader(TypedDict):
+    kind: str
+    size: int
+    names: list[str]
+    values: Sequence[float]
+    at: float
+    shown: Sequence[float]
+    dots: int
+    biased: bool
+    query: int
 
 
 def sweep(
@@ -257,7 +335,7 @@ def sweep(
         if isinstance(position, int) and 0 <= position < len(names):
             on_select(position)
 
-    header = {
+    header: SweepHeader = {
         "kind": swept.kind,
         "size": len(names),
         "names": list(names),
@@ -271,7 +349,7 @@ def sweep(
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
     _sweep(
         key=key,
-        data=message(header, *numbers, rest=swept.dots.numpy().tobytes()),
+        data=message("sweep", 1, header, *numbers, rest=swept.dots.numpy().tobytes()),
         on_at_change=released,
         on_query_change=selected,
     )

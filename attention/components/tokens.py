@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import streamlit as st
 import torch
@@ -13,6 +13,16 @@ from attention.components.base import component, message
 
 _token_view = component("token_view")
 _head_view = component("head_view")
+
+
+class Tokens(TypedDict):
+    tokens: list[str]
+    known: list[bool]
+
+
+class TokenViewHeader(Tokens):
+    query: int
+    memory: NotRequired[Tokens]  # where the keys are not the queries'
 
 
 def token_view(
@@ -34,7 +44,7 @@ def token_view(
     on_select with its position.
     """
     shown = weights if mask is None else weights.masked_fill(~mask, torch.nan)
-    header: dict[str, Any] = {"tokens": list(tokens), "known": list(known), "query": query}
+    header: TokenViewHeader = {"tokens": list(tokens), "known": list(known), "query": query}
     if memory is not None:
         header["memory"] = {"tokens": list(memory[0]), "known": list(memory[1])}
 
@@ -45,9 +55,16 @@ def token_view(
 
     _token_view(
         key=key,
-        data=message(header, shown),
+        data=message("token_view", 1, header, shown),
         on_query_change=selected,
     )
+
+
+class HeadViewHeader(Tokens):
+    heads: int
+    whole: bool
+    active: list[int]
+    query: int
 
 
 def head_view(
@@ -80,7 +97,7 @@ def head_view(
             case [*chosen] if all(isinstance(head, int) for head in chosen):
                 on_active([head for head in chosen if 0 <= head < heads])
 
-    header = {
+    header: HeadViewHeader = {
         "tokens": list(tokens),
         "known": list(known),
         "heads": heads,
@@ -90,7 +107,7 @@ def head_view(
     }
     _head_view(
         key=key,
-        data=message(header, weights),
+        data=message("head_view", 1, header, weights),
         on_query_change=selected,
         on_active_change=toggled,
     )

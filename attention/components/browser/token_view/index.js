@@ -1,52 +1,64 @@
 import { listenToQueries, markQueries } from "../shared/choosing.js"
-import { afterPaint, make, makeChip, viewIn } from "../shared/elements.js"
+import * as elements from "../shared/elements.js"
 import { decode } from "../shared/message.js"
+import { named } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ tokens: string[], known: boolean[] }} Sequence
+    @typedef {Sequence & { memory?: Sequence, query: number, numbers: Float32Array }} Content
+    @typedef {Record<"scroll" | "queries" | "keys" | "summary", HTMLElement> & { rows: Float32Array,
+      lines: SVGElement, names: string, tokens: string[], keyTokens: string[], alone: boolean,
+      height: number, options: HTMLElement[], items: HTMLElement[], told: Text[],
+      query: number, shown?: number, select: (query: number) => void }} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_ROOMY = 14
 const GAP = 4
 const PADDING = 3
 const PART = 16
+const { make } = elements
 
+/** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = viewIn(parentElement, build)
+  /** @type {Content} */
+  const { numbers, tokens, known, memory, query } = decode(data, "token_view", 1)
+  const view = elements.viewIn(parentElement, build)
   view.select = (query) => setTriggerValue("query", query)
-  const { numbers, tokens, known, memory, query } = decode(data)
   view.rows = numbers
   const names = JSON.stringify([tokens, known, memory])
   if (view.names !== names) write(view, { tokens, known }, memory)
   view.names = names
   view.query = query
-  afterPaint(() => {
+  elements.afterPaint(() => {
     hold(view)
     reveal(view)
     show(view, view.query)
   })
 }
 
-function build(parent) {
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
   const frame = make("div", "frame", parent)
   const heads = make("div", "heads", frame)
-  make("span", "", heads).textContent = "query"
-  make("span", "", heads).textContent = "key and weight"
+  for (const textContent of ["query", "key and weight"]) make("span", "", heads, { textContent })
   const scroll = make("div", "scroll", frame)
   const queries = make("div", "queries", scroll)
   const lines = scroll.appendChild(document.createElementNS(SVG, "svg"))
-  const keys = make("div", "keys", scroll)
-  const summary = make("p", "summary", frame)
-  summary.setAttribute("role", "status")
-  keys.setAttribute("role", "list")
-  keys.setAttribute("aria-label", "Keys, each with the weight it gets")
-  lines.setAttribute("aria-hidden", "true")
-
-  const view = { scroll, queries, lines, keys, summary, names: null, shown: undefined }
+  const label = "Keys, each with the weight it gets"
+  const keys = make("div", "keys", scroll, { role: "list", ariaLabel: label })
+  const summary = make("p", "summary", frame, { role: "status" })
+  lines.ariaHidden = "true"
+  Object.assign(view, { scroll, queries, lines, keys, summary })
   listenToQueries(view, show, reveal)
-  scroll.addEventListener("scroll", () => scroll.querySelector(".held") && view.shown !== undefined && requestAnimationFrame(() => show(view, view.shown)))
-  new ResizeObserver(() => view.shown === undefined || show(view, view.shown)).observe(scroll)
-  return view
+  const again = () => view.shown !== undefined && show(view, view.shown)
+  scroll.addEventListener("scroll", () => {
+    if (scroll.querySelector(".held")) requestAnimationFrame(again)
+  })
+  new ResizeObserver(again).observe(scroll)
 }
 
-/* Without a memory the sentence is its own: its tokens are queries and keys. */
+/** Without a memory the sentence is its own: its tokens are queries and keys.
+    @type {(view: View, queries: Sequence, memory?: Sequence) => void} */
 function write(view, queries, memory) {
   const keys = memory ?? queries
   view.tokens = queries.tokens
@@ -55,28 +67,31 @@ function write(view, queries, memory) {
   const long = Math.max(view.tokens.length, view.keyTokens.length) > MOST_ROOMY
   view.height = long ? 24 : 30
   view.scroll.classList.toggle("long", long)
-  view.scroll.style.setProperty("--height", `${view.height}px`)
-  const chip = (role, known) => (token, index) => makeChip(role, known[index], token, index)
-  view.options = view.tokens.map(chip("option", queries.known))
-  view.items = view.keyTokens.map(chip("listitem", keys.known))
-  for (const item of view.items) make("small", "", item).append("")
+  elements.place(view.scroll, { "--height": view.height })
+  /** @type {(role: string, sequence: Sequence) => HTMLElement[]} */
+  const chips = (role, { tokens, known }) =>
+    tokens.map((token, index) => elements.makeChip(role, known[index], token, index))
+  view.options = chips("option", queries)
+  view.items = chips("listitem", keys)
+  view.told = view.items.map((item) => make("small", "", item).appendChild(new Text()))
   view.shown = undefined
-  view.queries.replaceChildren(...parts(view, view.options))
-  view.keys.replaceChildren(...parts(view, view.items))
-  view.lines.replaceChildren(...view.keyTokens.map(() => document.createElementNS(SVG, "path")))
+  view.queries.replaceChildren(...parts(view.height, view.options))
+  view.keys.replaceChildren(...parts(view.height, view.items))
+  view.lines.replaceChildren(...view.items.map(() => document.createElementNS(SVG, "path")))
 }
 
-/* A few tokens each: the browser leaves parts alone that are scrolled out of sight. */
-function parts({ height }, tokens) {
+/** A few tokens each: the browser leaves parts alone that are scrolled out of sight.
+    @type {(height: number, tokens: HTMLElement[]) => HTMLElement[]} */
+function parts(height, tokens) {
   return Array.from({ length: Math.ceil(tokens.length / PART) }, (_, index) => {
-    const part = make("div", "")
-    part.setAttribute("role", "presentation")
+    const part = make("div", "", null, { role: "presentation" })
     part.append(...tokens.slice(index * PART, (index + 1) * PART))
     part.style.containIntrinsicBlockSize = `${part.children.length * (height + GAP) - GAP}px`
     return part
   })
 }
 
+/** @type {(view: View, query: number) => void} */
 function show(view, query) {
   view.shown = query
   const n = view.keyTokens.length
@@ -84,46 +99,61 @@ function show(view, query) {
   const most = row.reduce((most, weight) => (weight > most ? weight : most), 0) || 1
   const width = view.lines.clientWidth
   const middle = view.height / 2
-  const from = view.queries.offsetTop + below(view, query) + middle
+  const from = view.queries.offsetTop + below(view.height, query) + middle
   const start = view.keys.offsetTop + middle
-  for (let key = 0; key < n; key++) {
-    const weight = row[key]
+  for (const [key, weight] of row.entries()) {
     const masked = Number.isNaN(weight)
     const item = view.items[key]
+    const share = `${6 + (44 * weight) / most}%`
+    const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
     item.classList.toggle("masked", masked)
-    item.style.backgroundColor = masked ? "" : `color-mix(in srgb, var(--st-primary-color) ${6 + (44 * weight) / most}%, transparent)`
-    item.lastChild.firstChild.data = masked ? "masked" : weight.toFixed(n > 64 ? 4 : 3)
+    item.style.backgroundColor = masked ? "" : colour
+    view.told[key].data = masked ? "masked" : weight.toFixed(n > 64 ? 4 : 3)
     const line = view.lines.children[key]
-    const to = start + below(view, key)
-    line.setAttribute("d", masked ? "" : `M0,${from} C${width / 2},${from} ${width / 2},${to} ${width},${to}`)
-    line.setAttribute("stroke-width", masked ? 0 : 0.75 + 7 * weight)
-    line.setAttribute("stroke-opacity", masked ? 0 : 0.08 + (0.8 * weight) / most)
+    const path = curve(width, from, start + below(view.height, key))
+    line.setAttribute("d", masked ? "" : path)
+    line.setAttribute("stroke-width", String(masked ? 0 : 0.75 + 7 * weight))
+    line.setAttribute("stroke-opacity", String(masked ? 0 : 0.08 + (0.8 * weight) / most))
   }
   markQueries(view, query)
   view.summary.textContent = summarise(view, row, query)
 }
 
-function summarise({ tokens, keyTokens, alone }, row, query) {
+/** @type {(width: number, from: number, to: number) => string} */
+export function curve(width, from, to) {
+  return `M0,${from} C${width / 2},${from} ${width / 2},${to} ${width},${to}`
+}
+
+/** The two keys that a query attends to most.
+    @typedef {Pick<View, "tokens" | "keyTokens" | "alone">} Names
+    @type {(names: Names, row: Float32Array, query: number) => string} */
+export function summarise({ tokens, keyTokens, alone }, row, query) {
   const order = [...row.keys()].filter((key) => row[key] > 0).sort((a, b) => row[b] - row[a])
-  if (order.length === 0) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
-  const name = (list, position) => `“${list[position]}”${list.indexOf(list[position]) === list.lastIndexOf(list[position]) ? "" : ` at ${position}`}`
-  const named = order.slice(0, 2).map((key) => `${alone && key === query ? "itself" : name(keyTokens, key)} (${row[key].toFixed(3)})`)
-  return `${name(tokens, query)} attends most to ${named.join(", then ")}.`
+  if (order.length === 0)
+    return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
+  const told = order.slice(0, 2).map((key) => {
+    const name = alone && key === query ? "itself" : named(keyTokens, key)
+    return `${name} (${row[key].toFixed(3)})`
+  })
+  return `${named(tokens, query)} attends most to ${told.join(", then ")}.`
 }
 
-function reveal(view) {
-  if (!view.options[view.query]) return
-  const { scrollTop, clientHeight } = view.scroll
-  const place = view.queries.offsetTop + below(view, view.query)
-  if (place < scrollTop || place + view.height > scrollTop + clientHeight) view.scroll.scrollTop = place - clientHeight / 2
+/** @type {(view: View) => void} */
+function reveal({ options, queries, scroll, query, height }) {
+  if (options[query]) elements.reveal(scroll, queries.offsetTop + below(height, query), height)
 }
 
-/* How far below the top of its list a token stands. */
-function below({ height }, index) {
+/** How far below the top of its list a token stands.
+    @type {(height: number, index: number) => number} */
+export function below(height, index) {
   return PADDING + index * (height + GAP)
 }
 
-/* Of two sequences the shorter one, where it fits, stays in view while the other scrolls. */
+/** Of two sequences the shorter one, where it fits, stays in view while the other scrolls.
+    @type {(view: View) => void} */
 function hold({ scroll, queries, keys, options, items, height, alone }) {
-  for (const [list, tokens] of [[queries, options], [keys, items]]) list.classList.toggle("held", !alone && tokens.length * (height + GAP) < scroll.clientHeight)
+  const fits = (/** @type {HTMLElement[]} */ tokens) =>
+    !alone && tokens.length * (height + GAP) < scroll.clientHeight
+  queries.classList.toggle("held", fits(options))
+  keys.classList.toggle("held", fits(items))
 }
