@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +57,15 @@ def component(name: str, *, isolate_styles: bool = True) -> Renderer:
     return renderer
 
 
-def message(header: dict[str, Any], *tensors: Tensor, rest: bytes = b"") -> bytes:
-    """A JSON header, then float32 tensors to the last bit, then bytes; message.js reads it."""
+def message(
+    name: str, version: int, header: Mapping[str, object], *tensors: Tensor, rest: bytes = b""
+) -> bytes:
+    """A JSON header, then float32 tensors to the last bit, then bytes.
+
+    name, version: what the header is, as its type beside the component says; `decode` in
+    browser/shared/message.js reads it, and takes no other than the module there was written for.
+    """
     numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
-    header["floats"] = sum(map(len, numbers)) // 4
-    text = json.dumps(header).encode()
+    floats = sum(map(len, numbers)) // 4
+    text = json.dumps({"message": name, "version": version, "floats": floats, **header}).encode()
     return b"".join([len(text).to_bytes(4, "little"), text, *numbers, rest])

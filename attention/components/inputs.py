@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 import streamlit as st
 from torch import Tensor
 
-from attention.components.base import component
+from attention.components.base import component, message
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
 _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
 _examples = component("examples")
 _copy_link = component("copy_link")
+
+
+class MaskGridHeader(TypedDict):
+    """What the mask grid is sent; so for each component below."""
+
+    tokens: list[str]
+    keys: list[str]
+    mask: list[list[int]]
 
 
 def mask_grid(
@@ -37,15 +46,22 @@ def mask_grid(
                 pairs = [(query, key) for query, key in cells]
                 on_paint(pairs, allowed)
 
-    _mask_grid(
-        key=key,
-        data={
-            "tokens": list(tokens),
-            "keys": list(tokens if keys is None else keys),
-            "mask": mask.int().tolist(),
-        },
-        on_paint_change=painted,
-    )
+    header: MaskGridHeader = {
+        "tokens": list(tokens),
+        "keys": list(tokens if keys is None else keys),
+        "mask": mask.int().tolist(),
+    }
+    _mask_grid(key=key, data=message("mask_grid", 1, header), on_paint_change=painted)
+
+
+class NumberGridHeader(TypedDict):
+    name: str
+    cells: list[list[str]]
+    wrong: str
+    row: int | None  # where it is wrong
+    column: int | None
+    resizable: bool
+    most: int  # cells there may be
 
 
 def number_grid(
@@ -63,11 +79,11 @@ def number_grid(
     is wrong with the whole matrix, in the caller's words.
     """
     lines = [cells(line) for line in text.strip().strip(";").split(";")]
-    place: dict[str, int | None] = {"row": None, "column": None}
+    row, column = None, None
     try:
         read_matrix(text)
     except MatrixError as error:
-        wrong, place = str(error), {"row": error.row, "column": error.column}
+        wrong, row, column = str(error), error.row, error.column
 
     def edited() -> None:
         match st.session_state[key].cells:
@@ -75,13 +91,27 @@ def number_grid(
                 rows = [[_one_cell(str(cell)) for cell in row] for row in grid]
                 on_edit("; ".join(" ".join(row) for row in rows))
 
-    data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
-    _number_grid(key=key, data={**data, "most": MAX_CELLS}, on_cells_change=edited, width="content")
+    header: NumberGridHeader = {
+        "name": name,
+        "cells": lines,
+        "wrong": wrong,
+        "row": row,
+        "column": column,
+        "resizable": resizable,
+        "most": MAX_CELLS,
+    }
+    data = message("number_grid", 1, header)
+    _number_grid(key=key, data=data, on_cells_change=edited, width="content")
 
 
 def _one_cell(typed: str) -> str:
     """What was typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
     return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
+
+
+class ExamplesHeader(TypedDict):
+    words: str
+    texts: list[str]
 
 
 def examples(
@@ -94,7 +124,8 @@ def examples(
         if isinstance(position, int) and 0 <= position < len(texts):
             on_choose(position)
 
-    _examples(key=key, data={"words": words, "texts": list(texts)}, on_example_change=chosen)
+    header: ExamplesHeader = {"words": words, "texts": list(texts)}
+    _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
 
 
 def copy_link(*, key: str) -> None:

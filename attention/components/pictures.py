@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component, message
 from attention.core.functional import Trace
 from attention.display import figures
+from attention.display.figures import StagesOfHeatmap
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
 from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
@@ -27,11 +29,39 @@ _comparison = component("comparison")
 _sweep = component("sweep")
 
 
+class Place(TypedDict):
+    """What is chosen in the pictures of a page, and how many choices of the browser that knows."""
+
+    turn: int
+    values: dict[str, Any]
+    defaults: dict[str, Any]
+
+
+class PictureHeader(StagesOfHeatmap):
+    """What the picture is sent besides numbers; so for each component below."""
+
+    place: Place
+    parts: list[str]
+    rows: int
+    columns: int
+    width: int
+    tokens: list[str]
+    known: list[bool]
+    keys: list[str] | None
+    keysKnown: list[bool] | None
+    scale: float
+    sent: list[str]  # whose numbers follow
+    head: int | None
+    masks: list[str]
+    emptyRow: str
+    caption: dict[str, str]
+
+
 def picture(
     trace: Trace,
     tokens: Sequence[str],
     known: Sequence[bool],
-    place: Mapping[str, Any],
+    place: Place,
     *,
     key: str,
     parts: Sequence[str] = PARTS,
@@ -59,7 +89,8 @@ def picture(
     if "sum" in parts:
         sent |= {"values": trace.values, "output": trace.output}
     rows, columns = trace.scores.shape
-    header = figures.heatmap_of_stages(trace, tokens, keys) | {
+    header: PictureHeader = {
+        **figures.heatmap_of_stages(trace, tokens, keys),
         "place": place,
         "parts": list(parts),
         "rows": rows,
@@ -77,15 +108,37 @@ def picture(
         "caption": {"before": caption[0], "after": caption[1]},
     }
     hidden = mask_bits(masks or {}, (rows, columns))
-    _picture(key=key, data=message(header, *sent.values(), rest=hidden.numpy().tobytes()))
+    _picture(key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes()))
 
 
-def place_of(values: Mapping[str, Any], on_choose: Callable[[Any], None], *, key: str) -> None:
+def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
     """Tells the server what is chosen in the pictures of a page, and them what a link says.
 
     Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
     """
-    _place(key=key, data=values, on_place_change=lambda: on_choose(st.session_state[key].place))
+    _place(key=key, data=place, on_place_change=when(key, "place", lambda chosen: True, on_choose))
+
+
+class MatrixHeader(TypedDict):
+    name: str
+    rows: int
+    columns: int
+    rowNames: list[str]
+    columnNames: list[str]
+    kind: str
+    lights: str
+    masked: bool
+    most: float
+    hidden: bool
+
+
+class MatricesHeader(TypedDict):
+    parts: list[MatrixHeader]
+    joins: list[str]
+    chosen: tuple[int, int] | None
+    hidden: bool
+    pickable: bool
+    written: NotRequired[int]
 
 
 def matrices(
@@ -105,7 +158,8 @@ def matrices(
     columns numbers are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
-    headers, numbers = [], []
+    headers: list[MatrixHeader] = []
+    numbers = []
     for matrix in shown:
         kept_back = hidden and matrix is shown[-1]
         cells = matrix.numbers.detach().float()
@@ -131,14 +185,14 @@ def matrices(
             cells = torch.zeros_like(cells)
         numbers.append(cells.flatten())
 
-    def picked() -> None:
-        rows, columns = shown[-1].numbers.shape
-        match st.session_state[key].cell:
-            case [int(row), int(column)] if 0 <= row < rows and 0 <= column < columns:
-                if on_choose is not None:
-                    on_choose(row, column)
-
-    header = {
+    rows, columns = shown[-1].numbers.shape
+    picked = when(
+        key,
+        "cell",
+        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
+        lambda cell: on_choose and on_choose(*cell),
+    )
+    header: MatricesHeader = {
         "parts": headers,
         "joins": [part for part in parts if isinstance(part, str)],
         "chosen": chosen,
@@ -147,7 +201,17 @@ def matrices(
     }
     if written is not None:
         header["written"] = written
-    _matrices(key=key, data=message(header, *numbers), on_cell_change=picked)
+    _matrices(key=key, data=message("matrices", 1, header, *numbers), on_cell_change=picked)
+
+
+class HeadGridHeader(TypedDict):
+    heads: int
+    rows: int
+    columns: int
+    block: int
+    tokens: int
+    saturated: bool
+    chosen: int
 
 
 def head_grid(
@@ -166,12 +230,7 @@ def head_grid(
     """
     heads, rows, columns = dots.shape
 
-    def chosen() -> None:
-        picked = st.session_state[key].head
-        if isinstance(picked, int) and 0 <= picked < heads:
-            on_choose(picked)
-
-    header = {
+    header: HeadGridHeader = {
         "heads": heads,
         "rows": rows,
         "columns": columns,
@@ -180,21 +239,32 @@ def head_grid(
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
     }
-    _head_grid(key=key, data=message(header, rest=dots.numpy().tobytes()), on_head_change=chosen)
+    data = message("head_grid", 1, header, rest=dots.numpy().tobytes())
+    chosen = when(key, "head", lambda wanted: wanted in range(heads), on_choose)
+    _head_grid(key=key, data=data, on_head_change=chosen)
+
+
+class ComparisonHeader(TypedDict):
+    size: int
+    names: list[str]
+    changed: list[bool]
+    both: list[bool]
+    absent: list[list[bool]]
+    titles: list[str]
+    place: Place
 
 
 def comparison(
     compared: Comparison,
     titles: Sequence[str],
-    query: int,
-    on_select: Callable[[int], None],
+    place: Place,
     *,
     key: str,
 ) -> None:
     """Two heatmaps of weights, their difference, and how far each row diverges.
 
-    titles: of the three heatmaps; query: the chosen row. What is hidden is hatched. Pointing at a
-    cell tells its numbers on both sides; a click or the arrow keys call on_select with a row.
+    titles: of the three heatmaps; place: as in `picture`. What is hidden is hatched. Pointing at a
+    cell tells its numbers on both sides; a click or the arrow keys choose a row.
     """
     absent = [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []]
     sides = (
@@ -205,55 +275,55 @@ def comparison(
         )
     )
 
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(compared.names):
-            on_select(position)
-
-    header = {
+    header: ComparisonHeader = {
         "size": len(compared.names),
         "names": list(compared.names),
         "changed": compared.changed.tolist(),
         "both": (compared.in_a & compared.in_b).tolist(),
         "absent": absent,
         "titles": list(titles),
-        "query": query,
+        "place": place,
     }
-    data = message(header, *sides, compared.divergence.float())
-    _comparison(key=key, data=data, on_query_change=selected)
+    data = message("comparison", 1, header, *sides, compared.divergence.float())
+    _comparison(key=key, data=data)
+
+
+class SweepHeader(TypedDict):
+    kind: str
+    size: int
+    names: list[str]
+    values: Sequence[float]
+    at: float
+    turn: int
+    shown: Sequence[float]
+    dots: int
+    biased: bool
+    place: Place
 
 
 def sweep(
     swept: Sweep,
     names: Sequence[str],
-    query: int,
+    place: Place,
     on_release: Callable[[float], None],
-    on_select: Callable[[int], None],
     *,
     key: str,
 ) -> None:
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
-    query: the chosen row, shown in numbers. on_release gets the value the slider is left at, and
-    on_select a row, by click or arrow keys. The browser counts the values it sends, and keeps its
-    own until the one it sent last has come back.
+    place: as in `picture`; its row is shown in numbers. on_release gets the value the slider is
+    left at. The browser counts the values it sends, and keeps its own until the last one it sent
+    has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
     turns = f"{key}_turn"
 
-    def released() -> None:
-        match st.session_state[key].at:
-            case [int(turn), int() | float() as value]:
-                st.session_state[turns] = turn
-                if swept.values[0] <= value <= swept.values[-1]:
-                    on_release(float(value))
+    def released(answer: tuple[int, float]) -> None:
+        st.session_state[turns], value = answer
+        if swept.values[0] <= value <= swept.values[-1]:
+            on_release(float(value))
 
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(names):
-            on_select(position)
-
-    header = {
+    header: SweepHeader = {
         "kind": swept.kind,
         "size": len(names),
         "names": list(names),
@@ -263,12 +333,11 @@ def sweep(
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,
-        "query": query,
+        "place": place,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
     _sweep(
         key=key,
-        data=message(header, *numbers, rest=swept.dots.numpy().tobytes()),
-        on_at_change=released,
-        on_query_change=selected,
+        data=message("sweep", 1, header, *numbers, rest=swept.dots.numpy().tobytes()),
+        on_at_change=when(key, "at", lambda answer: True, released),
     )

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypedDict
 
-import streamlit as st
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component, message
+from attention.components.pictures import Place
 
 _head_view = component("head_view")
+
+
+class HeadViewHeader(TypedDict):
+    """What the component is sent besides numbers."""
+
+    tokens: list[str]
+    known: list[bool]
+    heads: int
+    whole: bool
+    active: list[int]
+    query: int
+    place: Place
 
 
 def head_view(
@@ -18,41 +32,35 @@ def head_view(
     weights: Tensor,
     active: Sequence[int],
     query: int,
-    on_select: Callable[[int], None],
+    place: Place,
     on_active: Callable[[list[int]], None],
     *,
     key: str,
 ) -> None:
     """Queries and keys as text, joined by lines in one colour per head, as strong as their weights.
 
-    weights: of the edges to draw, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) of the
-    chosen query alone; active: the heads drawn. A click on a head's button turns it on or off, a
-    double click (or one with shift) keeps it alone: on_active gets the heads then active. Queries
-    are chosen as in `token_view`.
+    weights: of the edges to draw, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) of that
+    query alone; active: the heads drawn; place: as in `picture`. A click on a head's button turns
+    it on or off, a double click (or one with shift) keeps it alone: on_active gets the heads then
+    active.
     """
     heads, rows, _ = weights.shape
-
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(tokens):
-            on_select(position)
-
-    def toggled() -> None:
-        match st.session_state[key].active:
-            case [*chosen] if all(isinstance(head, int) for head in chosen):
-                on_active([head for head in chosen if 0 <= head < heads])
-
-    header = {
+    header: HeadViewHeader = {
         "tokens": list(tokens),
         "known": list(known),
         "heads": heads,
         "whole": rows == len(tokens),
         "active": list(active),
         "query": query,
+        "place": place,
     }
     _head_view(
         key=key,
-        data=message(header, weights),
-        on_query_change=selected,
-        on_active_change=toggled,
+        data=message("head_view", 1, header, weights),
+        on_active_change=when(
+            key,
+            "active",
+            lambda chosen: all(head in range(heads) for head in chosen),
+            on_active,
+        ),
     )

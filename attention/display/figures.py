@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy
 import plotly.graph_objects as go
@@ -168,14 +168,25 @@ def heatmap_parts(
     return z, data, layout
 
 
+class StagesOfHeatmap(TypedDict):
+    """What a heatmap is drawn from besides its numbers, ready for JSON.
+
+    heat, layout: of the cells and around them, for plotly; beside: traces for the entropy of many
+    rows; room: where that stands; stages: of each its colour range and what it shows, in words.
+    """
+
+    heat: dict[str, Any]
+    layout: dict[str, Any]
+    beside: list[dict[str, Any]]
+    room: list[float]
+    entropy: list[float]
+    stages: dict[str, dict[str, Any]]
+
+
 def heatmap_of_stages(
     trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """What a page draws `heatmap` from for any stage, without the numbers, ready for JSON.
-
-    heat, layout: of the cells and around them; beside: traces for the entropy of many rows; room:
-    where that stands; stages: of each the colour range and what it shows, in words.
-    """
+) -> StagesOfHeatmap:
+    """What a page draws `heatmap` from for any stage, without the numbers."""
     _, (heat, *beside), layout = heatmap_parts(trace, "weights", tokens, 0, keys)
     del layout["shapes"], heat["zmin"], heat["zmax"]
     n_keys = trace.scores.shape[1]

@@ -1,139 +1,158 @@
 import { palette, ramp } from "../shared/colours.js"
-import { make, settle, viewIn, whenThemed } from "../shared/elements.js"
+import { childrenOf, follow, make, place, settle, under, viewIn } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
-import { countDrawing } from "../shared/painter.js"
+import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ heads: number, rows: number, columns: number, block: number, tokens: number,
+      saturated: boolean, chosen: number, rest: Uint8Array }} Content
+    @typedef {{ across: number, side: number, height: number }} Layout
+    @typedef {Record<"frame" | "box" | "tiles" | "caption", HTMLElement> & { content: Content,
+      canvas: HTMLCanvasElement, width: number, layout: Layout, choose: (head: number) => void }} View */
 
 const GAP = 8
 const LABEL = 20
 const MOST_HEIGHT = 470
 const LARGEST = 230
 
+/** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "head_grid", 1)
   const view = viewIn(parentElement, build)
-  view.content = decode(data)
+  view.content = content
   view.choose = (head) => setTriggerValue("head", head)
   draw(view)
 }
 
-function build(parent) {
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
   const frame = make("div", "frame", parent)
   const box = make("div", "box", frame)
-  const canvas = make("canvas", "grid", box)
-  canvas.setAttribute("aria-hidden", "true")
-  const tiles = make("div", "tiles", box)
-  tiles.setAttribute("role", "radiogroup")
-  tiles.setAttribute("aria-label", "Heads; arrow keys move")
+  const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
+  const label = "Heads; arrow keys move"
+  const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
   const caption = make("p", "caption", frame)
-  const view = { frame, box, canvas, tiles, caption, content: null, width: 0 }
+  Object.assign(view, { frame, box, canvas, tiles, caption })
   tiles.addEventListener("click", (event) => {
-    const tile = event.target.closest("button")
-    if (tile) choose(view, [...tiles.children].indexOf(tile))
+    const tile = under(event, "button")
+    if (tile) choose(view, childrenOf(tiles).indexOf(tile))
   })
-  tiles.addEventListener("keydown", (event) => step(view, event))
-  new ResizeObserver(() => view.content && view.width !== frame.clientWidth && draw(view)).observe(frame)
-  whenThemed(parent, () => view.content && draw(view))
-  return view
+  tiles.addEventListener("keydown", (event) => {
+    const { heads, chosen } = view.content
+    const next = headAfter(event.key, chosen, heads, view.layout.across)
+    if (next === undefined) return
+    event.preventDefault()
+    if (next < 0 || next >= heads) return
+    childrenOf(tiles)[next].focus()
+    choose(view, next)
+  })
+  follow(view, parent, draw)
 }
 
-/* As large as fits a screen, in as many columns as that takes; no dot ever shares a pixel. */
-function places({ heads, rows, columns }, width) {
+/** The head that a key leads to; it may lie beyond the last one.
+    @type {(key: string, at: number, heads: number, across: number) => number | undefined} */
+export function headAfter(key, at, heads, across) {
+  const beside = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: heads - 1 }
+  const places = { ...beside, ArrowUp: at - across, ArrowDown: at + across }
+  return Object.hasOwn(places, key) ? places[/** @type {keyof typeof places} */ (key)] : undefined
+}
+
+/** As large as fits a screen, in as many columns as that takes; no dot ever shares a pixel.
+    @type {(content: Pick<Content, "heads" | "rows" | "columns">, width: number) => Layout} */
+export function layoutOf({ heads, rows, columns }, width) {
   const least = Math.max(rows, columns, 40)
-  let best = null
+  /** @type {Layout | undefined} */
+  let best
   for (let across = 1; across <= heads; across++) {
     const side = Math.min(LARGEST, Math.floor((width - GAP * (across - 1)) / across))
-    const down = Math.ceil(heads / across)
-    const height = down * (side + LABEL + GAP) - GAP
+    const height = Math.ceil(heads / across) * (side + LABEL + GAP) - GAP
     if (best && side < least) break
     if (!best || best.height > MOST_HEIGHT) best = { across, side, height }
   }
-  return best
+  return best ?? { across: 1, side: 0, height: 0 }
 }
 
+/** @type {(view: View) => void} */
 function draw(view) {
   const { heads, rows, columns, chosen, rest } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
-  const layout = (view.layout = places(view.content, view.width))
-  const dpr = window.devicePixelRatio || 1
-  const { canvas } = view
-  const width = layout.across * (layout.side + GAP) - GAP
-  view.box.style.width = `${width}px`
-  view.box.style.height = canvas.style.height = `${layout.height}px`
-  canvas.style.width = `${width}px`
-  canvas.width = Math.round(width * dpr)
-  canvas.height = Math.round(layout.height * dpr)
-  const context = canvas.getContext("2d")
+  view.layout = layoutOf(view.content, view.width)
+  const { across, side, height } = view.layout
+  const width = across * (side + GAP) - GAP
+  place(view.box, { width, height })
+  place(view.canvas, { width, height })
+  const context = sharp(view.canvas, width, height)
+  const dots = view.canvas.width / width
+  context.resetTransform()
   context.imageSmoothingEnabled = false
   const shades = ramp(palette(view.frame, "sequential"))
-  const small = Object.assign(make("canvas", ""), { width: columns, height: rows })
-  const pencil = small.getContext("2d")
-  const picture = pencil.createImageData(columns, rows)
-  const pixels = new Uint32Array(picture.data.buffer)
+  const small = make("canvas", "")
   for (let head = 0; head < heads; head++) {
-    for (let dot = 0; dot < pixels.length; dot++) pixels[dot] = shades[rest[head * pixels.length + dot] * 2]
-    pencil.putImageData(picture, 0, 0)
-    const [left, top] = corner(layout, head)
-    context.drawImage(small, Math.round(left * dpr), Math.round((top + LABEL) * dpr), Math.round(layout.side * dpr), Math.round(layout.side * dpr))
+    const bytes = rest.subarray(head * rows * columns, (head + 1) * rows * columns)
+    paintNumbers(small, columns, bytes, [0, 255], shades)
+    const [left, top] = corner(view.layout, head)
+    const [x, y, wide] = [left, top + LABEL, side].map((length) => Math.round(length * dots))
+    context.drawImage(small, x, y, wide, wide)
   }
-  countDrawing(canvas)
-  lay(view, layout)
+  countDrawing(view.canvas)
+  lay(view)
   mark(view, chosen)
   view.caption.textContent = words(view.content)
 }
 
-function corner({ across, side }, head) {
+/** @type {(layout: Layout, head: number) => [number, number]} */
+export function corner({ across, side }, head) {
   return [(head % across) * (side + GAP), Math.floor(head / across) * (side + LABEL + GAP)]
 }
 
-function lay(view, layout) {
-  const { heads } = view.content
-  const hues = palette(view.frame, "categorical")
-  if (view.tiles.children.length !== heads)
-    view.tiles.replaceChildren(
-      ...Array.from({ length: heads }, (_, head) => {
-        const tile = make("button", "")
-        tile.type = "button"
-        tile.setAttribute("role", "radio")
-        tile.setAttribute("aria-label", `Head ${head}`)
-        const name = make("span", "", tile)
-        make("i", "", name)
-        name.append(`${head}`)
-        make("b", "", tile)
-        return tile
-      }),
-    )
-  for (const [head, tile] of [...view.tiles.children].entries()) {
+/** @type {(view: View) => void} */
+function lay({ frame, tiles, layout, content: { heads } }) {
+  const hues = palette(frame, "categorical")
+  if (tiles.children.length !== heads)
+    tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
+  for (const [head, tile] of childrenOf(tiles).entries()) {
     const [left, top] = corner(layout, head)
-    Object.assign(tile.style, { left: `${left}px`, top: `${top}px`, width: `${layout.side}px`, height: `${layout.side + LABEL}px` })
+    place(tile, { left, top, width: layout.side, height: layout.side + LABEL })
     tile.style.setProperty("--hue", hues[head % hues.length])
   }
 }
 
+/** @type {(head: number) => HTMLElement} */
+function makeTile(head) {
+  const tile = make("button", "", null, {
+    type: "button",
+    role: "radio",
+    ariaLabel: `Head ${head}`,
+  })
+  const name = make("span", "", tile)
+  make("i", "", name)
+  name.append(`${head}`)
+  make("b", "", tile)
+  return tile
+}
+
+/** @type {(view: View, chosen: number) => void} */
 function mark(view, chosen) {
   view.content.chosen = chosen
-  for (const [head, tile] of [...view.tiles.children].entries()) {
-    tile.setAttribute("aria-checked", head === chosen)
+  for (const [head, tile] of childrenOf(view.tiles).entries()) {
+    tile.ariaChecked = String(head === chosen)
     tile.tabIndex = head === chosen ? 0 : -1
   }
 }
 
-function words({ block, tokens, saturated }) {
-  const dot = block === 1 ? "one weight" : `the greatest of ${block} × ${block} weights, so that no strong one is lost`
-  const darkest = saturated ? "the few greatest of a head share the last colour" : "the last colour is a head's greatest weight"
-  return `Queries down, keys across, ${tokens} tokens. One dot is ${dot}; ${darkest}.`
+/** @type {(content: Pick<Content, "block" | "tokens" | "saturated">) => string} */
+export function words({ block, tokens, saturated }) {
+  const many = `the greatest of ${block} × ${block} weights, so that no strong one is lost`
+  const dot = block === 1 ? "one weight" : many
+  const darkest = saturated
+    ? "the few greatest of a head share the last colour"
+    : "the last colour is a head's greatest weight"
+  const sizes = `Queries down, keys across, ${tokens} tokens`
+  return `${sizes}. One dot is ${dot}; ${darkest}.`
 }
 
-function step(view, event) {
-  const { heads, chosen } = view.content
-  const { across } = view.layout
-  const next = { ArrowLeft: chosen - 1, ArrowRight: chosen + 1, ArrowUp: chosen - across, ArrowDown: chosen + across, Home: 0, End: heads - 1 }[event.key]
-  if (next === undefined) return
-  event.preventDefault()
-  if (next < 0 || next >= heads) return
-  view.tiles.children[next].focus()
-  choose(view, next)
-}
-
+/** @type {(view: View, head: number) => void} */
 function choose(view, head) {
   if (head === view.content.chosen) return
   mark(view, head)

@@ -1,276 +1,324 @@
 import { listenToQueries, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
-import { afterPaint, make, makeChip, viewIn, whenThemed } from "../shared/elements.js"
+import * as elements from "../shared/elements.js"
 import { decode } from "../shared/message.js"
-import { countDrawing } from "../shared/painter.js"
+import { countDrawing, pencil } from "../shared/painter.js"
+import { adopt, pointAt, whenMoved, where } from "../shared/place.js"
+import { named } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @import { Standing } from "../shared/place.js"
+    @typedef {{ tokens: string[], known: boolean[], heads: number, whole: boolean, active: number[],
+      query: number, place: Standing, numbers: Float32Array }} Content
+    @typedef {Record<"frame" | "bar" | "scroll" | "queries" | "keys" | "summary", HTMLElement>} Parts
+    @typedef {Record<"lines" | "dots", HTMLCanvasElement>} Pictures
+    @typedef {Parts & Pictures & { content: Content, active: Set<number>, before: Set<number> | null,
+      names: string, options: HTMLElement[], hues: string[], lit: number, held: number, most: number, pitch: number, start: number, toggling: number,
+      send: (active: number[]) => void }} View */
 
 const MOST_FAINT = 32
 const FAINT_LEVELS = 4
 const MOST_TOLD = 12
+const HINT = "Click a head to turn it on or off, double-click to keep it alone."
+const { make } = elements
 
+/** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const view = viewIn(parentElement, build)
-  view.select = (query) => setTriggerValue("query", query)
+  /** @type {Content} */
+  const content = decode(data, "head_view", 1)
+  const view = elements.viewIn(parentElement, build)
   view.send = (active) => setTriggerValue("active", active)
-  const content = decode(data)
   const names = JSON.stringify([content.tokens, content.known])
   view.content = content
   view.active = new Set(content.active)
-  view.query = content.query
-  afterPaint(() => {
+  elements.afterPaint(() => {
     if (view.names !== names) write(view)
     view.names = names
+    view.held = -1
     chips(view)
-    reveal(view)
-    show(view, view.query)
+    adopt(content.place)
+    show(view)
   })
 }
 
-function build(parent) {
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
   const frame = make("div", "frame", parent)
-  const bar = make("div", "chips", frame)
-  bar.setAttribute("role", "group")
-  bar.setAttribute("aria-label", "Heads drawn")
-  make("p", "hint", frame).textContent = "Click a head to turn it on or off, double-click to keep it alone."
+  const bar = make("div", "chips", frame, { role: "group", ariaLabel: "Heads drawn" })
+  make("p", "hint", frame, { textContent: HINT })
   const titles = make("div", "titles", frame)
-  for (const title of ["query", "key, and its weight in each head drawn"]) make("span", "", titles).textContent = title
+  for (const title of ["query", "key, and its weight in each head drawn"])
+    make("span", "", titles, { textContent: title })
   const scroll = make("div", "scroll", frame)
   const queries = make("div", "queries", scroll)
-  const lines = make("canvas", "", make("div", "between", scroll))
-  const keys = make("div", "keys", scroll)
-  const dots = make("canvas", "dots", make("div", "between", scroll))
-  const summary = make("p", "summary", frame)
-  summary.setAttribute("role", "status")
-  keys.setAttribute("role", "list")
-  keys.setAttribute("aria-label", "Keys")
-  for (const canvas of [lines, dots]) canvas.setAttribute("aria-hidden", "true")
-  const view = { frame, bar, scroll, queries, keys, lines, dots, summary, names: null, lit: null, before: null, key: -1 }
-  listenToQueries(view, show, reveal)
+  const lines = make("canvas", "", make("div", "between", scroll), { ariaHidden: "true" })
+  const keys = make("div", "keys", scroll, { role: "list", ariaLabel: "Keys" })
+  const dots = make("canvas", "dots", make("div", "between", scroll), { ariaHidden: "true" })
+  const summary = make("p", "summary", frame, { role: "status" })
+  Object.assign(view, { frame, bar, scroll, queries, keys, lines, dots, summary })
+  Object.assign(view, { before: null, lit: -1 })
+  listenToQueries(view)
   listenToHeads(view)
-  listenToKeys(view)
-  const again = () => view.names !== null && show(view, view.shown)
-  scroll.addEventListener("scroll", () => requestAnimationFrame(again), { passive: true })
-  new ResizeObserver(again).observe(scroll)
-  whenThemed(parent, () => view.names !== null && (chips(view), again()))
-  return view
+  keys.addEventListener("pointerover", (event) => {
+    const token = elements.under(event, ".token")
+    if (token) pointAt({ key: elements.childrenOf(keys).indexOf(token) })
+  })
+  keys.addEventListener("pointerleave", () => pointAt(null))
+  scroll.addEventListener("scroll", () => requestAnimationFrame(() => again(view)), {
+    passive: true,
+  })
+  new ResizeObserver(() => again(view)).observe(scroll)
+  whenMoved(frame, () => again(view))
+  elements.whenThemed(parent, () => {
+    if (view.names !== undefined) chips(view)
+    again(view)
+  })
 }
 
-/* Pointing at a key tells what it gets from each head drawn, in numbers. */
-function listenToKeys(view) {
-  const { keys } = view
-  const point = (key) => {
-    if (key === view.key) return
-    view.key = key
-    if (view.names !== null) show(view, view.shown)
-  }
-  keys.addEventListener("pointerover", (event) => point([...keys.children].indexOf(event.target.closest(".token"))))
-  keys.addEventListener("pointerleave", () => point(-1))
+/** @type {(view: View) => void} */
+function again(view) {
+  if (view.names !== undefined) show(view)
 }
 
-/* The first click of a double click toggles at once; the second starts over from what was before. */
+/** The first click of a double click toggles at once; the second starts over from what was before.
+    @type {(view: View) => void} */
 function listenToHeads(view) {
   const { bar } = view
-  const head = (event) => [...bar.children].indexOf(event.target.closest("button"))
+  /** @type {(event: Event) => number} */
+  const headOf = (event) => {
+    const chip = elements.under(event, "button")
+    return chip ? elements.childrenOf(bar).indexOf(chip) : -1
+  }
   bar.addEventListener("click", (event) => {
-    const index = head(event)
-    if (index < 0) return
-    const second = event.detail === 2 && view.before !== null
-    const from = second ? view.before : view.active
+    const head = headOf(event)
+    if (head < 0) return
+    const second = event.detail === 2 ? view.before : null
+    const from = second ?? view.active
     view.before = second ? null : from
-    const alone = from.size === 1 && from.has(index)
-    const next = new Set(from)
-    if (second || event.shiftKey) {
-      next.clear()
-      if (!alone) next.add(index)
-    } else if (!next.delete(index)) next.add(index)
-    view.active = next.size ? next : new Set(Array.from({ length: view.content.heads }, (_, each) => each))
+    view.active = toggled(from, head, view.content.heads, event.shiftKey || second !== null)
     mark(view)
-    show(view, view.query)
+    show(view)
     clearTimeout(view.toggling)
-    view.toggling = setTimeout(() => view.send([...view.active].sort((a, b) => a - b)), event.detail === 1 ? 300 : 20)
+    const send = () => view.send(sorted(view.active))
+    view.toggling = window.setTimeout(send, event.detail === 1 ? 300 : 20)
   })
-  bar.addEventListener("pointerover", (event) => light(view, head(event)))
+  bar.addEventListener("pointerover", (event) => light(view, headOf(event)))
   bar.addEventListener("pointerleave", () => light(view, -1))
 }
 
-function light(view, head) {
-  const lit = head >= 0 && view.active.has(head) && view.active.size > 1 ? head : null
-  if (lit === view.lit) return
-  view.lit = lit
-  if (view.names !== null) show(view, view.shown)
+/** The heads drawn once one of them has been turned on or off, or kept alone; never none.
+    @type {(active: Set<number>, head: number, heads: number, alone: boolean) => Set<number>} */
+export function toggled(active, head, heads, alone) {
+  const next = new Set(alone ? [] : active)
+  const only = active.size === 1 && active.has(head)
+  if (alone ? !only : !next.delete(head)) next.add(head)
+  return next.size ? next : new Set(Array(heads).keys())
 }
 
+/** @type {(active: Set<number>) => number[]} */
+function sorted(active) {
+  return [...active].sort((a, b) => a - b)
+}
+
+/** @type {(view: View, head: number) => void} */
+function light(view, head) {
+  const lit = view.active.has(head) && view.active.size > 1 ? head : -1
+  if (lit === view.lit) return
+  view.lit = lit
+  again(view)
+}
+
+/** @type {(view: View) => void} */
 function write(view) {
   const { tokens, known } = view.content
   view.scroll.classList.toggle("long", tokens.length > 14)
-  const chip = (role) => (token, index) => makeChip(role, known[index], token, index)
-  view.options = tokens.map(chip("option"))
+  /** @type {(role: string) => HTMLElement[]} */
+  const list = (role) => tokens.map((token, at) => elements.makeChip(role, known[at], token, at))
+  view.options = list("option")
   view.queries.replaceChildren(...view.options)
-  view.keys.replaceChildren(...tokens.map(chip("listitem")))
+  view.keys.replaceChildren(...list("listitem"))
 }
 
+/** @type {(view: View) => void} */
 function chips(view) {
   const { heads } = view.content
   view.hues = palette(view.frame, "categorical")
+  const title = "Click: on or off. Double-click, or shift and click: alone; once more: all."
   if (view.bar.children.length !== heads)
     view.bar.replaceChildren(
       ...Array.from({ length: heads }, (_, head) => {
-        const chip = Object.assign(make("button", ""), { type: "button", textContent: `${head}` })
-        chip.setAttribute("aria-label", `Head ${head}`)
-        chip.title = "Click: on or off. Double-click, or shift and click: alone; once more: all."
-        return chip
+        const words = { textContent: `${head}`, ariaLabel: `Head ${head}`, title }
+        return make("button", "", null, { type: "button", ...words })
       }),
     )
   mark(view)
 }
 
+/** @type {(view: View) => void} */
 function mark(view) {
-  for (const [head, chip] of [...view.bar.children].entries()) {
-    chip.setAttribute("aria-pressed", view.active.has(head))
+  for (const [head, chip] of elements.childrenOf(view.bar).entries()) {
+    chip.ariaPressed = String(view.active.has(head))
     chip.style.setProperty("--hue", hue(view, head))
   }
 }
 
+/** @type {(view: View, head: number) => string} */
 function hue(view, head) {
   return view.hues[head % view.hues.length]
 }
 
-/* The weights of one head and query, or null where they have not been sent. */
-function row(view, head, query) {
-  const { numbers, tokens, whole } = view.content
-  const n = tokens.length
-  if (!whole && query !== view.content.query) return null
-  const start = whole ? (head * n + query) * n : head * n
-  return numbers.subarray(start, start + n)
+/** The weights of one head and query, or null where they have not been sent.
+    @type {(content: Content, head: number, query: number) => Float32Array | null} */
+export function rowOf({ numbers, tokens: { length }, whole, query: sent }, head, query) {
+  if (!whole && query !== sent) return null
+  const start = whole ? (head * length + query) * length : head * length
+  return numbers.subarray(start, start + length)
 }
 
-/* The row of a query that is only pointed at can be shown where the rows of all have been sent. */
-function show(view, query) {
-  if (query !== view.query && !view.content.whole) return
-  view.shown = query
-  const drawn = [...view.active].sort((a, b) => a - b)
-  const rows = drawn.map((head) => row(view, head, query))
+/** The row of a query that is only pointed at can be shown where the rows of all have been sent.
+    @type {(view: View) => void} */
+function show(view) {
+  const { content, active, options } = view
+  const { tokens, whole } = content
+  const { held, query: pointed, key } = where(tokens.length)
+  const query = whole ? pointed : held
+  markQueries(view, held, query)
+  if (view.held !== held) elements.reveal(view.scroll, options[held].offsetTop, options[held].offsetHeight)
+  view.held = held
+  const drawn = sorted(active)
+  const rows = drawn.flatMap((head) => rowOf(content, head, query) ?? [])
   view.most = 0
-  for (const weights of rows) for (const weight of weights ?? []) if (weight > view.most) view.most = weight
-  markQueries(view, query)
-  if (rows.includes(null)) return
-  place(view)
+  for (const weights of rows) for (const weight of weights) view.most = Math.max(view.most, weight)
+  if (rows.length < drawn.length) return
+  lay(view)
   paintLines(view, query, drawn, rows)
   paintDots(view, drawn, rows)
-  view.summary.textContent = view.key < 0 || view.key >= view.content.tokens.length ? summarise(view, query, drawn, rows) : tell(view, query, drawn, rows)
+  view.summary.textContent =
+    key === null
+      ? summarise(tokens, query, drawn, rows)
+      : tell(tokens, query, key, drawn, rows)
 }
 
-/* Where tokens lie, and canvases as large as what is seen of them: long sentences scroll beneath. */
-function place(view) {
-  const [first, second] = view.queries.children
+/** Where tokens lie, and canvases as large as what is seen of them: long sentences scroll beneath.
+    @type {(view: View) => void} */
+function lay(view) {
+  const [first, second] = view.options
   view.pitch = second ? second.offsetTop - first.offsetTop : 0
   view.start = first.offsetTop + first.offsetHeight / 2 - view.scroll.scrollTop
-  view.seen = view.scroll.clientHeight
-  view.dpr = window.devicePixelRatio || 1
-  for (const canvas of [view.lines, view.dots]) {
-    canvas.style.height = `${view.seen}px`
-    const [width, height] = [canvas.clientWidth, view.seen].map((side) => Math.round(side * view.dpr))
-    if (canvas.width !== width) canvas.width = width
-    if (canvas.height !== height) canvas.height = height
-  }
+  for (const canvas of [view.lines, view.dots])
+    elements.place(canvas, { height: view.scroll.clientHeight })
 }
 
-function pencil({ dpr }, canvas) {
-  const context = canvas.getContext("2d")
-  context.setTransform(dpr, 0, 0, dpr, 0, 0)
-  context.clearRect(0, 0, canvas.width, canvas.height)
+/** An empty canvas to draw on; it keeps its size where it can, which is quicker.
+    @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} */
+function cleared(canvas) {
+  const dots = window.devicePixelRatio || 1
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((side) =>
+    Math.round(side * dots),
+  )
+  if (canvas.width !== width) canvas.width = width
+  if (canvas.height !== height) canvas.height = height
+  const context = pencil(canvas)
+  context.setTransform(dots, 0, 0, dots, 0, 0)
+  context.clearRect(0, 0, width, height)
   return context
 }
 
+/** @type {(view: View, query: number, drawn: number[], rows: Float32Array[]) => void} */
 function paintLines(view, query, drawn, rows) {
-  const context = pencil(view, view.lines)
+  const context = cleared(view.lines)
   const width = view.lines.clientWidth
-  const at = (token) => view.start + token * view.pitch
   const apart = Math.min(3, 15 / drawn.length)
-  const shift = (index) => (index - (drawn.length - 1) / 2) * apart
-  const line = (from, to, off) => {
-    context.moveTo(0, from + off)
-    context.bezierCurveTo(width / 2, from + off, width / 2, to + off, width, to + off)
+  const faint = Math.min(0.25, 1.5 / drawn.length)
+  /** @type {(index: number) => (from: number, to: number) => void} */
+  const line = (index) => (from, to) => {
+    const [start, end] = [from, to].map(
+      (token) => view.start + token * view.pitch + (index - (drawn.length - 1) / 2) * apart,
+    )
+    context.moveTo(0, start)
+    context.bezierCurveTo(width / 2, start, width / 2, end, width, end)
   }
-  const n = view.content.tokens.length
-  if (n <= MOST_FAINT)
-    for (const [index, head] of drawn.entries()) faint(view, context, head, query, Math.min(0.25, 1.5 / drawn.length), (from, to) => line(at(from), at(to), shift(index)))
+  if (view.options.length <= MOST_FAINT)
+    for (const [index, head] of drawn.entries())
+      if (view.lit < 0 || view.lit === head) {
+        context.strokeStyle = hue(view, head)
+        paintFaint(view.content, context, head, query, faint, line(index))
+      }
   context.lineWidth = 2.5
   for (const [index, head] of drawn.entries()) {
     context.strokeStyle = hue(view, head)
-    const dim = view.lit === null || view.lit === head ? 1 : 0.12
-    for (let key = 0; key < n; key++) {
-      const weight = rows[index][key]
+    for (const [key, weight] of rows[index].entries()) {
       if (!weight) continue
-      context.globalAlpha = (dim * weight) / view.most
+      context.globalAlpha = (dim(view, head) * weight) / view.most
       context.beginPath()
-      line(at(query), at(key), shift(index))
+      line(index)(query, key)
       context.stroke()
     }
   }
   countDrawing(view.lines)
 }
 
-/* The lines of all other queries, a few shades of each head at a time. */
-function faint(view, context, head, query, most, line) {
-  if (view.lit !== null && view.lit !== head) return
-  const n = view.content.tokens.length
+/** @type {(view: View, head: number) => number} */
+function dim(view, head) {
+  return view.lit < 0 || view.lit === head ? 1 : 0.12
+}
+
+/** The lines of all other queries, a few shades at a time.
+    @type {(content: Content, context: CanvasRenderingContext2D, head: number, query: number,
+      most: number, line: (from: number, to: number) => void) => void} */
+function paintFaint(content, context, head, query, most, line) {
   context.lineWidth = 1
-  context.strokeStyle = hue(view, head)
   for (let level = 1; level <= FAINT_LEVELS; level++) {
     context.globalAlpha = (most * level) / FAINT_LEVELS
     context.beginPath()
-    for (let other = 0; other < n; other++) {
+    for (const other of content.tokens.keys()) {
       if (other === query) continue
-      const weights = row(view, head, other)
-      for (let key = 0; key < n; key++) if (Math.ceil(Math.min(1, weights[key]) * FAINT_LEVELS) === level) line(other, key)
+      for (const [key, weight] of (rowOf(content, head, other) ?? []).entries())
+        if (Math.ceil(Math.min(1, weight) * FAINT_LEVELS) === level) line(other, key)
     }
     context.stroke()
   }
 }
 
-/* Beside each key one square per head, as opaque as the line that leads there. */
+/** Beside each key one square per head, as opaque as the line that leads there.
+    @type {(view: View, drawn: number[], rows: Float32Array[]) => void} */
 function paintDots(view, drawn, rows) {
-  const context = pencil(view, view.dots)
+  const context = cleared(view.dots)
   const step = Math.min(16, view.dots.clientWidth / drawn.length)
   const height = Math.min(16, view.pitch || 16)
+  const seen = view.scroll.clientHeight
   for (const [index, head] of drawn.entries()) {
     context.fillStyle = hue(view, head)
-    const dim = view.lit === null || view.lit === head ? 1 : 0.12
     for (const [key, weight] of rows[index].entries()) {
       const top = view.start + key * view.pitch - height / 2
-      if (top + height < 0 || top > view.seen) continue
-      context.globalAlpha = (dim * weight) / (view.most || 1)
+      if (top + height < 0 || top > seen) continue
+      context.globalAlpha = (dim(view, head) * weight) / (view.most || 1)
       context.fillRect(index * step, top, Math.max(1, step - (step > 4 ? 1.5 : 0)), height)
     }
   }
 }
 
-function called({ content: { tokens } }, position) {
-  const word = tokens[position]
-  return `“${word}”${tokens.indexOf(word) === tokens.lastIndexOf(word) ? "" : ` at ${position}`}`
+/** What one key gets from each head drawn.
+    @type {(tokens: string[], query: number, key: number, drawn: number[],
+      rows: ArrayLike<number>[]) => string} */
+export function tell(tokens, query, key, drawn, rows) {
+  const told = drawn.map((head, index) => `head ${head} ${rows[index][key].toFixed(3)}`)
+  const more = told.splice(MOST_TOLD).length
+  const rest = more ? `, and ${more} more` : ""
+  return `${named(tokens, query)} to ${named(tokens, key)}: ${told.join(", ")}${rest}.`
 }
 
-function tell(view, query, drawn, rows) {
-  const told = drawn.slice(0, MOST_TOLD).map((head, index) => `head ${head} ${rows[index][view.key].toFixed(3)}`)
-  const more = drawn.length - told.length
-  return `${called(view, query)} to ${called(view, view.key)}: ${told.join(", ")}${more ? `, and ${more} more` : ""}.`
-}
-
-function summarise(view, query, drawn, rows) {
-  const name = (position) => called(view, position)
-  if (view.most === 0) return `${name(query)} may attend to nothing.`
-  const named = drawn.slice(0, 3).map((head, index) => {
-    const key = rows[index].indexOf(Math.max(...rows[index]))
-    return `head ${head} at ${key === query ? "itself" : name(key)} (${rows[index][key].toFixed(3)})`
+/** What the first heads drawn attend to most.
+    @type {(tokens: string[], query: number, drawn: number[], rows: Float32Array[]) => string} */
+export function summarise(tokens, query, drawn, rows) {
+  const name = named(tokens, query)
+  if (rows.every((row) => !row.some((weight) => weight > 0)))
+    return `${name} may attend to nothing.`
+  const told = drawn.slice(0, 3).map((head, index) => {
+    const most = Math.max(...rows[index])
+    const key = rows[index].indexOf(most)
+    return `head ${head} at ${key === query ? "itself" : named(tokens, key)} (${most.toFixed(3)})`
   })
-  const more = drawn.length - named.length
-  return `From ${name(query)}, ${named.join(", ")} most${more ? `; and ${more} more` : ""}.`
-}
-
-function reveal(view) {
-  const item = view.options[view.query]
-  if (!item) return
-  const { scrollTop, clientHeight } = view.scroll
-  if (item.offsetTop < scrollTop || item.offsetTop + item.offsetHeight > scrollTop + clientHeight) view.scroll.scrollTop = item.offsetTop - clientHeight / 2
+  const more = drawn.length - told.length
+  return `From ${name}, ${told.join(", ")} most${more ? `; and ${more} more` : ""}.`
 }

@@ -1,144 +1,183 @@
+import { cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, makeName, settle, viewIn, whenThemed } from "../shared/elements.js"
+import { make, makeName, place, settle, under, viewIn, whenThemed } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { inFull } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {[number, number]} Cell
+    @typedef {{ name: string, rows: number, columns: number, rowNames: string[],
+      columnNames: string[], kind: string, lights: string, masked: boolean, most: number,
+      hidden: boolean }} Part
+    @typedef {{ parts: Part[], joins: string[], chosen: Cell | null, hidden: boolean,
+      pickable: boolean, written?: number, numbers: Float32Array }} Content
+    @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
+      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement }} Shown
+    @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { shown: Shown[], content: Content,
+      outline: string, at: Cell | null, choose: (cell: Cell) => void }} View */
 
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
 
+/** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "matrices", 1)
   const view = viewIn(parentElement, build)
-  view.content = decode(data)
+  view.content = content
   view.choose = (cell) => setTriggerValue("cell", cell)
   draw(view)
 }
 
-function build(parent) {
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
   const frame = make("div", "frame", parent)
   const row = make("div", "row", frame)
-  const readout = make("p", "readout", frame)
-  readout.setAttribute("role", "status")
-  const view = { frame, row, readout, shown: [], outline: null, content: null }
+  const readout = make("p", "readout", frame, { role: "status" })
+  Object.assign(view, { frame, row, readout, shown: [], at: null })
   whenThemed(parent, () => view.content && draw(view))
-  return view
 }
 
-/* Elements are made anew only when names or sizes change; numbers alone are written into what stands. */
+/** Elements are made anew only when names or sizes change; numbers alone are written into what
+    stands.
+    @type {(view: View) => void} */
 function draw(view) {
-  const { parts, joins, numbers, pickable } = view.content
-  const outline = JSON.stringify([parts.map(({ name, rows, columns, rowNames, columnNames }) => [name, rows, columns, rowNames, columnNames]), joins, pickable, view.content.written])
+  const { parts, joins, numbers, pickable, written, chosen } = view.content
+  const sizes = parts.map((part) => [part.name, part.rows, part.columns])
+  const names = parts.map((part) => [part.rowNames, part.columnNames])
+  const outline = JSON.stringify([sizes, names, joins, pickable, written])
   if (outline !== view.outline) lay(view)
   view.outline = outline
   let start = 0
   for (const [index, part] of parts.entries()) {
-    const cells = numbers.subarray(start, (start += part.rows * part.columns))
-    Object.assign(view.shown[index], { part, cells })
-    colour(view.shown[index], theme(view, part.kind))
+    const end = start + part.rows * part.columns
+    Object.assign(view.shown[index], { part, cells: numbers.subarray(start, end) })
+    colour(view, view.shown[index])
+    start = end
   }
-  light(view, view.content.chosen)
+  light(view, chosen)
   countDrawing(view.frame)
 }
 
+/** @type {(view: View) => void} */
 function lay(view) {
-  const { parts, joins, written: most } = view.content
+  const { parts, joins, written: most, pickable } = view.content
   view.row.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
-    if (index) make("span", "join", group).textContent = joins[index - 1]
+    if (index) make("span", "join", group, { textContent: joins[index - 1] })
     const figure = make("figure", "", group)
     const caption = make("figcaption", "", figure)
-    make("b", "", caption).textContent = part.name
-    make("span", "", caption).textContent = `${part.rows} × ${part.columns}`
-    const shown = { part, figure, cells: null, grid: null, canvas: null }
-    if (part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS) written(shown)
-    else painted(shown)
-    listen(view, shown, index === parts.length - 1 && view.content.pickable)
+    make("b", "", caption, { textContent: part.name })
+    make("span", "", caption, { textContent: `${part.rows} × ${part.columns}` })
+    const few = part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS
+    const shown = {
+      part,
+      figure,
+      cells: new Float32Array(),
+      ...(few ? written : painted)(part, figure),
+    }
+    listen(view, shown, index === parts.length - 1 && pickable)
     return shown
   })
 }
 
-/* Few cells: a table with its numbers. */
-function written(shown) {
-  const { part, figure } = shown
-  const table = make("table", "", figure)
-  if (part.columnNames.length) {
-    const head = make("tr", "", make("thead", "", table))
-    if (part.rowNames.length) make("td", "", head)
-    for (const name of part.columnNames) makeName("th", "", head, name).scope = "col"
+/** Few cells: a table with its numbers.
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "grid">} */
+function written({ rows, columns, rowNames, columnNames }, figure) {
+  const target = make("table", "", figure)
+  if (columnNames.length) {
+    const head = make("tr", "", make("thead", "", target))
+    if (rowNames.length) make("td", "", head)
+    for (const name of columnNames) makeName("th", "", head, name).scope = "col"
   }
-  const body = make("tbody", "", table)
-  shown.grid = Array.from({ length: part.rows }, (_, row) => {
+  const body = make("tbody", "", target)
+  const grid = Array.from({ length: rows }, (_, row) => {
     const line = make("tr", "", body)
-    if (part.rowNames.length) makeName("th", "", line, part.rowNames[row]).scope = "row"
-    return Array.from({ length: part.columns }, (_, column) => {
-      const cell = make("td", "cell", line)
-      cell.place = [row, column]
-      return cell
-    })
+    if (rowNames.length) makeName("th", "", line, rowNames[row]).scope = "row"
+    return Array.from({ length: columns }, () => make("td", "cell", line))
   })
-  shown.target = table
+  return { target, grid }
 }
 
-/* Many cells: a picture, one pixel per cell. */
-function painted(shown) {
-  const { part, figure } = shown
-  const [width, height] = [side(part.columns, 5, 340), side(part.rows, 4, 340)]
+/** Many cells: a picture, one pixel per cell.
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band">} */
+function painted({ rows, columns, rowNames, columnNames }, figure) {
   const plot = make("div", "plot", figure)
-  const names = (list, count, kind) => {
-    if (!list.length || count > MOST_NAMES) return
+  /** @type {[string[], string][]} */
+  const edges = [
+    [columnNames, "across"],
+    [rowNames, "down"],
+  ]
+  for (const [names, kind] of edges) {
+    if (!names.length || names.length > MOST_NAMES) continue
     const edge = make("div", kind, plot)
-    for (const name of list) makeName("span", "", edge, name)
+    for (const name of names) makeName("span", "", edge, name)
   }
-  names(part.columnNames, part.columns, "across")
-  names(part.rowNames, part.rows, "down")
-  const box = make("div", "box", plot)
-  shown.canvas = make("canvas", "", box)
-  box.style.width = `${width}px`
-  box.style.height = `${height}px`
-  shown.band = make("div", "band", box)
-  shown.target = box
+  const target = make("div", "box", plot)
+  const canvas = make("canvas", "", target)
+  place(target, { width: sideOf(columns, 5), height: sideOf(rows, 4) })
+  return { target, canvas, band: make("div", "band", target) }
 }
 
-function side(count, small, most) {
-  return count <= MOST_NAMES ? count * 24 : Math.min(most, Math.max(MOST_NAMES * 10, count * small))
+/** How long the side of a picture is: cells with names have room for them.
+    @type {(count: number, small: number) => number} */
+export function sideOf(count, small) {
+  return count <= MOST_NAMES ? count * 24 : Math.min(340, Math.max(MOST_NAMES * 10, count * small))
 }
 
-function place(shown, event) {
-  if (shown.grid) return event.target.closest(".cell")?.place ?? null
-  const { left, top, width, height } = shown.canvas.getBoundingClientRect()
-  const within = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)))
-  return [within((event.clientY - top) / height, shown.part.rows), within((event.clientX - left) / width, shown.part.columns)]
+/** @type {(shown: Shown, event: MouseEvent) => Cell | null} */
+function pointedAt({ grid, canvas, part }, event) {
+  if (canvas) return cellAt(event, canvas.getBoundingClientRect(), part.rows, part.columns)
+  const cell = under(event, ".cell")
+  const row = cell ? (grid ?? []).findIndex((line) => line.includes(cell)) : -1
+  return cell && grid && row >= 0 ? [row, grid[row].indexOf(cell)] : null
 }
 
+/** @type {(view: View, shown: Shown, pickable: boolean) => void} */
 function listen(view, shown, pickable) {
-  const { target } = shown
-  const result = () => view.shown[view.shown.length - 1] === shown
+  const { target, grid } = shown
   target.addEventListener("pointermove", (event) => {
-    const cell = place(shown, event)
+    const cell = pointedAt(shown, event)
     if (!cell) return
-    if (result()) light(view, cell)
-    view.readout.textContent = words(view, shown, cell)
+    if (view.shown.at(-1) === shown) light(view, cell)
+    view.readout.textContent = words(view.content, shown.part, shown.cells, cell)
   })
   target.addEventListener("pointerleave", () => light(view, view.content.chosen))
-  if (!pickable) return target.setAttribute("role", shown.grid ? "table" : "img")
+  target.role = pickable ? (grid ? "grid" : "application") : grid ? "table" : "img"
+  if (!pickable) return
   target.tabIndex = 0
   target.classList.add("pickable")
-  target.setAttribute("role", shown.grid ? "grid" : "application")
-  target.addEventListener("click", (event) => pick(view, place(shown, event)))
+  target.addEventListener("click", (event) => pick(view, pointedAt(shown, event)))
   target.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [-1e9, -1e9], End: [1e9, 1e9], Enter: [0, 0], " ": [0, 0] }[event.key]
-    if (!step) return
+    const { rows, columns } = shown.part
+    const from = view.at ?? view.content.chosen ?? [0, 0]
+    const cell = cellAfter(event.key, from, rows, columns)
+    if (!cell) return
     event.preventDefault()
-    const [row, column] = view.at ?? view.content.chosen ?? [0, 0]
-    const cell = [Math.min(shown.part.rows - 1, Math.max(0, row + step[0])), Math.min(shown.part.columns - 1, Math.max(0, column + step[1]))]
-    if (!view.content.hidden) return pick(view, cell)
+    if (!view.content.hidden || event.key === "Enter" || event.key === " ") return pick(view, cell)
     view.at = cell
     light(view, cell)
-    if (step[0] === 0 && step[1] === 0) pick(view, cell)
   })
 }
 
+/** The cell that a key leads to, or none; Enter and the space bar stay at the same one.
+    @type {(key: string, from: Cell, rows: number, columns: number) => Cell | null} */
+export function cellAfter(key, [row, column], rows, columns) {
+  /** @type {Record<string, Cell>} */
+  const cells = {
+    ...{ ArrowUp: [row - 1, column], ArrowDown: [row + 1, column] },
+    ...{ ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1] },
+    ...{ Home: [0, 0], End: [rows - 1, columns - 1], Enter: [row, column], " ": [row, column] },
+  }
+  if (!Object.hasOwn(cells, key)) return null
+  const within = (/** @type {number} */ at, /** @type {number} */ count) =>
+    Math.min(count - 1, Math.max(0, at))
+  return [within(cells[key][0], rows), within(cells[key][1], columns)]
+}
+
+/** @type {(view: View, cell: Cell | null) => void} */
 function pick(view, cell) {
   if (!cell) return
   view.at = null
@@ -147,67 +186,69 @@ function pick(view, cell) {
   settle(view, 40, () => view.choose(cell))
 }
 
-/* Lights, in every matrix, what the pointed-at cell of the result is made from. */
+/** Lights, in every matrix, what the pointed-at cell of the result is made from.
+    @type {(view: View, cell: Cell | null) => void} */
 function light(view, cell) {
-  for (const shown of view.shown) {
-    const [row, column] = cell ? lit(shown.part.lights, cell) : [null, null]
+  for (const { part, grid, band } of view.shown) {
+    const [row, column] = cell ? lit(part.lights, cell) : [null, null]
     const none = row === null && column === null
-    if (shown.grid) {
-      for (const [r, line] of shown.grid.entries())
-        for (const [c, element] of line.entries())
-          element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
-      continue
-    }
-    shown.band.hidden = none
-    const span = (at, count) => (at === null ? [0, 100] : [(100 * at) / count, 100 / count])
-    const [top, height] = span(row, shown.part.rows)
-    const [left, width] = span(column, shown.part.columns)
-    Object.assign(shown.band.style, { top: `${top}%`, height: `${height}%`, left: `${left}%`, width: `${width}%` })
+    for (const [r, line] of (grid ?? []).entries())
+      for (const [c, element] of line.entries())
+        element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
+    if (!band) continue
+    band.hidden = none
+    const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
+    const [left, width] =
+      column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
+    band.style.inset = `${top}% auto auto ${left}%`
+    Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
   }
   const last = view.shown[view.shown.length - 1]
-  view.readout.textContent = cell ? words(view, last, cell) : ""
+  view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
 }
 
-function lit(lights, [row, column]) {
-  const places = { cell: [row, column], row: [row, null], column: [null, column], "row of the column": [column, null], "column of the row": [null, row] }
-  return places[lights] ?? [null, null]
+/** The row and the column of a matrix that go into a cell of the result; null: all of them.
+    @type {(lights: string, cell: Cell) => [number | null, number | null]} */
+export function lit(lights, [row, column]) {
+  if (lights === "cell") return [row, column]
+  if (lights === "row") return [row, null]
+  if (lights === "column") return [null, column]
+  if (lights === "row of the column") return [column, null]
+  return lights === "column of the row" ? [null, row] : [null, null]
 }
 
-function words(view, { part, cells }, [row, column]) {
+/** What is said of a cell.
+    @type {(content: Pick<Content, "hidden" | "parts">, part: Part, cells: Float32Array,
+      cell: Cell) => string} */
+export function words({ hidden, parts }, part, cells, [row, column]) {
   if (row >= part.rows || column >= part.columns) return ""
-  const name = (names, index) => (names[index] === undefined ? index : `${names[index]}`)
-  const hidden = view.content.hidden && part === view.content.parts.at(-1)
-  const number = hidden ? "?" : format(cells[row * part.columns + column], part)
-  return `${part.name} [${name(part.rowNames, row)}, ${name(part.columnNames, column)}] = ${number}`
+  const at = `${part.rowNames[row] ?? row}, ${part.columnNames[column] ?? column}`
+  const number = format(cells[row * part.columns + column], part.masked)
+  return `${part.name} [${at}] = ${hidden && part === parts.at(-1) ? "?" : number}`
 }
 
-function format(number, { masked }) {
+/** @type {(number: number, masked: boolean) => string} */
+export function format(number, masked) {
   if (Number.isNaN(number)) return masked ? "masked" : "not a number"
-  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
-  const size = Math.abs(number)
-  return (number === 0 || (size >= 1e-3 && size < 1e5) ? number.toFixed(4) : number.toExponential(3).replace("+", "")).replaceAll("-", "−")
+  return inFull(number)
 }
 
-function theme({ frame }, kind) {
-  return ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
-}
-
-function colour({ part, cells, grid, canvas, target, figure }, shades) {
-  const ends = [part.kind === "share" ? 0 : -part.most, part.most]
-  figure.classList.toggle("hidden", part.hidden)
-  target.setAttribute("aria-label", `${part.name}, ${part.rows} rows, ${part.columns} columns`)
-  if (grid) {
-    for (const [row, line] of grid.entries())
-      for (const [column, element] of line.entries()) {
-        const number = cells[row * part.columns + column]
-        element.textContent = part.hidden ? "?" : Number.isNaN(number) && part.masked ? "" : format(number, part)
-        element.classList.toggle("masked", !part.hidden && Number.isNaN(number))
-        const blank = part.hidden || Number.isNaN(number)
-        const pixel = blank ? null : shadeOf(number, ...ends, shades)
-        element.style.background = blank ? "" : rgb(pixel)
-        element.style.color = blank ? "" : inkOn(pixel)
-      }
-    return
+/** @type {(view: View, shown: Shown) => void} */
+function colour({ frame }, { part, cells, grid, canvas, target, figure }) {
+  const { kind, hidden, masked, most, columns } = part
+  const shades = ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
+  const low = kind === "share" ? 0 : -most
+  figure.classList.toggle("hidden", hidden)
+  target.ariaLabel = `${part.name}, ${part.rows} rows, ${columns} columns`
+  const numbers = hidden ? cells.map(() => Number.NaN) : cells
+  if (canvas) paintNumbers(canvas, columns, numbers, [low, most], shades)
+  for (const [index, element] of (grid ?? []).flat().entries()) {
+    const blank = Number.isNaN(numbers[index])
+    const number = blank && masked ? "" : format(numbers[index], masked)
+    element.textContent = hidden ? "?" : number
+    element.classList.toggle("masked", blank && !hidden)
+    const pixel = shadeOf(numbers[index], low, most, shades)
+    element.style.background = blank ? "" : rgb(pixel)
+    element.style.color = blank ? "" : inkOn(pixel)
   }
-  paintNumbers(canvas, part.columns, part.hidden ? cells.map(() => NaN) : cells, ends, shades)
 }

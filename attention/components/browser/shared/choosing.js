@@ -1,45 +1,67 @@
-import { settle } from "./elements.js"
+import { under } from "./elements.js"
+import { choose, pointAt, where } from "./place.js"
 
-const KEYS_OF_ROWS = { ArrowUp: (at) => at - 1, ArrowDown: (at) => at + 1, Home: () => 0, End: (at, last) => last, Enter: (at) => at }
+/** The row that a key leads to from another one, or none.
+    @type {(key: string, at: number, count: number) => number | undefined} */
+export function rowAfter(key, at, count) {
+  const rows = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1, Enter: at }
+  if (!Object.hasOwn(rows, key)) return undefined
+  return Math.min(count - 1, Math.max(0, rows[/** @type {keyof typeof rows} */ (key)]))
+}
 
-/* Arrow keys, Home, End and Enter choose a row; `standing` gives the chosen one and how many there are. */
+/** Arrow keys, Home, End and Enter choose a row; `standing` tells the chosen one and their count.
+    @type {(element: HTMLElement, standing: () => [number, number],
+      choose: (row: number) => void) => void} */
 export function chooseByKeys(element, standing, choose) {
   element.addEventListener("keydown", (event) => {
-    const [at, count] = standing()
-    const next = KEYS_OF_ROWS[event.key]?.(at, count - 1)
+    const next = rowAfter(event.key, ...standing())
     if (next === undefined) return
     event.preventDefault()
-    choose(Math.min(count - 1, Math.max(0, next)))
+    choose(next)
   })
 }
 
-/* A list of query tokens: pointing at one shows its row for the moment, a click or a key chooses it. */
-export function listenToQueries(view, show, reveal) {
+/** The row and the column of the cell at a place, of the nearest one beyond the edge.
+    @typedef {{ left: number, top: number, width: number, height: number }} Box
+    @typedef {{ clientX: number, clientY: number }} Point
+    @type {(point: Point, box: Box, rows: number, columns: number) => [number, number]} */
+export function cellAt({ clientX, clientY }, { left, top, width, height }, rows, columns) {
+  /** @type {(share: number, count: number) => number} */
+  const within = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)))
+  return [within((clientY - top) / height, rows), within((clientX - left) / width, columns)]
+}
+
+/** A list of query tokens: pointing at one shows its row for the moment, a click or a key
+    chooses it.
+    @typedef {{ queries: HTMLElement, options: HTMLElement[] }} Choosing
+    @type {(view: Choosing) => void} */
+export function listenToQueries(view) {
   const { queries } = view
   queries.tabIndex = 0
   queries.setAttribute("role", "listbox")
   queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
-  const position = (event) => view.options.indexOf(event.target.closest(".token"))
-  const choose = (query) => {
-    const changed = query !== view.query
-    view.query = query
-    show(view, query)
-    reveal(view)
-    if (changed) settle(view, 60, () => view.select(query))
+  /** @type {(task: (query: number) => void) => (event: Event) => void} */
+  const onToken = (task) => (event) => {
+    const token = under(event, ".token")
+    if (token) task(view.options.indexOf(token))
   }
-  queries.addEventListener("pointerover", (event) => position(event) >= 0 && show(view, position(event)))
-  queries.addEventListener("pointerleave", () => show(view, view.query))
-  queries.addEventListener("click", (event) => position(event) >= 0 && choose(position(event)))
-  chooseByKeys(queries, () => [view.query, view.options.length], choose)
+  const pick = (/** @type {number} */ query) => choose("query", query)
+  const standing = () => where(view.options.length)
+  const preview = onToken((query) => pointAt({ query }))
+  queries.addEventListener("pointerover", preview)
+  queries.addEventListener("pointerleave", () => pointAt(null))
+  queries.addEventListener("click", onToken(pick))
+  chooseByKeys(queries, () => [standing().held, view.options.length], pick)
 }
 
-/* Marks the chosen query, and the one whose row is shown for the moment. */
-export function markQueries(view, query) {
-  for (const option of view.queries.querySelectorAll("[aria-selected=true], .previewed")) {
+/** Marks the chosen query, and the one whose row is shown for the moment.
+    @type {(view: Choosing, held: number, query: number) => void} */
+export function markQueries({ queries, options }, held, query) {
+  for (const option of queries.querySelectorAll("[aria-selected=true], .previewed")) {
     option.setAttribute("aria-selected", "false")
     option.classList.remove("previewed")
   }
-  view.options[view.query]?.setAttribute("aria-selected", "true")
-  if (query !== view.query) view.options[query]?.classList.add("previewed")
-  view.queries.setAttribute("aria-activedescendant", `option-${view.query}`)
+  options[held]?.setAttribute("aria-selected", "true")
+  if (query !== held) options[query]?.classList.add("previewed")
+  queries.setAttribute("aria-activedescendant", `option-${held}`)
 }

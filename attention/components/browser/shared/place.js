@@ -1,31 +1,48 @@
-/* What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
-   at for the moment. A choice changes here first and stands in the address at once; the server is
-   told a moment later. */
-const place = { values: {}, defaults: {}, turn: 0, tell: null, pointed: null }
-const listeners = new Set()
-let telling
-let asked
+/** What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
+    at for the moment. A choice changes here first and stands in the address at once; the server is
+    told a moment later.
+    @typedef {{ query: number, stage: string }} Values
+    @typedef {{ turn: number, values: Values, defaults: Values }} Standing
+    @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed */
 
-/* Takes over what the server says, unless something newer has been chosen here. */
+/** @type {{ values: Values, defaults: Values, turn: number, pointed: Pointed | null,
+      tell?: (chosen: { turn: number, values: Values }) => void }} */
+const place = {
+  values: { query: 0, stage: "" },
+  defaults: { query: 0, stage: "" },
+  turn: 0,
+  pointed: null,
+}
+/** @type {Set<{ element: Element, task: () => void }>} */
+const listeners = new Set()
+let telling = 0
+let asked = 0
+
+/** Takes over what the server says, unless something newer has been chosen here.
+    @type {(standing: Standing) => void} */
 export function adopt({ turn, values, defaults }) {
   place.defaults = defaults
   if (turn < place.turn) return
   place.turn = turn
-  const changed = Object.keys(values).some((name) => values[name] !== place.values[name])
+  const { query, stage } = place.values
   place.values = values
   write()
-  if (changed) announce()
+  if (values.query !== query || values.stage !== stage) announce()
 }
 
-/* Where one stands among so many queries: the chosen one (the last, where there are fewer), and
-   which query, key and cell is pointed at; where none is, the chosen query. */
+/** Where one stands among so many queries: the chosen one (the last, where there are fewer), and
+    which query and key is pointed at; where no query is, the chosen one.
+    @type {(queries: number) => { held: number, query: number, key: number | null, cell: boolean,
+      wanted: number, stage: string }} */
 export function where(queries) {
-  const held = Math.min(place.values.query ?? 0, queries - 1)
+  const { query: wanted, stage } = place.values
+  const held = Math.min(wanted, queries - 1)
   const { query = held, key = null, cell = false } = place.pointed ?? {}
-  return { held, query: Math.min(query, queries - 1), key, cell, wanted: place.values.query, stage: place.values.stage }
+  return { held, query: Math.min(query, queries - 1), key, cell, wanted, stage }
 }
 
-/* Points at a query, a key or both, or at nothing; shown with the next frame. */
+/** Points at a query, a key or both, or at nothing; shown with the next frame.
+    @type {(pointed: Pointed | null) => void} */
 export function pointAt(pointed) {
   if (JSON.stringify(pointed) === JSON.stringify(place.pointed)) return
   place.pointed = pointed
@@ -33,6 +50,7 @@ export function pointAt(pointed) {
   asked = requestAnimationFrame(announce)
 }
 
+/** @type {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} */
 export function choose(name, value) {
   place.pointed = null
   if (place.values[name] !== value) {
@@ -40,17 +58,19 @@ export function choose(name, value) {
     place.turn += 1
     write()
     clearTimeout(telling)
-    telling = setTimeout(() => place.tell?.({ turn: place.turn, values: place.values }), 60)
+    telling = window.setTimeout(() => place.tell?.({ turn: place.turn, values: place.values }), 60)
   }
   announce()
 }
 
-/* Runs a task whenever something is chosen or pointed at, for as long as the element is there. */
+/** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
+    @type {(element: Element, task: () => void) => void} */
 export function whenMoved(element, task) {
   listeners.add({ element, task })
 }
 
-/* How the server is told. */
+/** How the server is told.
+    @type {(tell: typeof place.tell) => void} */
 export function tellBy(tell) {
   place.tell = tell
 }
@@ -65,8 +85,9 @@ function announce() {
 function write() {
   const address = new URL(location.href)
   for (const [name, value] of Object.entries(place.values)) {
-    if (value === place.defaults[name]) address.searchParams.delete(name)
-    else address.searchParams.set(name, value)
+    if (value === place.defaults[/** @type {keyof Values} */ (name)])
+      address.searchParams.delete(name)
+    else address.searchParams.set(name, String(value))
   }
   if (address.href !== location.href) history.replaceState(history.state, "", address)
 }
