@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-import streamlit as st
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
@@ -31,12 +31,7 @@ def mask_grid(
     gets the (query, key) cells and whether they may attend.
     """
 
-    def painted() -> None:
-        match st.session_state[key].paint:
-            case {"cells": [*cells], "allowed": bool(allowed)}:
-                pairs = [(query, key) for query, key in cells]
-                on_paint(pairs, allowed)
-
+    rows, columns = mask.shape
     _mask_grid(
         key=key,
         data={
@@ -44,7 +39,16 @@ def mask_grid(
             "keys": list(tokens if keys is None else keys),
             "mask": mask.int().tolist(),
         },
-        on_paint_change=painted,
+        on_paint_change=when(
+            key,
+            "paint",
+            lambda paint: all(
+                row in range(rows) and column in range(columns) for row, column in paint["cells"]
+            ),
+            lambda paint: on_paint(
+                [(row, column) for row, column in paint["cells"]], paint["allowed"]
+            ),
+        ),
     )
 
 
@@ -69,14 +73,17 @@ def number_grid(
     except MatrixError as error:
         wrong, place = str(error), {"row": error.row, "column": error.column}
 
-    def edited() -> None:
-        match st.session_state[key].cells:
-            case [*grid] if grid and all(isinstance(row, list) for row in grid):
-                rows = [[_one_cell(str(cell)) for cell in row] for row in grid]
-                on_edit("; ".join(" ".join(row) for row in rows))
+    def edited(grid: list[list[str]]) -> None:
+        on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
 
+    shown = max(MAX_CELLS, sum(map(len, lines)))
     data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
-    _number_grid(key=key, data={**data, "most": MAX_CELLS}, on_cells_change=edited, width="content")
+    _number_grid(
+        key=key,
+        data={**data, "most": MAX_CELLS},
+        on_cells_change=when(key, "cells", lambda grid: sum(map(len, grid)) <= shown, edited),
+        width="content",
+    )
 
 
 def _one_cell(typed: str) -> str:
@@ -89,11 +96,7 @@ def examples(
 ) -> None:
     """After some words, things to try; on_choose gets the position of the one clicked."""
 
-    def chosen() -> None:
-        position = st.session_state[key].example
-        if isinstance(position, int) and 0 <= position < len(texts):
-            on_choose(position)
-
+    chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
     _examples(key=key, data={"words": words, "texts": list(texts)}, on_example_change=chosen)
 
 

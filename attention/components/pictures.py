@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy
-import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component, message
 from attention.core import analysis
 from attention.core.analysis import Terms
@@ -139,13 +139,6 @@ def matrices(
             cells = torch.zeros_like(cells)
         numbers.append(cells.flatten())
 
-    def picked() -> None:
-        rows, columns = shown[-1].numbers.shape
-        match st.session_state[key].cell:
-            case [int(row), int(column)] if 0 <= row < rows and 0 <= column < columns:
-                if on_choose is not None:
-                    on_choose(row, column)
-
     header = {
         "parts": headers,
         "joins": [part for part in parts if isinstance(part, str)],
@@ -155,6 +148,13 @@ def matrices(
     }
     if written is not None:
         header["written"] = written
+    rows, columns = shown[-1].numbers.shape
+    picked = when(
+        key,
+        "cell",
+        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
+        lambda cell: on_choose and on_choose(*cell),
+    )
     _matrices(key=key, data=message(header, *numbers), on_cell_change=picked)
 
 
@@ -174,11 +174,6 @@ def head_grid(
     """
     heads, rows, columns = dots.shape
 
-    def chosen() -> None:
-        picked = st.session_state[key].head
-        if isinstance(picked, int) and 0 <= picked < heads:
-            on_choose(picked)
-
     header = {
         "heads": heads,
         "rows": rows,
@@ -188,7 +183,11 @@ def head_grid(
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
     }
-    _head_grid(key=key, data=message(header, rest=dots.numpy().tobytes()), on_head_change=chosen)
+    _head_grid(
+        key=key,
+        data=message(header, rest=dots.numpy().tobytes()),
+        on_head_change=when(key, "head", lambda chosen: chosen in range(heads), on_choose),
+    )
 
 
 def comparison(
@@ -213,11 +212,6 @@ def comparison(
         )
     )
 
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(compared.names):
-            on_select(position)
-
     header = {
         "size": len(compared.names),
         "names": list(compared.names),
@@ -227,8 +221,13 @@ def comparison(
         "titles": list(titles),
         "query": query,
     }
-    data = message(header, *sides, compared.divergence.float())
-    _comparison(key=key, data=data, on_query_change=selected)
+    _comparison(
+        key=key,
+        data=message(header, *sides, compared.divergence.float()),
+        on_query_change=when(
+            key, "query", lambda row: row in range(len(compared.names)), on_select
+        ),
+    )
 
 
 def sweep(
@@ -247,16 +246,6 @@ def sweep(
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
 
-    def released() -> None:
-        value = st.session_state[key].at
-        if isinstance(value, int | float) and swept.values[0] <= value <= swept.values[-1]:
-            on_release(float(value))
-
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(names):
-            on_select(position)
-
     header = {
         "kind": swept.kind,
         "size": len(names),
@@ -272,6 +261,11 @@ def sweep(
     _sweep(
         key=key,
         data=message(header, *numbers, rest=swept.dots.numpy().tobytes()),
-        on_at_change=released,
-        on_query_change=selected,
+        on_at_change=when(
+            key,
+            "at",
+            lambda value: swept.values[0] <= value <= swept.values[-1],
+            lambda value: on_release(float(value)),
+        ),
+        on_query_change=when(key, "query", lambda row: row in range(len(names)), on_select),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component, message
 
 _token_view = component("token_view")
@@ -38,15 +38,10 @@ def token_view(
     if memory is not None:
         header["memory"] = {"tokens": list(memory[0]), "known": list(memory[1])}
 
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(tokens):
-            on_select(position)
-
     _token_view(
         key=key,
         data=message(header, shown),
-        on_query_change=selected,
+        on_query_change=when(key, "query", lambda row: row in range(len(tokens)), on_select),
     )
 
 
@@ -70,16 +65,6 @@ def head_view(
     """
     heads, rows, _ = weights.shape
 
-    def selected() -> None:
-        position = st.session_state[key].query
-        if isinstance(position, int) and 0 <= position < len(tokens):
-            on_select(position)
-
-    def toggled() -> None:
-        match st.session_state[key].active:
-            case [*chosen] if all(isinstance(head, int) for head in chosen):
-                on_active([head for head in chosen if 0 <= head < heads])
-
     header = {
         "tokens": list(tokens),
         "known": list(known),
@@ -91,6 +76,11 @@ def head_view(
     _head_view(
         key=key,
         data=message(header, weights),
-        on_query_change=selected,
-        on_active_change=toggled,
+        on_query_change=when(key, "query", lambda row: row in range(len(tokens)), on_select),
+        on_active_change=when(
+            key,
+            "active",
+            lambda chosen: all(head in range(heads) for head in chosen),
+            on_active,
+        ),
     )
