@@ -63,7 +63,7 @@ def token_lines(result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
     count = result.layer.heads
     active, problem = heads.read_active(session.value_of("active"), count)
-    edges = heads.edges(result.layer_trace.weights, query, active, session.value_of("cover"))
+    edges = heads.edges(result.weights_for(query), query, active, session.value_of("cover"))
     head_view(
         result.tokens,
         result.known,
