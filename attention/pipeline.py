@@ -35,7 +35,7 @@ from attention.inputs.vectors import look_up, own_vectors_path, random_vectors
 
 MAX_KEPT = 1 << 20  # cells of all heads, up to which all steps of a run are kept
 STEPS_OF_A_HEAD = 7  # that a head of a long trace keeps of each cell, at most
-MAX_AT_ONCE = 1 << 18  # cells of all heads that are worked out at once where they are not
+MAX_AT_ONCE = 1 << 17  # cells of all heads that are worked out at once where they are not
 
 
 def variant_names() -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
+from threading import Lock
 
 import streamlit as st
 from cachetools import LRUCache, cached
@@ -41,7 +41,7 @@ _runs: LRUCache[tuple[object, ...], Result] = LRUCache(
 )
 
 
-@cached(_runs, lock=threading.Lock())
+@cached(_runs, lock=Lock())
 def _run(settings: Settings, memory: str | None) -> Result:
     return compute(settings, load_vectors, memory)
 
@@ -68,14 +68,11 @@ def layer_result() -> Result | None:
     return result_of(settings) if tokenize(settings.s) else None
 
 
+@cached(LRUCache(64), key=lambda settings: dataclasses.replace(settings, head=0), lock=Lock())
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
-    return _overview_of(dataclasses.replace(settings, head=0))
-
-
-@functools.lru_cache(maxsize=32)
-def _overview_of(settings: Settings) -> Overview:
-    return heads.overview(result_of(settings).layer_trace)
+    result = result_of(settings)
+    return heads.overview(result.layer_trace, result.head)
 
 
 def cross_result() -> Result | None:

@@ -7,9 +7,8 @@ queries and columns are keys. Masks are bool, True = may attend.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -210,44 +209,63 @@ class LongTrace:
         self.some, self.n_queries, self.rows, self.apart = some, n_queries, rows, apart
         self.mask = mask
         self._last: tuple[int, Trace] | None = None
-
-    def _blocks(self) -> Iterator[Trace]:
-        for rows in _slices(self.n_queries, self.rows):
-            yield self.some(rows, slice(None))
+        self._output: Tensor | None = None
 
     def head(self, index: int) -> Trace:
         """One head, (queries, keys); the last one asked for is kept."""
         if self._last is None or self._last[0] != index:
             if self.apart:
                 made = self.some(slice(None), slice(index, index + 1)).head(0)
+                self._last = index, made
             else:
-                heads, outputs = [], []
-                for block in self._blocks():
-                    heads.append(block.head(index)._each(Tensor.clone))
-                    outputs.append(block.output)
-                made, self.output = _stacked(heads), torch.cat(outputs, -2)
-            self._last = index, made
+                self._work_out(index)
+        assert self._last is not None
         return self._last[1]
+
+    def weights_beside(self, index: int) -> Tensor:
+        """The weights of all heads, (heads, queries, keys); one head is worked out on the way."""
+        weights = self._work_out(index, keep_weights=True)
+        assert weights is not None
+        return weights
+
+    @property
+    def output(self) -> Tensor:
+        """What each head makes of the values. (heads, queries, d_v)."""
+        if self._output is None:
+            self._work_out(0 if self._last is None else self._last[0])
+        assert self._output is not None
+        return self._output
+
+    def _work_out(self, index: int, keep_weights: bool = False) -> Tensor | None:
+        """One head and what all heads put out, kept; returns the weights of all heads, if wanted.
+
+        Each goes into one tensor made beforehand: small ones in between would pin what is freed.
+        """
+        made: dict[str, Tensor] = {}
+        for rows in _slices(self.n_queries, self.rows):
+            block = self.some(rows, slice(None))
+            head = block.head(index)
+            parts: dict[str, Any] = vars(head) | {"all": block.output, "keys": None, "values": None}
+            if keep_weights:
+                parts["weights of all"] = block.weights
+            if head.unrotated is not None:
+                parts["unrotated"] = head.unrotated[0]
+            for name, part in parts.items():
+                if isinstance(part, Tensor):
+                    if name not in made:
+                        shape = *part.shape[:-2], self.n_queries, part.shape[-1]
+                        made[name] = part.new_empty(shape)
+                    made[name][..., rows, :] = part
+        self._output, weights = made.pop("all"), made.pop("weights of all", None)
+        one: dict[str, Any] = {**made}
+        if head.unrotated is not None:
+            one["unrotated"] = made["unrotated"], head.unrotated[1]
+        self._last = index, replace(head, **one)
+        return weights
 
     def query(self, index: int) -> Trace:
         """One query of all heads, (heads, 1, keys)."""
         return self.some(slice(index, index + 1), slice(None))
-
-    @property
-    def weights(self) -> Tensor:
-        """The weights of all heads. (heads, queries, keys)."""
-        found = torch.empty(0)
-        for rows, block in zip(_slices(self.n_queries, self.rows), self._blocks(), strict=True):
-            if not len(found):
-                heads, _, n_keys = block.weights.shape
-                found = torch.empty(heads, self.n_queries, n_keys)
-            found[:, rows] = block.weights
-        return found
-
-    @functools.cached_property
-    def output(self) -> Tensor:
-        """What each head makes of the values. (heads, queries, d_v)."""
-        return torch.cat([block.output for block in self._blocks()], -2)
 
     def drop(self, dropout: float, generator: torch.Generator) -> LongTrace:
         """As `drop` does it, for the queries in turn; not for `query`, which draws its own."""
@@ -259,21 +277,6 @@ class LongTrace:
         if not dropout:
             return self
         return LongTrace(some, self.n_queries, self.rows, False, self.mask)
-
-
-def _stacked(blocks: Sequence[Trace]) -> Trace:
-    """Traces of queries that follow each other, over the same keys, as one."""
-    first = blocks[0]
-
-    def stacked(name: str) -> Any:
-        parts = [getattr(block, name) for block in blocks]
-        return torch.cat(parts, -2) if isinstance(parts[0], Tensor) else parts[0]
-
-    made = {name: stacked(name) for name in vars(first)}
-    if first.unrotated is not None:
-        queries = torch.cat([(block.unrotated or first.unrotated)[0] for block in blocks], -2)
-        made["unrotated"] = queries, first.unrotated[1]
-    return Trace(**made | {"keys": first.keys, "values": first.values})
 
 
 def attend(

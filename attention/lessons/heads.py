@@ -71,9 +71,10 @@ class Overview:
     even_spread: dict[str, float]
 
 
-def overview(trace: Trace | LongTrace) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys)."""
-    weights, hidden = trace.weights, trace.mask
+def overview(trace: Trace | LongTrace, head: int = 0) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown."""
+    weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
+    hidden = trace.mask
     mask = torch.ones_like(weights[:1]) if hidden is None else hidden[:1].float()
     even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1))
     dots, block = thumbnails(weights)
