@@ -1,5 +1,10 @@
 """The app: `streamlit run streamlit_app.py`."""
 
-from attention.app import frame
+from streamlit.starlette import App
 
-frame.run()
+from attention.app import frame, server
+
+if __name__ == "__main__":  # run for a visitor
+    frame.run()
+else:  # imported once, by the server
+    app = App(__file__, middleware=server.MIDDLEWARE)

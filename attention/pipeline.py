@@ -15,7 +15,7 @@ from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention.core import masks
-from attention.core.functional import STAGES, Trace
+from attention.core.functional import STAGES, LongTrace, Trace
 from attention.core.positions import alibi, sinusoidal
 from attention.core.settings import (
     Config,
@@ -32,6 +32,10 @@ from attention.core.settings import (
 from attention.core.variants import MAX_HEADS, VARIANTS, Variant
 from attention.inputs.text import MAX_TOKENS, tokenize
 from attention.inputs.vectors import look_up, own_vectors_path, random_vectors
+
+MAX_KEPT = 1 << 20  # cells of all heads, up to which all steps of a run are kept
+STEPS_OF_A_HEAD = 7  # that a head of a long trace keeps of each cell, at most
+MAX_AT_ONCE = 1 << 17  # cells of all heads that are worked out at once where they are not
 
 
 def variant_names() -> tuple[str, ...]:
@@ -138,9 +142,18 @@ class Settings:
         fields: dict[str, Any] = with_divisors(declared, values | {"d_model": d_model})
         return VARIANTS[self.variant](schema(**fields))
 
-    def bias(self, layer: Variant, n_queries: int, n_keys: int) -> Tensor | None:
+    def bias(
+        self,
+        layer: Variant,
+        n_queries: int,
+        n_keys: int,
+        rows: slice = slice(None),
+        heads: slice = slice(None),
+    ) -> Tensor | None:
         """What the positions add to the scaled scores, (heads, queries, keys), or None."""
-        return alibi(layer.heads, n_queries, n_keys) if self.positions == "alibi" else None
+        if self.positions != "alibi":
+            return None
+        return alibi(layer.heads, n_queries, n_keys, rows, heads)
 
 
 @dataclass(frozen=True)
@@ -177,7 +190,8 @@ class Sentence:
 class Result(Sentence):
     """The result of the settings, for every page to show: the sentence, and one run of a layer.
 
-    layer: the variant; layer_trace: its one run, all heads, (heads, queries, keys);
+    layer: the variant; layer_trace: its one run, all heads, (heads, queries, keys), a `LongTrace`
+    where that is more than `MAX_KEPT` cells;
     masks: the chosen masks by name, (queries, keys) each;
     words: the vectors whose space the values live in, None when they live in another;
     mask_problem: why the hidden cells could not be read, empty where they could;
@@ -186,7 +200,7 @@ class Result(Sentence):
 
     settings: Settings
     layer: Variant
-    layer_trace: Trace
+    layer_trace: Trace | LongTrace
     masks: dict[str, Tensor]
     words: Vectors | None
     mask_problem: str = ""
@@ -226,12 +240,20 @@ class Result(Sentence):
     def nbytes(self) -> int:
         """The memory its tensors take."""
         trace = self.layer_trace
-        tensors = [*vars(self).values(), *vars(trace).values(), *(trace.unrotated or ())]
-        tensors += [*self.masks.values(), *self.layer.parameters()]
+        tensors = [*vars(self).values(), *self.masks.values(), *self.layer.parameters()]
+        if isinstance(trace, Trace):
+            tensors += [*vars(trace).values(), *(trace.unrotated or ())]
         if self.memory is not None:
             tensors += vars(self.memory).values()
         storages = [part.untyped_storage() for part in tensors if isinstance(part, Tensor)]
-        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+        kept = sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+        cells = len(self.tokens) * len(self.key_tokens)
+        return kept + (0 if isinstance(trace, Trace) else STEPS_OF_A_HEAD * 4 * cells)
+
+    def weights_for(self, query: int) -> Tensor:
+        """The weights of all heads and queries, or of one query where they are too many to keep."""
+        trace = self.layer_trace
+        return trace.weights if isinstance(trace, Trace) else trace.query(query).weights
 
 
 def compute(
@@ -250,22 +272,37 @@ def compute(
 
     chosen, mask_problem = make_masks(settings, n_queries, n_keys)
     layer = settings.layer(x.shape[-1])
+    mask = masks.combine(chosen.values())
+
     with torch.no_grad():
-        trace = layer(
+        some = layer.some(
             x,
-            masks.combine(chosen.values()),
+            mask,
             memory=None if other is None else other.x,
             scale=settings.scale_factor,
             rotate=settings.rotate,
-            bias=settings.bias(layer, n_queries, n_keys),
+            bias=functools.partial(settings.bias, layer, n_queries, n_keys),
         )
+        own_words = torch.equal(layer.project(keys.x, "values"), keys.x[None])
+        trace: Trace | LongTrace
+        if layer.heads * n_queries * n_keys <= MAX_KEPT:
+            trace = some(slice(None), slice(None))
+        else:
+            at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))
+            trace = LongTrace(
+                torch.no_grad()(some),
+                n_queries,
+                at_once,
+                layer.apart,
+                None if mask is None else mask[None],
+            )
     return Result(
         **vars(sentence),
         settings=settings,
         layer=layer,
         layer_trace=trace,
         masks=chosen,
-        words=vectors if torch.equal(trace.values, keys.x[None]) else None,
+        words=vectors if own_words else None,
         mask_problem=mask_problem,
         memory=other,
     )

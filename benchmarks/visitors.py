@@ -53,6 +53,16 @@ class Found:
     errors: Counter[str] = field(default_factory=Counter)
 
 
+def connected(port: int) -> websockets.connect:
+    """A websocket to a server, as Streamlit's page opens it."""
+    return websockets.connect(
+        f"ws://127.0.0.1:{port}/_stcore/stream",
+        subprotocols=[websockets.Subprotocol("streamlit")],
+        origin=websockets.Origin(f"http://127.0.0.1:{port}"),
+        max_size=None,
+    )
+
+
 class Visitor:
     """One visit: a websocket, and the widgets and pages that the server has told of."""
 
@@ -65,14 +75,8 @@ class Visitor:
     async def visit(self, port: int, until: float, ramp: float) -> None:
         """Open the page some time within the ramp, then change something until the time is over."""
         await asyncio.sleep(self.random.random() * ramp)
-        address = f"ws://127.0.0.1:{port}/_stcore/stream"
         try:
-            async with websockets.connect(
-                address,
-                subprotocols=[websockets.Subprotocol("streamlit")],
-                origin=websockets.Origin(f"http://127.0.0.1:{port}"),
-                max_size=None,
-            ) as self.socket:
+            async with connected(port) as self.socket:
                 self.found.first.append(await self.run(self.message()))
                 while time.monotonic() < until:
                     await asyncio.sleep(THINK_SECONDS * (0.5 + self.random.random()))

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components.pictures import head_grid, matrices
+from attention.components.pictures import head_grid, matrices, picture, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -37,40 +37,51 @@ def all_heads() -> None:
             key="head_grid",
         )
     with right:
-        detail()
+        picture(
+            result.trace,
+            result.tokens,
+            result.known,
+            session.place(),
+            key="picture",
+            parts=("heatmap",),
+            masks=result.masks,
+            caption=(f"Head {result.head}.", ""),
+        )
     notes.note_problems(result)
-    lines, measured = st.columns([5, 6.5], gap="large")
-    with lines:
-        query = widgets.query_control(result)
-        token_lines(result, query)
-        notes.note_masks(result, query)
-    with measured:
-        measures(overview, len(result.tokens))
-    named = distinct_names(result.tokens)
-    additions(result, query, named)
-    neurons(result, query, named)
+    of_token()
 
 
 @st.fragment
-def detail() -> None:
-    """One stage of the chosen head as a heatmap."""
-    if result := results.layer_result():
-        query = min(session.value_of("query"), len(result.tokens) - 1)
-        widgets.stage_of(result, query, f"Head {result.head}. ")
+def of_token() -> None:
+    """Where the chosen token looks, what each head adds to it, and where its weights come from."""
+    result = results.layer_result()
+    if result is None:
+        return
+    place_of(session.place(), session.choose_place, key="place")
+    query = min(session.value_of("query"), len(result.tokens) - 1)
+    lines, measured = st.columns([5, 6.5], gap="large")
+    with lines:
+        token_lines(result, query)
+        notes.note_masks(result, query)
+    with measured:
+        measures(results.overview_of(result.settings), len(result.tokens))
+    named = distinct_names(result.tokens)
+    additions(result, query, named)
+    neurons(result, query, named)
 
 
 def token_lines(result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
     count = result.layer.heads
     active, problem = heads.read_active(session.value_of("active"), count)
-    edges = heads.edges(result.layer_trace.weights, query, active, session.value_of("cover"))
+    edges = heads.edges(result.weights_for(query), query, active, session.value_of("cover"))
     head_view(
         result.tokens,
         result.known,
         edges.weights,
         active,
         query,
-        widgets.choose_query,
+        session.place(),
         lambda chosen: session.choose("active", heads.write_active(chosen, count)),
         key="head_view",
     )

@@ -5,5 +5,5 @@ what that comes to, `notes`, `widgets` and `sections` put it on a page, `server`
 `frame` holds it all together.
 
 May import: core, inputs, pipeline, display, lessons, claims, components; torch, torchtext,
-cachetools, pandas, streamlit.
+cachetools, pandas, streamlit, starlette.
 """

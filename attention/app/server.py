@@ -6,8 +6,12 @@ import gc
 
 import streamlit as st
 import torch
+from starlette.middleware import Middleware
 
 from attention.app.results import neighbours
+from attention.components.answers import Gate
+
+MIDDLEWARE = [Middleware(Gate)]
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")

@@ -9,6 +9,7 @@ from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
 from attention.app.pages import SHARED
+from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
@@ -122,7 +123,7 @@ def choose(name: str, value: Value) -> None:
 PLACE = ("query", "stage")
 
 
-def place() -> dict[str, Any]:
+def place() -> Place:
     """Which query and stage the pictures show; they are chosen in the browser, see place.js.
 
     values, and their defaults; turn: how many choices of the browser are known here.
@@ -134,16 +135,12 @@ def place() -> dict[str, Any]:
     }
 
 
-def choose_place(chosen: Any) -> None:
+def choose_place(chosen: dict[str, Any]) -> None:
     """Take over what has been chosen in the browser, within a callback."""
-    match chosen:
-        case {"turn": int(turn), "values": dict(values)}:
-            st.session_state["turn"] = turn
-        case _:
-            return
+    st.session_state["turn"] = chosen["turn"]
     for name in PLACE:
-        about, value = every_setting()[name], values.get(name)
-        if type(value) is not type(about.default) or about.problem(value):
+        about, value = every_setting()[name], chosen["values"][name]
+        if about.problem(value):
             continue
         if value == about.default:
             st.query_params.pop(name, None)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
-import streamlit as st
 from torch import Tensor
 
+from attention.components.answers import when
 from attention.components.base import component, message
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
@@ -40,17 +40,20 @@ def mask_grid(
     gets the (query, key) cells and whether they may attend.
     """
 
-    def painted() -> None:
-        match st.session_state[key].paint:
-            case {"cells": [*cells], "allowed": bool(allowed)}:
-                pairs = [(query, key) for query, key in cells]
-                on_paint(pairs, allowed)
-
+    rows, columns = mask.shape
     header: MaskGridHeader = {
         "tokens": list(tokens),
         "keys": list(tokens if keys is None else keys),
         "mask": mask.int().tolist(),
     }
+    painted = when(
+        key,
+        "paint",
+        lambda paint: all(
+            row in range(rows) and column in range(columns) for row, column in paint["cells"]
+        ),
+        lambda paint: on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"]),
+    )
     _mask_grid(key=key, data=message("mask_grid", 1, header), on_paint_change=painted)
 
 
@@ -85,12 +88,10 @@ def number_grid(
     except MatrixError as error:
         wrong, row, column = str(error), error.row, error.column
 
-    def edited() -> None:
-        match st.session_state[key].cells:
-            case [*grid] if grid and all(isinstance(row, list) for row in grid):
-                rows = [[_one_cell(str(cell)) for cell in row] for row in grid]
-                on_edit("; ".join(" ".join(row) for row in rows))
+    def edited(grid: list[list[str]]) -> None:
+        on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
 
+    shown = max(MAX_CELLS, sum(map(len, lines)))
     header: NumberGridHeader = {
         "name": name,
         "cells": lines,
@@ -100,8 +101,12 @@ def number_grid(
         "resizable": resizable,
         "most": MAX_CELLS,
     }
-    data = message("number_grid", 1, header)
-    _number_grid(key=key, data=data, on_cells_change=edited, width="content")
+    _number_grid(
+        key=key,
+        data=message("number_grid", 1, header),
+        on_cells_change=when(key, "cells", lambda grid: sum(map(len, grid)) <= shown, edited),
+        width="content",
+    )
 
 
 def _one_cell(typed: str) -> str:
@@ -119,12 +124,8 @@ def examples(
 ) -> None:
     """After some words, things to try; on_choose gets the position of the one clicked."""
 
-    def chosen() -> None:
-        position = st.session_state[key].example
-        if isinstance(position, int) and 0 <= position < len(texts):
-            on_choose(position)
-
     header: ExamplesHeader = {"words": words, "texts": list(texts)}
+    chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
     _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
 
 

@@ -68,19 +68,13 @@ def additive_scores(
             return scores
         return _tanh_scores(some_queries, some_keys, v)
 
-    batches = [
-        torch.cat(
-            [
-                torch.cat([block(q, k) for k in some_right.split(key_block, dim=-2)], dim=-1)
-                for q in some_left.split(query_block, dim=-2)
-            ],
-            dim=-2,
-        )
-        for some_left, some_right in zip(
-            left.split(batch_block), right.split(batch_block), strict=True
-        )
-    ]
-    return torch.cat(batches).reshape(*leading, n_queries, n_keys)
+    # Into one tensor made beforehand: small ones made in between would pin what is freed.
+    found = left.new_empty(len(left), n_queries, n_keys)
+    for batch in _slices(len(left), batch_block):
+        for rows in _slices(n_queries, query_block):
+            for columns in _slices(n_keys, key_block):
+                found[batch, rows, columns] = block(left[batch, rows], right[batch, columns])
+    return found.reshape(*leading, n_queries, n_keys)
 
 
 def cosine_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -180,6 +174,12 @@ class Trace:
         """One sequence of a trace of (batch, …, queries, keys)."""
         return self._each(lambda part: part[index])
 
+    def query(self, index: int) -> Trace:
+        """One query of all heads; keys and values stay. (…, heads, 1, keys)."""
+        one = self._each(lambda part: part[..., index : index + 1, :])
+        unrotated = one.unrotated and self.unrotated and (one.unrotated[0], self.unrotated[1])
+        return replace(one, keys=self.keys, values=self.values, unrotated=unrotated)
+
     def detach(self) -> Trace:
         """The same numbers, apart from the graph of gradients they came with."""
         return self._each(Tensor.detach)
@@ -191,6 +191,92 @@ class Trace:
             return change(part) if isinstance(part, Tensor) else part
 
         return Trace(**{name: changed(part) for name, part in vars(self).items()})
+
+
+Some = Callable[[slice, slice], Trace]
+
+
+class LongTrace:
+    """A trace of all heads too large to keep: what is asked of it is worked out anew.
+
+    some: gives the trace of some queries and heads; heads without the others only where they are
+    `apart`. rows: how many of n_queries are worked out at a time; mask (1, queries, keys) or None.
+    """
+
+    def __init__(
+        self, some: Some, n_queries: int, rows: int, apart: bool, mask: Tensor | None
+    ) -> None:
+        self.some, self.n_queries, self.rows, self.apart = some, n_queries, rows, apart
+        self.mask = mask
+        self._last: tuple[int, Trace] | None = None
+        self._output: Tensor | None = None
+
+    def head(self, index: int) -> Trace:
+        """One head, (queries, keys); the last one asked for is kept."""
+        if self._last is None or self._last[0] != index:
+            if self.apart:
+                made = self.some(slice(None), slice(index, index + 1)).head(0)
+                self._last = index, made
+            else:
+                self._work_out(index)
+        assert self._last is not None
+        return self._last[1]
+
+    def weights_beside(self, index: int) -> Tensor:
+        """The weights of all heads, (heads, queries, keys); one head is worked out on the way."""
+        weights = self._work_out(index, keep_weights=True)
+        assert weights is not None
+        return weights
+
+    @property
+    def output(self) -> Tensor:
+        """What each head makes of the values. (heads, queries, d_v)."""
+        if self._output is None:
+            self._work_out(0 if self._last is None else self._last[0])
+        assert self._output is not None
+        return self._output
+
+    def _work_out(self, index: int, keep_weights: bool = False) -> Tensor | None:
+        """One head and what all heads put out, kept; returns the weights of all heads, if wanted.
+
+        Each goes into one tensor made beforehand: small ones in between would pin what is freed.
+        """
+        made: dict[str, Tensor] = {}
+        for rows in _slices(self.n_queries, self.rows):
+            block = self.some(rows, slice(None))
+            head = block.head(index)
+            parts: dict[str, Any] = vars(head) | {"all": block.output, "keys": None, "values": None}
+            if keep_weights:
+                parts["weights of all"] = block.weights
+            if head.unrotated is not None:
+                parts["unrotated"] = head.unrotated[0]
+            for name, part in parts.items():
+                if isinstance(part, Tensor):
+                    if name not in made:
+                        shape = *part.shape[:-2], self.n_queries, part.shape[-1]
+                        made[name] = part.new_empty(shape)
+                    made[name][..., rows, :] = part
+        self._output, weights = made.pop("all"), made.pop("weights of all", None)
+        one: dict[str, Any] = {**made}
+        if head.unrotated is not None:
+            one["unrotated"] = made["unrotated"], head.unrotated[1]
+        self._last = index, replace(head, **one)
+        return weights
+
+    def query(self, index: int) -> Trace:
+        """One query of all heads, (heads, 1, keys)."""
+        return self.some(slice(index, index + 1), slice(None))
+
+    def drop(self, dropout: float, generator: torch.Generator) -> LongTrace:
+        """As `drop` does it, for the queries in turn; not for `query`, which draws its own."""
+
+        def some(rows: slice, heads: slice) -> Trace:
+            drawn = torch.Generator().manual_seed(generator.initial_seed() + rows.start)
+            return drop(self.some(rows, heads), dropout, drawn)
+
+        if not dropout:
+            return self
+        return LongTrace(some, self.n_queries, self.rows, False, self.mask)
 
 
 def attend(
@@ -297,6 +383,11 @@ def share_heads(vectors: Tensor, heads: int) -> Tensor:
     if heads % groups:
         raise ValueError(f"groups must divide heads = {heads}, got {groups}")
     return vectors if groups == heads else vectors.repeat_interleave(heads // groups, dim=-3)
+
+
+def _slices(length: int, most: int) -> list[slice]:
+    """All of a length, `most` at a time."""
+    return [slice(start, start + most) for start in range(0, length, most)]
 
 
 def _matmul(left: Tensor, right: Tensor) -> Tensor:

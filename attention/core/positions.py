@@ -56,10 +56,17 @@ def slopes(heads: int) -> Tensor:
     return torch.tensor([2.0**-exponent for exponent in exponents[:heads]])
 
 
-def alibi(heads: int, n_queries: int, n_keys: int) -> Tensor:
+def alibi(
+    heads: int,
+    n_queries: int,
+    n_keys: int,
+    rows: slice = slice(None),
+    some: slice = slice(None),
+) -> Tensor:
     """What to add to the scaled scores: minus slope times distance. (heads, queries, keys).
 
     Press et al. 2022, section 3; there keys only precede queries, here distance counts both ways.
+    rows, some: the queries and the heads that it is wanted for.
     """
-    distance = (torch.arange(n_queries)[:, None] - torch.arange(n_keys)).abs()
-    return -slopes(heads)[:, None, None] * distance
+    distance = (torch.arange(n_queries)[rows, None] - torch.arange(n_keys)).abs()
+    return -slopes(heads)[some, None, None] * distance

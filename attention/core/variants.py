@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from attention.core import functional, settings
-from attention.core.functional import Trace, merge_heads, share_heads, split_heads
+from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
 from attention.core.positions import rotary
 from attention.core.settings import choice, decimal, seed_setting, whole
 
@@ -63,6 +63,12 @@ class Variant(nn.Module):
         """How many heads of keys and values there are; each serves `heads / groups` heads."""
         return self.heads
 
+    @property
+    def apart(self) -> bool:
+        """Whether a head can be worked out without the others."""
+        mixing = type(self).before_softmax, type(self).after_softmax
+        return mixing == (Variant.before_softmax, Variant.after_softmax)
+
     def projection(self, role: str) -> tuple[Tensor | None, Tensor | None]:
         """The matrix and the bias for "queries", "keys", "values" or "output"; None: there is none.
 
@@ -90,7 +96,7 @@ class Variant(nn.Module):
         """What becomes of the weights before the weighted sum. (…, heads, queries, keys)."""
         return weights
 
-    def output(self, trace: Trace) -> Tensor:
+    def output(self, trace: Trace | LongTrace) -> Tensor:
         """The layer's output: all heads side by side, times W_o where there is one.
 
         trace: of all heads, as `forward` gives it. Returns (…, queries, d_out).
@@ -149,6 +155,30 @@ class Variant(nn.Module):
         rotate: rotary positions, see :func:`positions.rotary`, each sequence counted by itself.
         Raises ValueError when the width of x or memory is not the configured d_model.
         """
+        some = self.some(
+            x,
+            mask,
+            memory=memory,
+            scale=scale,
+            rotate=rotate,
+            bias=lambda rows, heads: None if bias is None else bias[heads, rows],
+        )
+        return some(slice(None), slice(None))
+
+    def some(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        *,
+        memory: Tensor | None,
+        scale: float | None,
+        rotate: bool,
+        bias: Callable[[slice, slice], Tensor | None],
+    ) -> Some:
+        """What gives the same for some queries, and for some heads where they are `apart`.
+
+        bias: gives that of some queries and heads.
+        """
         for name, sequence in (("x", x), ("memory", memory)):
             if sequence is not None and sequence.shape[-1] != self.config.d_model:
                 raise ValueError(
@@ -156,22 +186,28 @@ class Variant(nn.Module):
                     f"got {sequence.shape[-1]}"
                 )
         memory = x if memory is None else memory
-        queries, keys = self.project(x, "queries"), self.project(memory, "keys")
-        unrotated = (queries, keys) if rotate else None
-        if rotate:
-            queries, keys = rotary(queries), rotary(keys)
-        trace = functional.attend(
-            queries,
-            keys,
-            self.project(memory, "values"),
-            scores=self.scores,
-            scale=scale,
-            bias=bias,
-            mask=None if mask is None else mask.unsqueeze(-3),
-            before_softmax=self.before_softmax,
-            after_softmax=self.after_softmax,
-        )
-        return replace(trace, unrotated=unrotated) if rotate else trace
+        plain = self.project(x, "queries"), self.project(memory, "keys")
+        values = self.project(memory, "values")
+        queries, keys = map(rotary, plain) if rotate else plain
+
+        def some(rows: slice, heads: slice) -> Trace:
+            trace = functional.attend(
+                queries[..., heads, rows, :],
+                keys[..., heads, :, :],
+                values[..., heads, :, :],
+                scores=self.scores,
+                scale=scale,
+                bias=bias(rows, heads),
+                mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
+                before_softmax=self.before_softmax,
+                after_softmax=self.after_softmax,
+            )
+            if not rotate:
+                return trace
+            unrotated = plain[0][..., heads, rows, :], plain[1][..., heads, :, :]
+            return replace(trace, unrotated=unrotated)
+
+        return some
 
 
 def register(variant: type[Variant]) -> type[Variant]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from attention.core.analysis import entropy_bits
-from attention.core.functional import Trace
+from attention.core.functional import LongTrace, Trace
 from attention.core.settings import choice, decimal, settings_of, text
 from attention.core.variants import VARIANTS, Variant
 from attention.display.tables import number
@@ -71,14 +71,17 @@ class Overview:
     even_spread: dict[str, float]
 
 
-def overview(trace: Trace) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys)."""
-    weights = trace.weights
-    mask = torch.ones_like(weights[:1]) if trace.mask is None else trace.mask[:1].float()
+def overview(trace: Trace | LongTrace, head: int = 0) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown."""
+    weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
+    hidden = trace.mask
+    mask = torch.ones_like(weights[:1]) if hidden is None else hidden[:1].float()
     even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1))
     dots, block = thumbnails(weights)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
-    return Overview(dots, block, measures(weights), even_spread)
+    parts = [measures(some) for some in weights.split(4)]  # each takes several times its room
+    measured = {name: torch.cat([part[name] for part in parts]) for name in MEASURES}
+    return Overview(dots, block, measured, even_spread)
 
 
 def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
@@ -212,10 +215,12 @@ class Edges:
 def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> Edges:
     """The strongest edges of `weights` (heads, queries, keys), and how many those of a query are.
 
+    weights: or those of the query alone, (heads, 1, keys).
     Of up to `MAX_EDGES` weights all rows are kept, so that any query can be previewed.
     """
-    whole = weights.numel() <= MAX_EDGES
-    rows = weights if whole else weights[:, query : query + 1]
+    alone = weights.shape[1] == 1
+    whole = weights.numel() <= MAX_EDGES and not alone
+    rows = weights if whole or alone else weights[:, query : query + 1]
     kept = rows * strongest_edges(rows, share)
     row, kept_row = (part[list(active), query if whole else 0] for part in (rows, kept))
     sums, kept_sums = row.double().sum(-1), kept_row.double().sum(-1)
@@ -274,9 +279,9 @@ class Additions:
         return self.names, columns, [*total, _percent(math.fsum(shares))]
 
 
-def additions(layer: Variant, trace: Trace, query: int) -> Additions:
+def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions:
     """What each head adds to the output of one query; trace: of all heads."""
-    one = replace(trace, output=trace.output[..., query : query + 1, :])
+    one = trace.query(query)
     names = [f"head {head}" for head in range(layer.heads)]
     with torch.no_grad():
         parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]

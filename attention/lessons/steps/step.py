@@ -8,7 +8,7 @@ from functools import cached_property
 
 from torch import Generator, Tensor
 
-from attention.core.functional import Trace, drop
+from attention.core.functional import LongTrace, Trace, drop
 from attention.core.settings import choice, decimal, whole
 from attention.core.variants import Variant
 from attention.display.matrix import Matrix
@@ -60,7 +60,7 @@ class Computation:
     """
 
     layer: Variant
-    run: Trace
+    run: Trace | LongTrace
     names: Sequence[str]
     vectors: Tensor
     settings: StepSettings
@@ -74,10 +74,12 @@ class Computation:
         return self.settings.dropout
 
     @cached_property
-    def layer_trace(self) -> Trace:
+    def layer_trace(self) -> Trace | LongTrace:
         """The run after dropout, all heads."""
         generator = Generator().manual_seed(self.settings.dropout_seed)
-        return drop(self.run, self.dropout, generator)
+        if isinstance(self.run, Trace):
+            return drop(self.run, self.dropout, generator)
+        return self.run.drop(self.dropout, generator)
 
     @cached_property
     def trace(self) -> Trace:
@@ -93,8 +95,8 @@ class Computation:
     def steps(self) -> tuple[str, ...]:
         """The steps this computation has."""
         missing = {
-            "mixed scores": self.run.mixed_scores is None,
-            "mixed weights": self.run.mixed_weights is None,
+            "mixed scores": self.trace.mixed_scores is None,
+            "mixed weights": self.trace.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
         }
         return tuple(step for step in STEPS if not missing.get(step))

@@ -322,13 +322,14 @@ def _mixed_step(
     terms_of: Callable[[Tensor, int], dict[str, Tensor]],
 ) -> Step:
     names, head = done.names, done.head
-    all_heads = done.layer_trace.stages[before]
+    made = done.trace.stages[before]
     mixed = done.trace.mixed_scores if before == "scaled" else done.trace.mixed_weights
     assert mixed is not None
 
     def working(row: int, column: int) -> Working:
         with torch.no_grad():
-            terms = terms_of(all_heads[:, row, column], head)
+            all_heads = done.layer_trace.query(row).stages[before]
+            terms = terms_of(all_heads[:, 0, column], head)
         total = float(mixed[row, column])
         place = f"“{names[row]}” to “{names[column]}” in head {head}"
         if not terms:
@@ -344,7 +345,7 @@ def _mixed_step(
         formula,
         why,
         [
-            Matrix(f"{before}, head {head}", all_heads[head], names, names, kind, lights="cell"),
+            Matrix(f"{before}, head {head}", made, names, names, kind, lights="cell"),
             "→",
             Matrix(f"{after}, head {head}", mixed, names, names),
         ],

@@ -1,6 +1,6 @@
 import { afterPaint, make, viewIn } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
-import { adopt, where, whenMoved } from "../shared/place.js"
+import { adopt, whenMoved, where } from "../shared/place.js"
 import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
@@ -11,7 +11,7 @@ const BUILDERS = { lines: buildLines, heatmap: buildHeatmap, sum: buildSum }
    pointed at in any of them. The heatmap goes first: it is what one waits for. */
 export default function ({ data, parentElement }) {
   const picture = viewIn(parentElement, build)
-  const { numbers, rest, place, ...content } = decode(data)
+  const { numbers, rest, place, ...content } = decode(data, "picture", 1)
   const sizes = { values: content.columns * content.width, output: content.rows * content.width }
   let from = 0
   content.numbers = {}
@@ -30,11 +30,10 @@ export default function ({ data, parentElement }) {
   afterPaint(() => picture.content === content && draw(picture, Object.values(others)))
 }
 
-function build(parent) {
+function build(parent, picture) {
   const frame = make("div", "attention-picture", parent)
-  const picture = { frame, content: null, parts: {}, names: "" }
+  Object.assign(picture, { frame, content: null, parts: {}, names: "" })
   whenMoved(frame, () => picture.content && show(picture, Object.values(picture.parts)))
-  return picture
 }
 
 function compose(picture) {

@@ -1,0 +1,211 @@
+"""What is sent by hand in the place of a browser: nothing fails, nothing changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from attention.app.pages import PAGES
+from attention.components.answers import KEYS, MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
+from benchmarks.visitors import Found, Visitor, connected
+from tests.running import opened
+from tests.serving import started
+
+# Every component that answers: its page, a link, its key, an event, and an answer that fits.
+ANSWERS = (
+    ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
+    ("explore", {}, "examples", "example", 1),
+    ("explore", {}, "tokens", "query", 1),
+    ("compare", {}, "comparison", "query", 1),
+    ("compare", {"compare": "sweep"}, "sweep_view", "at", 0.5),
+    ("compare", {"compare": "sweep"}, "sweep_view", "query", 1),
+    ("heads", {}, "head_grid", "head", 1),
+    ("heads", {}, "head_view", "query", 1),
+    ("heads", {}, "head_view", "active", [1]),
+    ("steps", {}, "matrices", "cell", [1, 1]),
+    ("steps", {"input": "matrices"}, "grid_own_x", "cells", [["1", "2"]]),
+    ("operations", {}, "picture_0", "cell", [0, 1]),
+)
+each_answer = pytest.mark.parametrize(
+    ("page", "link", "key", "event", "fitting"),
+    [pytest.param(*answer, id=f"{answer[2]} {answer[3]}") for answer in ANSWERS],
+)
+EVENTS = sorted({answer[3] for answer in ANSWERS})
+WHOLE = {"example", "head", "query"}
+MANY = 10**6
+# No answer that fits, each with the events it has the right shape for: those need the page to tell.
+WRONG = (
+    ({"cells": [[0, 1]] * MANY, "allowed": False}, set()),
+    ({"cells": [[0, 1]] * 5001, "allowed": False}, set()),
+    ([["1"]] * MANY, set()),
+    ([["1"] * 9000], set()),
+    ([["1"] * 4000], {"cells"}),
+    ([0] * MANY, set()),
+    ("1" * MANY, set()),
+    (None, set()),
+    (True, set()),
+    ("1", set()),
+    (11.5, {"at"}),
+    (float("nan"), set()),
+    (float("inf"), set()),
+    (10**4000, WHOLE | {"at"}),
+    (-1, WHOLE | {"at"}),
+    (10**9, WHOLE | {"at"}),
+    ([True, True], set()),
+    ([float("nan"), 0], set()),
+    ([0.0, 0.0], set()),
+    ([10**9, 0], {"active", "cell"}),
+    ([0, -1], {"active", "cell"}),
+    (["1", "2"], set()),
+    ([0, 1, 10**9], {"active"}),
+    ([[[[]]]], set()),
+    ({"cells": [["0", "1"]], "allowed": False}, set()),
+    ({"cells": [[0]], "allowed": False}, set()),
+    ({"cells": [[0, 10**9]], "allowed": False}, {"paint"}),
+    ({"cells": [[-1, 0]], "allowed": False}, {"paint"}),
+    ({"cells": [[0, 1]], "allowed": 0}, set()),
+    ({"cells": [[0, 1]]}, set()),
+    ({"cells": None, "allowed": False}, set()),
+)
+NO_EVENTS = (
+    *("", "{", "null", "1", '{"event": "query", "value": 1}', '[{"event": "query"}]'),
+    *('[{"value": 1}, 1, null, [1]]', '[{"event": ["query"], "value": 1}]'),
+    '[{"event": "__class__", "value": 1}]',
+    *("[" * 50_000, "9" * 50_000, " " * MAX_ANSWERS + '[{"event": "query", "value": 1}]'),
+)
+FIELDS = {
+    "trigger_value": True,
+    "bool_value": True,
+    "double_value": 1.0,
+    "int_value": 1,
+    "string_value": "x",
+    "json_value": '{"query": 1, "paint": 1}',
+    "bytes_value": b"x",
+}
+
+
+def events(event: str, *values: object) -> str:
+    return json.dumps([{"event": event, "value": value} for value in values])
+
+
+def of_events(component: str) -> str:
+    """The id under which the events of a component are sent; component: its own."""
+    return f"$$STREAMLIT_INTERNAL_KEY_{component}__events"
+
+
+def stating(*states: tuple[str, str, object]) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.query_string = "s=a"
+    for name, field, value in states:
+        widget = message.rerun_script.widget_states.widgets.add(id=name)
+        setattr(widget, field, value)
+    return message
+
+
+def let_through(*states: tuple[str, str, object]) -> list[tuple[str, object]]:
+    """The field and the value of each state that gets past the gate."""
+    data = checked(stating(*states).SerializeToString())
+    if data is None:
+        return []
+    widgets = BackMsg.FromString(data).rerun_script.widget_states.widgets
+    return [(kind, getattr(one, kind)) for one in widgets for kind in [one.WhichOneof("value")]]
+
+
+def told(sent: str) -> object:
+    """What of a component's events gets past the gate, None: nothing."""
+    passed = let_through((of_events("$$ID-1-a"), "json_trigger_value", sent))
+    return json.loads(str(passed[0][1])) if passed else None
+
+
+def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
+    for *_, event, fitting in ANSWERS:
+        assert told(events(event, fitting)) == [{"event": event, "value": fitting}]
+    repeated = [*json.loads(events("query", *range(1000))), *json.loads(events("at", 1, 2.5))]
+    assert told(json.dumps(repeated)) == [
+        {"event": "query", "value": 999},
+        {"event": "at", "value": 2.5},
+    ]
+    for wrong, shaped in WRONG:
+        passed = {event for event in EVENTS if told(events(event, wrong))}
+        assert passed == shaped, str(wrong)[:80]
+    assert not any(map(told, NO_EVENTS))
+
+
+def test_the_gate_leaves_everything_else_as_it_is() -> None:
+    assert let_through(("$$ID-1-s", "string_value", "x")) == [("string_value", "x")]
+    plain = stating().SerializeToString()
+    assert checked(plain) == plain
+    heartbeat = BackMsg(app_heartbeat=True).SerializeToString()
+    assert checked(heartbeat) == heartbeat
+
+
+def test_the_gate_stops_what_is_no_message_or_too_much() -> None:
+    assert checked(b"\xff" * 100) is None
+    assert checked(b"") is None
+    long = ("$$ID-1-s", "string_value", "x" * MAX_MESSAGE)
+    assert checked(stating(long).SerializeToString()) is None
+    many = [(f"$$ID-{number}-s", "bool_value", True) for number in range(MAX_WIDGETS + 1)]
+    assert checked(stating(*many).SerializeToString()) is None
+    KEYS.add("tokens")
+    for field, value in FIELDS.items():
+        assert not let_through(("$$ID-1-tokens", field, value))
+        assert not let_through((of_events("$$ID-1-tokens"), field, value))
+
+
+@each_answer
+def test_an_answer_that_does_not_fit_the_page_changes_nothing(
+    page: str, link: dict[str, str], key: str, event: str, fitting: object
+) -> None:
+    app = opened(page, **link)
+    before = dict(app.values)
+    for wrong in [None, *(wrong for wrong, shaped in WRONG if event in shaped)]:
+        app.tell(key, event, wrong)
+        assert app.values == before, wrong
+
+
+@pytest.fixture(scope="module")
+def log() -> Iterator[IO[str]]:
+    with tempfile.TemporaryFile("w+") as file:
+        yield file
+
+
+@pytest.fixture(scope="module")
+def port(log: IO[str]) -> Iterator[int]:
+    with started("streamlit_app.py", log) as (port, _):
+        yield port
+
+
+@each_answer
+def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
+    page: str, link: dict[str, str], key: str, event: str, fitting: object, port: int, log: IO[str]
+) -> None:
+    async def visit() -> None:
+        visitor = Visitor(0, Found(), {})
+        async with connected(port) as visitor.socket:
+            await visitor.run(visitor.message())
+            visitor.page = visitor.pages[[page.name for page in PAGES].index(page)]
+            await visitor.run(visitor.message(**link))
+            component = visitor.widgets[key]
+            wrong = [wrong for wrong, shaped in WRONG if event in shaped]
+            sent = [events(event, one) for one in wrong] + [NO_EVENTS[-3]]
+            sent += [events(event, *[fitting] * 1000), events(event, [[0, 1]] * MANY)]
+            states = [(of_events(component), "json_trigger_value", one) for one in sent]
+            states += [(component, "int_value", 1), (of_events(component), "int_value", 1)]
+            for state in states:
+                message = stating(state)
+                message.rerun_script.page_script_hash = visitor.page
+                await visitor.socket.send(message.SerializeToString())
+                await visitor.run(visitor.message(**link))
+            await visitor.socket.send(b"\xff" * 100)
+            await visitor.socket.send("text")
+            await visitor.run(visitor.message(**link))
+
+    asyncio.run(visit())
+    log.seek(0)
+    assert "Traceback" not in log.read()
