@@ -41,10 +41,7 @@ def _is_pair(value: object) -> bool:
 
 def _is_moved(value: object) -> bool:
     return (
-        isinstance(value, list)
-        and len(value) == 2
-        and _is_whole(value[0])
-        and _is_number(value[1])
+        isinstance(value, list) and len(value) == 2 and _is_whole(value[0]) and _is_number(value[1])
     )
 
 

@@ -15,10 +15,6 @@ from torch import Tensor
 
 Renderer = Callable[..., Any]
 
-# plotly.js, as the plotly package ships it, served beside the app for the heatmap to load once.
-components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent / "package_data"))
-
-
 BROWSER = Path(__file__).parent / "browser"
 
 
@@ -31,16 +27,25 @@ def _contents(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _loader() -> str:
-    """Serves the scripts; gives the one that loads them, the same for each component.
+CONTENTS = _contents(BROWSER)
 
-    The address changes with what is served, so that no browser mixes a new release with what it
-    has kept of an old one.
+
+def serve() -> str:
+    """Serve the modules, and plotly.js as its package ships it; gives the modules' address.
+
+    To be called while a server runs. The address changes with what is served, so that no browser
+    mixes a new release with what it has kept of an old one.
     """
-    served = components.declare_component(f"browser_{_contents(BROWSER)}", path=str(BROWSER))
+    plotly_js = Path(plotly.__file__).parent / "package_data"
+    components.declare_component("plotly_js", path=str(plotly_js))
+    return components.declare_component(f"browser_{CONTENTS}", path=str(BROWSER)).name
+
+
+def _loader() -> str:
+    """The script that loads the modules, the same for each component."""
     shared = sorted(file.relative_to(BROWSER).as_posix() for file in BROWSER.glob("shared/*.js"))
     loader = (BROWSER / "loader.js").read_text("utf-8")
-    return loader.replace("{folder}", served.name).replace("{shared}", " ".join(shared))
+    return loader.replace("{folder}", serve()).replace("{shared}", " ".join(shared))
 
 
 LOADER = _loader()

@@ -13,8 +13,8 @@ from attention.components.answers import when
 from attention.components.base import component, message
 from attention.core.functional import Trace
 from attention.display import figures
-from attention.display.figures import StagesOfHeatmap
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
+from attention.display.figures import StagesOfHeatmap
 from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
 from attention.lessons.heads import PLAIN_DOTS
@@ -108,7 +108,9 @@ def picture(
         "caption": {"before": caption[0], "after": caption[1]},
     }
     hidden = mask_bits(masks or {}, (rows, columns))
-    _picture(key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes()))
+    _picture(
+        key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes())
+    )
 
 
 def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
