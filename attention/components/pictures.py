@@ -221,12 +221,11 @@ def comparison(
         "titles": list(titles),
         "query": query,
     }
+    size = len(compared.names)
     _comparison(
         key=key,
         data=message(header, *sides, compared.divergence.float()),
-        on_query_change=when(
-            key, "query", lambda row: row in range(len(compared.names)), on_select
-        ),
+        on_query_change=when(key, "query", lambda row: row in range(size), on_select),
     )
 
 
@@ -258,13 +257,14 @@ def sweep(
         "query": query,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
+    first, last = swept.values[0], swept.values[-1]
     _sweep(
         key=key,
         data=message(header, *numbers, rest=swept.dots.numpy().tobytes()),
         on_at_change=when(
             key,
             "at",
-            lambda value: swept.values[0] <= value <= swept.values[-1],
+            lambda value: first <= value <= last,
             lambda value: on_release(float(value)),
         ),
         on_query_change=when(key, "query", lambda row: row in range(len(names)), on_select),
