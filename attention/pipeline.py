@@ -195,7 +195,8 @@ class Result(Sentence):
     masks: the chosen masks by name, (queries, keys) each;
     words: the vectors whose space the values live in, None when they live in another;
     mask_problem: why the hidden cells could not be read, empty where they could;
-    memory: the sentence that keys and values come from, None where it is that of the queries.
+    memory: the sentence that keys and values come from, None where it is that of the queries;
+    memory_text: it as it was written.
     """
 
     settings: Settings
@@ -205,6 +206,7 @@ class Result(Sentence):
     words: Vectors | None
     mask_problem: str = ""
     memory: Sentence | None = None
+    memory_text: str | None = None
 
     @property
     def key_tokens(self) -> tuple[str, ...]:
@@ -305,6 +307,7 @@ def compute(
         words=vectors if own_words else None,
         mask_problem=mask_problem,
         memory=other,
+        memory_text=memory,
     )
 
 

@@ -35,13 +35,14 @@ def step_by_step() -> None:
     with formula:
         st.latex(step.formula)
     hidden = settings.predict == "on" and name != "x"
-    guessed = st.session_state.get("guess") == step.identity
+    identity = step.identity
+    guessed = st.session_state.get("guess") == identity
     row, column = within(step, settings)
     matrices(
         step.parts,
         key="matrices",
         chosen=None if hidden and not guessed else (row, column),
-        on_choose=lambda row, column: choose_cell(row, column, step.identity),
+        on_choose=lambda row, column: choose_cell(row, column, identity),
         hidden=hidden and not guessed,
     )
     st.caption(step.shapes)

@@ -11,7 +11,7 @@ import pandas
 import streamlit as st
 import torch
 
-from attention.app.results import neighbours
+from attention.app.results import neighbours, result_of
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
@@ -108,18 +108,29 @@ def _near(word: tuple[str, float]) -> str:
 
 
 def downloads(result: Result, query: int) -> None:
-    """Everything on the page as files, made when asked for."""
-    trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
-    names = [f"{position} {token}" for position, token in enumerate(tokens)]
-    keys = [f"{position} {token}" for position, token in enumerate(key_tokens)]
+    """Everything on the page as files, made when asked for.
+
+    Until then only the settings are held: Streamlit keeps what a page offers for two minutes after
+    its visitor has left.
+    """
+    again = functools.partial(result_of, result.settings, result.memory_text)
+
+    def named(tokens: Sequence[str]) -> list[str]:
+        return [f"{position} {token}" for position, token in enumerate(tokens)]
 
     def weights() -> str:
-        return pandas.DataFrame(trace.weights, index=names, columns=keys).to_csv()
+        made = again()
+        names, keys = named(made.tokens), named(made.key_tokens)
+        return pandas.DataFrame(made.trace.weights, index=names, columns=keys).to_csv()
 
     def table() -> str:
-        return pandas.DataFrame(analysis.table(trace, query, keys)).to_csv(index=False)
+        made = again()
+        columns = analysis.table(made.trace, query, named(made.key_tokens))
+        return pandas.DataFrame(columns).to_csv(index=False)
 
     def pictures() -> str:
+        made = again()
+        trace, tokens, key_tokens = made.trace, made.tokens, made.key_tokens
         stages = [
             (
                 figures.STAGE_WORDS[stage],
@@ -128,8 +139,8 @@ def downloads(result: Result, query: int) -> None:
             for stage in trace.stages
         ]
         terms = figures.weighted_sum(trace, key_tokens, query)
-        over = f" over {' '.join(key_tokens)}" if result.memory else ""
-        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
+        over = f" over {' '.join(key_tokens)}" if made.memory else ""
+        title = f"{made.layer.title}: {' '.join(tokens)}{over}"
         return figures.standalone_html(
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
@@ -138,7 +149,7 @@ def downloads(result: Result, query: int) -> None:
         ("Weights, CSV", "weights.csv", weights),
         ("Table, CSV", "table.csv", table),
         ("Figures, one HTML file", "figures.html", pictures),
-        ("PyTorch script", "attention_here.py", lambda: pytorch_script(result)),
+        ("PyTorch script", "attention_here.py", lambda: pytorch_script(again())),
     )
     with st.popover("Download", type="tertiary"):
         for label, name, make in files:

@@ -27,7 +27,7 @@ from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.pipeline import Result, Settings, compute
 
-CACHED_BYTES = 256 << 20  # one run of 50 heads over 512 tokens takes 160 to 210 MB
+CACHED_BYTES = 64 << 20  # a run takes up to 30 MB, one of an ordinary sentence 0.01
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -94,7 +94,7 @@ def cross_batch() -> Batch | None:
     return _batch_of(current_settings(), settings)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=16)  # up to 2 MB each
 def _batch_of(settings: Settings, cross_settings: CrossSettings) -> Batch:
     return cross.compute_batch(settings, cross_settings, load_vectors)
 
@@ -127,7 +127,7 @@ def sweep_of(result: Result, kind: str, at: float) -> Sweep:
     return dataclasses.replace(swept, at=compare.within(kind, at, len(swept.base)))
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=4)  # up to 9 MB each
 def _sweep_of(settings: Settings, kind: str) -> Sweep:
     result = result_of(settings)
     return compare.sweep(result.trace, kind, 0.0, result.masks)

@@ -318,11 +318,11 @@ def sweep(
     has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
-    turns = f"{key}_turn"
+    turns, first, last = f"{key}_turn", swept.values[0], swept.values[-1]
 
     def released(answer: tuple[int, float]) -> None:
         st.session_state[turns], value = answer
-        if swept.values[0] <= value <= swept.values[-1]:
+        if first <= value <= last:
             on_release(float(value))
 
     header: SweepHeader = {

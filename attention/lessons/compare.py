@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -32,6 +33,7 @@ MAX_DOTS = 64
 MAX_MULTIPLES = 6
 MAX_KEYS = 24
 MAX_ROWS = 32
+MAX_PAIRS = 1 << 14  # an ordinary text of 512 words beside another makes some 3,000
 ABSENT = "—"
 
 
@@ -304,10 +306,15 @@ def align(first: tuple[str, ...], second: tuple[str, ...]) -> Slots:
     """Which position of one sentence stands beside which of the other, in order; None: none does.
 
     Equal stretches as difflib's SequenceMatcher finds them; what replaces another stretch is
-    paired with it word by word, as far as the shorter one goes.
+    paired with it word by word, as far as the shorter one goes. Where words repeat so often that
+    they make more than `MAX_PAIRS`, the commonest are found only beside others that match.
     """
     slots: list[tuple[int | None, int | None]] = []
     matcher = SequenceMatcher(None, first, second, autojunk=False)
+    pairs = Counter({word: first.count(word) * second.count(word) for word in set(first)})
+    while pairs.total() > MAX_PAIRS:
+        ((word, _),) = pairs.most_common(1)
+        del pairs[word], matcher.b2j[word]  # type: ignore[attr-defined]  # is documented
     for _, start, end, other_start, other_end in matcher.get_opcodes():
         slots += zip_longest(range(start, end), range(other_start, other_end))
     return tuple(slots)
