@@ -96,7 +96,7 @@ function show(view, query) {
   view.shown = query
   const n = view.keyTokens.length
   const row = view.rows.subarray(query * n, query * n + n)
-  const most = row.reduce((most, weight) => (weight > most ? weight : most), 0) || 1
+  const most = row.reduce((most, weight) => Math.max(most, weight || 0), 0) || 1
   const width = view.lines.clientWidth
   const middle = view.height / 2
   const from = view.queries.offsetTop + below(view.height, query) + middle
