@@ -80,13 +80,8 @@ function build(parent, view) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const {
-    columns,
-    rows,
-    stage,
-    data: [heat],
-    layout,
-  } = view.content
+  const { columns, rows, stage, data, layout } = view.content
+  const [heat] = data
   const theme = themeOf(view.chart)
   view.background = theme.background
   view.shades = heat.autocolorscale ? theme.diverging : theme.sequential
@@ -103,10 +98,8 @@ function draw(view) {
     dragmode: Math.max(rows, columns) > 32 ? "zoom" : false,
   }
   const colours = { colorscale: view.shades, autocolorscale: false }
-  view.figure = [
-    { ...heat, z, ...colours, hoverinfo: "none" },
-    { ...layout, ...looks },
-  ]
+  const cells = { ...heat, z, ...colours, hoverinfo: "none" }
+  view.figure = [cells, { ...layout, ...looks }]
   const { xaxis, yaxis, height, margin, shapes } = layout
   view.ranges = rangesOf(layout)
   const frame = JSON.stringify([heat.x, heat.y, xaxis, yaxis, height, margin, shapes[0], theme])
@@ -132,14 +125,9 @@ function catchUp(view) {
 async function react(view, Plotly) {
   const first = !layoutOf(view)
   const [heat, layout] = view.figure
-  const {
-    xaxis2,
-    shapes: [outline],
-    ...rest
-  } = layout
+  const { xaxis2, ...rest } = { ...layout, shapes: layout.shapes.slice(0, 1) }
   view.config ??= configuration(view, Plotly)
-  const data = [{ ...heat, showscale: false }]
-  await Plotly.react(view.chart, data, { ...rest, shapes: [outline] }, view.config)
+  await Plotly.react(view.chart, [{ ...heat, showscale: false }], rest, view.config)
   follow(view)
   if (first) listen(view)
 }
@@ -180,50 +168,32 @@ function rangesOf({ xaxis, yaxis }) {
 /** The cells, a pixel or so apart where there are few.
     @type {(view: View) => void} */
 function paint({ cells, content, shown, shades, background: ground }) {
-  const {
-    data: [{ zmin, zmax, xgap: size = 0 }],
-    columns,
-    rows,
-  } = content
+  const { zmin, zmax, xgap: size = 0 } = content.data[0]
   const colours = ramp(shades.map(([, colour]) => colour))
-  paintNumbers(cells, columns, shown, [zmin, zmax], colours, { size, ground })
-  cells.dataset.rows = String(rows)
+  paintNumbers(cells, content.columns, shown, [zmin, zmax], colours, { size, ground })
+  cells.dataset.rows = String(content.rows)
   countDrawing(cells)
 }
 
 /** The whole figure as a file: what stands beside the cells is drawn by plotly.js there.
     @type {(view: View, Plotly: any) => void} */
 function save(view, Plotly) {
-  const {
-    chart,
-    content: {
-      data: [, ...beside],
-      stage,
-    },
-    figure: [heat, layout],
-  } = view
+  const { data, stage } = view.content
+  const [heat, layout] = view.figure
   const { xaxis, yaxis } = layoutOf(view)
-  const ranges = {
-    xaxis: { ...layout.xaxis, range: xaxis.range },
-    yaxis: { ...layout.yaxis, range: yaxis.range },
-  }
-  const file = { format: "svg", filename: `attention-${stage}` }
-  const size = { width: chart.clientWidth, height: layout.height }
-  const figure = { data: [heat, ...beside], layout: { ...layout, ...ranges } }
-  Plotly.downloadImage(figure, { ...file, ...size })
+  const x = { ...layout.xaxis, range: xaxis.range }
+  const y = { ...layout.yaxis, range: yaxis.range }
+  const figure = { data: [heat, ...data.slice(1)], layout: { ...layout, xaxis: x, yaxis: y } }
+  const size = { width: view.chart.clientWidth, height: layout.height }
+  Plotly.downloadImage(figure, { format: "svg", filename: `attention-${stage}`, ...size })
 }
 
 /** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and
     the entropy.
     @type {(view: View) => void} */
 function drawBeside(view) {
-  const {
-    layout,
-    room,
-    rows,
-    data: [{ zmin, zmax }],
-    entropy,
-  } = view.content
+  const { layout, room, rows, data, entropy } = view.content
+  const { zmin, zmax } = data[0]
   const { l, r, t, b } = layout.margin
   view.width = view.chart.clientWidth
   const [width, height] = [view.width - l - r, layout.height - t - b]
