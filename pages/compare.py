@@ -11,11 +11,9 @@ from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare
 
-frame.inside(__file__)
-
 
 def choices() -> None:
-    """What is compared, and a way to swap; not in the fragment, since the sidebar follows them."""
+    """What is compared, and a way to swap."""
     kind = session.value_of("compare")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.title("Compare", width="content")
@@ -33,9 +31,9 @@ def swap_sentences() -> None:
     session.choose("s2", first)
 
 
-@st.fragment
 def body() -> None:
     """What is compared now."""
+    choices()
     {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
 
 
@@ -163,5 +161,4 @@ def pair() -> None:
     rows()
 
 
-choices()
-body()
+frame.show(__file__, body)

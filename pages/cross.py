@@ -12,8 +12,6 @@ from attention.display import tables
 from attention.lessons import cross
 from attention.lessons.cross import Batch
 
-frame.inside(__file__)
-
 PAIRS = (
     ("bonjour le monde", "hello world"),
     ("who sat by the river", "she sat by the river bank"),
@@ -23,7 +21,7 @@ PLACE = ("sequence", "row", "dimension")
 
 
 def choices() -> None:
-    """Which part is shown, and its texts; not in the fragment, since the sidebar follows them."""
+    """Which part is shown, and its texts."""
     st.title("Two sequences")
     st.caption(
         "Queries come from one sentence, keys and values from another, the memory: so a "
@@ -92,7 +90,6 @@ def lengths_to_try(name: str) -> None:
     )
 
 
-@st.fragment
 def sentences() -> None:
     """What the first sentence makes of the second."""
     if results.cross_result() is None:
@@ -111,7 +108,6 @@ def explain_what_is_empty() -> None:
         st.info("No one asks: the first sentence has no words yet, so there are no queries.")
 
 
-@st.fragment
 def batch() -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
     made = results.cross_batch()
@@ -167,8 +163,13 @@ def explain(made: Batch, sequence: int, row: int, dimension: int) -> None:
     matrices(cross.sources(made, sequence), key="sources", chosen=(row, dimension), written=10)
 
 
-choices()
-if session.value_of("cross") == "batch":
-    batch()
-else:
-    sentences()
+def two_sequences() -> None:
+    """Two sentences, or a batch."""
+    choices()
+    if session.value_of("cross") == "batch":
+        batch()
+    else:
+        sentences()
+
+
+frame.show(__file__, two_sequences)

@@ -4,10 +4,7 @@ import streamlit as st
 
 from attention.app import frame, results, sections
 
-frame.inside(__file__)
 
-
-@st.fragment
 def explore() -> None:
     """All that follows from the sentence, the settings and the chosen token."""
     if results.current_result() is None:
@@ -15,4 +12,4 @@ def explore() -> None:
     sections.attention_of(results.current_result)
 
 
-explore()
+frame.show(__file__, explore)

@@ -12,14 +12,10 @@ from attention.lessons import heads
 from attention.lessons.heads import Overview
 from attention.pipeline import Result
 
-frame.inside(__file__)
 
-st.title("Heads")
-
-
-@st.fragment
 def all_heads() -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
+    st.title("Heads")
     result = results.layer_result()
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
@@ -152,4 +148,4 @@ def neurons(result: Result, query: int, named: list[str]) -> None:
     st.caption(shown.words)
 
 
-all_heads()
+frame.show(__file__, all_heads)

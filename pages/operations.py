@@ -15,12 +15,9 @@ from attention.lessons import operations
 from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
 from attention.lessons.operations.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
 
-frame.inside(__file__)
-
 PLACE = ("operation_batch", "operation_row", "operation_column")
 
 
-@st.fragment
 def operation_page() -> None:
     """One operation: what it is for, numbers to change, and their result, which is sent first."""
     settings = session.values_of(OperationSettings)
@@ -194,4 +191,4 @@ def choose(picture: int, row: int, column: int) -> None:
         session.choose(name, value)
 
 
-operation_page()
+frame.show(__file__, operation_page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
-from attention.app.pages import PAGES, Page
+from attention.app.pages import PAGES, Page, variant_settings
 from attention.app.session import current_settings, layer_settings, value_of, width_of
 from attention.app.widgets import sentence_box, settings_beside
 
@@ -18,11 +19,11 @@ SCRIPT = "streamlit_app.py"
 
 
 def run() -> None:
-    """The whole app, once: navigation, the settings at the side, the sentence, and the page.
+    """The whole app, once: navigation, the page with the sentence on top, and the settings beside.
 
-    After the first run the page comes before the settings, since it is what one waits for: they
-    are known before their widgets are drawn again. Should the widgets have it otherwise (after a
-    step back in the browser's history), everything is drawn once more.
+    The page comes before the settings, since it is what one waits for: they are known before
+    their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
+    browser's history), everything is drawn once more.
     """
     pages = {page.name: _streamlit_page(page) for page in PAGES}
     shown = st.navigation({APP: list(pages.values())})
@@ -30,35 +31,59 @@ def run() -> None:
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     _enter()
     server.warm_up()
+    style()
 
-    top, body = st.container(), st.container()
-    if "as_opened" not in st.session_state:
-        _controls(page, top)
-        with body:
+    first = "beside" not in st.session_state
+    st.session_state["beside"] = _beside(page)
+    content = st.container()
+    if not first:
+        with content:
             shown.run()
-    else:
-        expected = _standing()
-        with body:
+    with st.sidebar:
+        settings_beside(page)
+    if first:
+        with content:
             shown.run()
-        _controls(page, top)
-        if _standing() != expected:
-            st.rerun()
+    elif _beside(page) != st.session_state["beside"]:
+        st.rerun()
     server.freeze()
 
 
-def inside(file: str) -> None:
-    """To be called first by every page, with its `__file__`: see that the frame is around it.
+def show(file: str, page: Callable[[], object]) -> None:
+    """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
+    The sentence stands on top where the page has one. Only this runs again while one types, or
+    changes something on the page; the settings beside follow where they depend on that.
     A cold server answers the first visit to a page's own address with that page alone, since a
     folder called `pages` is there. Then go to the frame, which comes back here.
     """
     if not st.session_state.pop("framed", False):
         st.session_state["return_to"] = f"pages/{Path(file).name}"
         st.switch_page(SCRIPT, query_params=_link())
+    _body(next(known for known in PAGES if Path(known.path).name == Path(file).name), page)
+
+
+@st.fragment
+def _body(page: Page, draw: Callable[[], object]) -> None:
+    if page.sentence(value_of):
+        sentence_box()
+    for words in _words_on_link():
+        note(words)
+    draw()
+    if _beside(page) != st.session_state["beside"]:
+        st.rerun()
+
+
+def _beside(page: Page) -> object:
+    """What the settings beside a page are drawn from: their values, and words where cells hide."""
+    names = [*page.beside(value_of), *variant_settings()]
+    cells = "mask" in names and "cells" in value_of("mask")
+    words = ("s", "target", "memory") if cells else ()
+    return {name: st.session_state.get(name) for name in [*names, *words]}
 
 
 def _enter() -> None:
-    """The other half of `inside`, and the opened link, before any bound widget is drawn.
+    """The other half of `show`, and the opened link, before any bound widget is drawn.
 
     What a link says wrongly is taken out of the address, so that no widget fails on it. Where code
     has just put the address right, see `session.choose`, all begins with what it says now.
@@ -92,25 +117,10 @@ def _streamlit_page(page: Page) -> st.Page:
     )
 
 
-def _controls(page: Page, top: st.delta_generator.DeltaGenerator) -> None:
-    """The settings at the side and the sentence on top, as far as the page has them."""
-    with st.sidebar:
-        settings_beside(page)
-    with top:
-        style()
-        if page.sentence(value_of):
-            sentence_box()
-        for words in _words_on_link():
-            note(words)
-
-
 def _words_on_link() -> list[str]:
     """What the opened link said that could not be taken, until something is changed."""
-    standing = _standing()
-    opened = st.session_state.setdefault("as_opened", standing)
     problems: list[str] = st.session_state["link_problems"]
-    return problems if opened == standing else []
-
-
-def _standing() -> object:
-    return current_settings(), layer_settings()
+    if not problems:
+        return []
+    now = (current_settings(), layer_settings())
+    return problems if st.session_state.setdefault("as_opened", now) == now else []

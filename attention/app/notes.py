@@ -151,7 +151,10 @@ def downloads(result: Result, query: int) -> None:
         ("Figures, one HTML file", "figures.html", pictures),
         ("PyTorch script", "attention_here.py", lambda: pytorch_script(again())),
     )
-    with st.popover("Download", type="tertiary"):
+    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
+    if not offered.open:
+        return
+    with offered:
         for label, name, make in files:
             st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
 
