@@ -33,18 +33,19 @@ def run() -> None:
     server.warm_up()
     style()
 
-    first = "beside" not in st.session_state
-    st.session_state["beside"] = _beside(page)
     content = st.container()
-    if not first:
+    known = _beside(page) if "beside" in st.session_state else None
+    if known:
+        st.session_state["beside"] = known
         with content:
             shown.run()
     with st.sidebar:
         settings_beside(page)
-    if first:
+    st.session_state["beside"] = _beside(page)
+    if not known:
         with content:
             shown.run()
-    elif _beside(page) != st.session_state["beside"]:
+    elif known != st.session_state["beside"]:
         st.rerun()
     server.freeze()
 
@@ -79,7 +80,7 @@ def _beside(page: Page) -> object:
     names = [*page.beside(value_of), *variant_settings()]
     cells = "mask" in names and "cells" in value_of("mask")
     words = ("s", "target", "memory") if cells else ()
-    return {name: st.session_state.get(name) for name in [*names, *words]}
+    return {name: value_of(name) for name in [*names, *words]}
 
 
 def _enter() -> None:
