@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+from collections.abc import AsyncIterator
 
 import streamlit as st
 import torch
 from starlette.middleware import Middleware
+from streamlit.runtime import Runtime
+from streamlit.starlette import App
 
 from attention.app.results import neighbours
 from attention.components.answers import Gate
@@ -30,3 +34,13 @@ def freeze() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app: App) -> AsyncIterator[None]:
+    """One whole page is run before the server answers anybody, so that the first visit is fast.
+
+    Importing everything is left to that run: `declare_component` serves plotly.js from within one.
+    """
+    await Runtime.instance().does_script_run_without_error()
+    yield
