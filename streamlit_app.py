@@ -1,10 +1,12 @@
 """The app: `streamlit run streamlit_app.py`."""
 
-from streamlit.starlette import App
+if __name__ == "__main__":  # as Streamlit runs it for each visitor
+    from attention.app import frame
 
-from attention.app import frame, server
-
-if __name__ == "__main__":  # run for a visitor
     frame.run()
-else:  # imported once, by the server
-    app = App(__file__, middleware=server.MIDDLEWARE)
+else:  # as Streamlit's server imports it once, before all visitors
+    from streamlit.starlette import App
+
+    from attention.app import server
+
+    app = App(__file__, lifespan=server.lifespan, middleware=server.MIDDLEWARE)

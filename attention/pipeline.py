@@ -33,8 +33,8 @@ from attention.core.variants import MAX_HEADS, VARIANTS, Variant
 from attention.inputs.text import MAX_TOKENS, tokenize
 from attention.inputs.vectors import look_up, own_vectors_path, random_vectors
 
-MAX_KEPT = 1 << 20  # cells of all heads, up to which all steps of a run are kept
-STEPS_OF_A_HEAD = 7  # that a head of a long trace keeps of each cell, at most
+MAX_KEPT = 1 << 18  # cells of all heads, up to which all steps of a run are kept
+STEPS_OF_A_HEAD = 10  # about what a long trace keeps for each cell of a head, in numbers
 MAX_AT_ONCE = 1 << 17  # cells of all heads that are worked out at once where they are not
 
 

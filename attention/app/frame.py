@@ -48,6 +48,7 @@ def run() -> None:
     elif known != st.session_state["beside"]:
         st.rerun()
     server.freeze()
+    server.give_back()
 
 
 def show(file: str, page: Callable[[], object]) -> None:

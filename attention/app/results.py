@@ -27,7 +27,7 @@ from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.pipeline import Result, Settings, compute
 
-CACHED_BYTES = 64 << 20  # a run takes up to 30 MB, one of an ordinary sentence 0.01
+CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -127,7 +127,7 @@ def sweep_of(result: Result, kind: str, at: float) -> Sweep:
     return dataclasses.replace(swept, at=compare.within(kind, at, len(swept.base)))
 
 
-@functools.lru_cache(maxsize=4)  # up to 9 MB each
+@functools.lru_cache(maxsize=4)  # up to 4 MB each
 def _sweep_of(settings: Settings, kind: str) -> Sweep:
     result = result_of(settings)
     return compare.sweep(result.trace, kind, 0.0, result.masks)

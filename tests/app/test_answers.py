@@ -188,7 +188,7 @@ def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
     async def visit() -> None:
         visitor = Visitor(0, Found(), {})
         async with connected(port) as visitor.socket:
-            await visitor.run(visitor.message())
+            await visitor.run(visitor.message(**link))
             visitor.page = visitor.pages[[page.name for page in PAGES].index(page)]
             await visitor.run(visitor.message(**link))
             component = visitor.widgets[key]
