@@ -13,9 +13,11 @@ from attention.app.notes import note, style
 from attention.app.pages import PAGES, Page, variant_settings
 from attention.app.session import current_settings, layer_settings, value_of, width_of
 from attention.app.widgets import sentence_box, settings_beside
+from attention.components.inputs import copy_link
 
 APP = "Attention explorer"
 SCRIPT = "streamlit_app.py"
+SENTENCES = ("s", "target", "memory")
 
 
 def run() -> None:
@@ -32,6 +34,7 @@ def run() -> None:
     _enter()
     server.warm_up()
     style()
+    copy_link(key="copy_link")
 
     content = st.container()
     known = _beside(page) if "beside" in st.session_state else None
@@ -72,16 +75,28 @@ def _body(page: Page, draw: Callable[[], object]) -> None:
     for words in _words_on_link():
         note(words)
     draw()
-    if _beside(page) != st.session_state["beside"]:
+    if _beside_is_old(page):
         st.rerun()
 
 
-def _beside(page: Page) -> object:
+def _beside(page: Page) -> dict[str, object]:
     """What the settings beside a page are drawn from: their values, and words where cells hide."""
-    names = [*page.beside(value_of), *variant_settings()]
+    names = page.beside(value_of)
     cells = "mask" in names and "cells" in value_of("mask")
-    words = ("s", "target", "memory") if cells else ()
-    return {name: value_of(name) for name in [*names, *words]}
+    words = SENTENCES if cells else ()
+    values = {name: value_of(name) for name in [*names, *variant_settings(), *words]}
+    return values | {"names": names}
+
+
+def _beside_is_old(page: Page) -> bool:
+    """Whether something on the page changed what stands beside it; see also `session.choose`."""
+    drawn = st.session_state["beside"]
+    words = [name for name in SENTENCES if name in drawn]
+    return (
+        st.session_state.pop("beside_is_old", False)
+        or page.beside(value_of) != drawn["names"]
+        or any(value_of(name) != drawn[name] for name in words)
+    )
 
 
 def _enter() -> None:
