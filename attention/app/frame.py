@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +12,9 @@ import streamlit as st
 from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
-from attention.app.pages import PAGES, Page, variant_settings
-from attention.app.session import current_settings, layer_settings, value_of, width_of
-from attention.app.widgets import sentence_box, settings_beside
+from attention.app.pages import PAGES, Page
+from attention.app.session import current_settings, layer_settings, own_settings, value_of, width_of
+from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
 from attention.components.inputs import copy_link
 
 APP = "Attention explorer"
@@ -27,7 +29,8 @@ def run() -> None:
     their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
     browser's history), everything is drawn once more.
     """
-    pages = {page.name: _streamlit_page(page) for page in PAGES}
+    # Made for this run alone: a page can be shown once.
+    pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     shown = st.navigation({APP: list(pages.values())})
     page = next(page for page in PAGES if pages[page.name] is shown)
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
@@ -84,7 +87,8 @@ def _beside(page: Page) -> dict[str, object]:
     names = page.beside(value_of)
     cells = "mask" in names and "cells" in value_of("mask")
     words = SENTENCES if cells else ()
-    values = {name: value_of(name) for name in [*names, *variant_settings(), *words]}
+    own = [name for menu in VARIANT_MENUS if menu in names for name in own_settings(value_of(menu))]
+    values = {name: value_of(name) for name in [*names, *own, *words]}
     return values | {"names": names}
 
 
@@ -127,6 +131,7 @@ def _link() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
+@functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is PAGES[0]
     return st.Page(

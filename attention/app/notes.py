@@ -160,4 +160,4 @@ def downloads(result: Result, query: int) -> None:
 
 def style() -> None:
     """The few rules that Streamlit's theme has no setting for."""
-    st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")
+    st.html(Path(__file__).parent / "style.css")
