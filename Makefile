@@ -2,17 +2,23 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# node and npm are those of requirements-dev.txt, for what npm runs too
+NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test bench load format chromium
+.PHONY: run test modules bench load format chromium
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
 
-test: $(VENV)/dev chromium
+test: $(VENV)/dev chromium modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
+
+# What the browser runs: its format, its types, its own tests.
+modules: node_modules/installed
+	$(NPM) run --silent check
 
 # bertviz asks for transformers and boto3, which what is compared does not use; hence --no-deps.
 bench: $(VENV)/dev chromium
@@ -24,9 +30,10 @@ bench: $(VENV)/dev chromium
 load: $(VENV)/dev
 	$(BIN)/python -m benchmarks.visitors
 
-format: $(VENV)/dev
+format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(NPM) run --silent format
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,6 +47,10 @@ $(VENV)/app: requirements.txt | $(VENV)/bin/python
 $(VENV)/dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt
 	@touch $@ $(VENV)/app
+
+node_modules/installed: package.json package-lock.json | $(VENV)/dev
+	$(NPM) ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 chromium: $(VENV)/dev
 	@$(BIN)/python -m tests.chromium || { \

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import math
 import random
 import statistics
@@ -23,11 +24,14 @@ from urllib.parse import urlencode
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from benchmarks.browser import APP, HERE, TEXT, Server, serve
 from benchmarks.report import Row, table
 
+EVENTS = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{{}}__events"
 BARE = HERE / "bare.py"
 VISITORS = (10, 50, 100)
 MAX_VISITORS, MAX_SECONDS = 300, 120
@@ -69,8 +73,9 @@ class Visitor:
     def __init__(self, number: int, found: Found, kinds: dict[str, int]) -> None:
         self.random, self.found, self.kinds = random.Random(number), found, kinds
         self.widgets: dict[str, str] = {}
+        self.fragments: dict[str, str] = {}
         self.pages: list[str] = []
-        self.page = ""
+        self.page, self.turn = "", 0
 
     async def visit(self, port: int, until: float, ramp: float) -> None:
         """Open the page some time within the ramp, then change something until the time is over."""
@@ -97,16 +102,17 @@ class Visitor:
                 case "navigation":
                     self.pages = [page.page_script_hash for page in answer.navigation.app_pages]
                 case "delta":
-                    self.look_at(answer.delta.new_element)
+                    self.look_at(answer.delta)
 
-    def look_at(self, element: object) -> None:
+    def look_at(self, delta: Delta) -> None:
         """Note a widget by its key, which is the end of its id; an exception is an error."""
-        kind = element.WhichOneof("type")  # type: ignore[attr-defined]
+        kind = delta.new_element.WhichOneof("type")
         if kind == "exception":
-            raise RuntimeError(element.exception.message)  # type: ignore[attr-defined]
-        identity = str(getattr(getattr(element, kind or "", None), "id", ""))
+            raise RuntimeError(delta.new_element.exception.message)
+        identity = str(getattr(getattr(delta.new_element, kind or "", None), "id", ""))
         if identity.startswith("$$ID-"):
             self.widgets[identity.split("-", 2)[2]] = identity
+            self.fragments[identity] = delta.fragment_id
 
     def message(self, **query: str) -> BackMsg:
         """A rerun of the page that is shown, at a link."""
@@ -126,14 +132,19 @@ class Visitor:
         message = self.message()
         widget = message.rerun_script.widget_states.widgets.add()
         if kind == "mask" and "mask" in self.widgets:
-            widget.id = self.widgets["mask"]
+            key = "mask"
             widget.string_array_value.data[:] = self.random.choice([[], ["causal"], ["window"]])
-        elif kind == "token" and "query" in self.widgets:
-            widget.id = self.widgets["query"]
-            widget.int_value = self.random.randrange(6)
+        elif kind == "token" and "place" in self.widgets:
+            key, self.turn = "place", self.turn + 1
+            values = {"query": self.random.randrange(6), "stage": "weights"}
+            chosen = {"event": "place", "value": {"turn": self.turn, "values": values}}
+            widget.json_trigger_value = json.dumps([chosen])
         else:
-            widget.id = self.widgets["s"]
+            key = "s"
             widget.string_value = " ".join(self.random.choices(TEXT.split(), k=10))
+        identity = self.widgets[key]
+        widget.id = EVENTS.format(identity) if key == "place" else identity
+        message.rerun_script.fragment_id = self.fragments[identity]
         return message
 
 

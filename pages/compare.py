@@ -5,19 +5,15 @@ import html
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components.pictures import comparison
+from attention.components.pictures import comparison, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare
-from attention.lessons.compare import Comparison
-from attention.pipeline import Result
-
-frame.inside(__file__)
 
 
 def choices() -> None:
-    """What is compared, and a way to swap; not in the fragment, since the sidebar follows them."""
+    """What is compared, and a way to swap."""
     kind = session.value_of("compare")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.title("Compare", width="content")
@@ -35,24 +31,23 @@ def swap_sentences() -> None:
     session.choose("s2", first)
 
 
-@st.fragment
 def body() -> None:
     """What is compared now."""
+    choices()
     {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
 
 
 def settings() -> None:
     """Two settings, A and B, on the same sentence."""
     expected = session.current_settings(compare.OTHER)
-    both = results.compared_results()
+    now = results.compared()
     said, figure, other = st.container(), st.container(), st.container(border=True)
-    if both is None:
+    if now is None:
         explain_what_is_empty()
     else:
-        a, b = both
-        compared = compare.of_settings(a.tokens, a.trace, b.trace)
+        compared, both = now
         with figure:
-            query = pictures(compared, ["A", "B", "B − A"])
+            comparison(compared, ["A", "B", "B − A"], session.place(), key="comparison")
         with said:
             show_differences(results.differences())
     with other:
@@ -60,9 +55,9 @@ def settings() -> None:
         widgets.other_controls()
     if session.current_settings(compare.OTHER) != expected:
         st.rerun()
-    if both is not None:
+    if now is not None:
         notes.note_problems_of_both(both)
-        rows(compared, both, query)
+        rows()
 
 
 def explain_what_is_empty() -> None:
@@ -79,24 +74,22 @@ def show_differences(changed: list[str]) -> None:
     st.html(f"<p class='differs'>A → B {lines}</p>")
 
 
-def pictures(compared: Comparison, titles: list[str]) -> int:
-    """Both matrices of weights and their difference; gives the chosen row."""
+@st.fragment
+def rows() -> None:
+    """The chosen row key by key, what masks hide of it, and all rows."""
+    now = results.compared()
+    if now is None:
+        return
+    compared, both = now
+    place_of(session.place(), session.choose_place, key="place")
     last = len(compared.names) - 1
     wanted = int(session.value_of("query"))
     query = min(wanted, last)
-    comparison(compared, titles, query, widgets.choose_query, key="comparison")
     if wanted > last:
         notes.note(f"There is no token {wanted} here; showing the last, {last}.")
-    return query
-
-
-def rows(compared: Comparison, both: tuple[Result, Result], query: int) -> None:
-    """The chosen row key by key, what masks hide of it, and all rows."""
     left, right = st.columns(2, gap="large")
     with left:
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.markdown("**Who gained, who lost** · the chosen query")
-            widgets.widget("query", label_visibility="collapsed", width=130)
+        st.markdown("**Who gained, who lost** · the chosen query")
         st.text(compared.row_words(query))
         for side, result, position in zip("AB", both, compared.positions(query), strict=True):
             if position is not None:
@@ -126,42 +119,46 @@ def sweep() -> None:
         notes.note(f"This variant mixes its scores across heads: no {kind} can be swept here.")
         kind = kinds[0]
     wanted = float(session.value_of("sweep_at"))
-    query = min(session.value_of("query"), len(result.tokens) - 1)
     swept = results.sweep_of(result, kind, wanted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widgets.widget("sweep", offered=kinds, width="content")
         widgets.widget("sweep_at", boxed=True, width=170, format="%0.3f")
-        widgets.widget("query", width=150)
     sweep_view(
         swept,
         distinct_names(result.tokens),
-        query,
+        session.place(),
         lambda value: session.choose("sweep_at", value),
-        widgets.choose_query,
         key="sweep_view",
     )
     st.caption(compare.sweep_words(swept, wanted))
-    notes.note_masks(result, query)
     notes.note_problems(result)
+    hidden_from_chosen()
+
+
+@st.fragment
+def hidden_from_chosen() -> None:
+    """What each mask hides from the chosen query."""
+    if result := results.current_result():
+        place_of(session.place(), session.choose_place, key="place")
+        notes.note_masks(result, min(session.value_of("query"), len(result.tokens) - 1))
 
 
 def pair() -> None:
     """One setting on two sentences, token by token."""
     widgets.widget("s2", live="200ms")
     said, figure = st.container(), st.container()
-    both = results.paired_results()
-    if both is None:
+    now = results.compared()
+    if now is None:
         st.info("Both sentences need a word: one stands on top, the other just above.")
         return
-    first, second = both
-    compared = compare.of_sentences(first.tokens, first.trace, second.tokens, second.trace)
+    compared, both = now
     with figure:
-        query = pictures(compared, ["A · first", "B · second", "B − A"])
+        titles = ["A · first", "B · second", "B − A"]
+        comparison(compared, titles, session.place(), key="comparison")
     with said:
         notes.note(compare.alignment_words(compared))
     notes.note_problems_of_both(both)
-    rows(compared, both, query)
+    rows()
 
 
-choices()
-body()
+frame.show(__file__, body)

@@ -6,13 +6,11 @@ import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.links import every_setting
-from attention.components.inputs import copy_link, examples
+from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.display import tables
 from attention.lessons import cross
 from attention.lessons.cross import Batch
-
-frame.inside(__file__)
 
 PAIRS = (
     ("bonjour le monde", "hello world"),
@@ -23,7 +21,7 @@ PLACE = ("sequence", "row", "dimension")
 
 
 def choices() -> None:
-    """Which part is shown, and its texts; not in the fragment, since the sidebar follows them."""
+    """Which part is shown, and its texts."""
     st.title("Two sequences")
     st.caption(
         "Queries come from one sentence, keys and values from another, the memory: so a "
@@ -35,7 +33,6 @@ def choices() -> None:
         batch = session.value_of("cross") == "batch"
         if batch:
             widgets.widget("batch_example", width="content")
-        copy_link(key="copy_link")
     if not batch:
         two_boxes()
     elif session.value_of("batch_example") == "sentences":
@@ -92,15 +89,13 @@ def lengths_to_try(name: str) -> None:
     )
 
 
-@st.fragment
 def sentences() -> None:
     """What the first sentence makes of the second."""
-    if results.cross_result() is None:
+    if result := results.cross_result():
+        settings = result.settings
+        sections.attention_of(result, cross.mask_words(settings.mask, settings.positions))
+    else:
         explain_what_is_empty()
-    sections.attention_of(
-        results.cross_result,
-        lambda result: cross.mask_words(result.settings.mask, result.settings.positions),
-    )
 
 
 def explain_what_is_empty() -> None:
@@ -112,7 +107,6 @@ def explain_what_is_empty() -> None:
         st.info("No one asks: the first sentence has no words yet, so there are no queries.")
 
 
-@st.fragment
 def batch() -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
     made = results.cross_batch()
@@ -168,8 +162,13 @@ def explain(made: Batch, sequence: int, row: int, dimension: int) -> None:
     matrices(cross.sources(made, sequence), key="sources", chosen=(row, dimension), written=10)
 
 
-choices()
-if session.value_of("cross") == "batch":
-    batch()
-else:
-    sentences()
+def two_sequences() -> None:
+    """Two sentences, or a batch."""
+    choices()
+    if session.value_of("cross") == "batch":
+        batch()
+    else:
+        sentences()
+
+
+frame.show(__file__, two_sequences)

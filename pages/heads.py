@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components.pictures import head_grid, matrices
+from attention.components.pictures import head_grid, matrices, picture, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -12,14 +12,10 @@ from attention.lessons import heads
 from attention.lessons.heads import Overview
 from attention.pipeline import Result
 
-frame.inside(__file__)
 
-st.title("Heads")
-
-
-@st.fragment
 def all_heads() -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
+    st.title("Heads")
     result = results.layer_result()
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
@@ -37,26 +33,37 @@ def all_heads() -> None:
             key="head_grid",
         )
     with right:
-        detail()
+        picture(
+            result.trace,
+            result.tokens,
+            result.known,
+            session.place(),
+            key="picture",
+            parts=("heatmap",),
+            masks=result.masks,
+            caption=(f"Head {result.head}.", ""),
+        )
     notes.note_problems(result)
-    lines, measured = st.columns([5, 6.5], gap="large")
-    with lines:
-        query = widgets.query_control(result)
-        token_lines(result, query)
-        notes.note_masks(result, query)
-    with measured:
-        measures(overview, len(result.tokens))
-    named = distinct_names(result.tokens)
-    additions(result, query, named)
-    neurons(result, query, named)
+    of_token()
 
 
 @st.fragment
-def detail() -> None:
-    """One stage of the chosen head as a heatmap."""
-    if result := results.layer_result():
-        query = min(session.value_of("query"), len(result.tokens) - 1)
-        widgets.stage_of(result, query, f"Head {result.head}. ")
+def of_token() -> None:
+    """Where the chosen token looks, what each head adds to it, and where its weights come from."""
+    result = results.layer_result()
+    if result is None:
+        return
+    place_of(session.place(), session.choose_place, key="place")
+    query = min(session.value_of("query"), len(result.tokens) - 1)
+    lines, measured = st.columns([5, 6.5], gap="large")
+    with lines:
+        token_lines(result, query)
+        notes.note_masks(result, query)
+    with measured:
+        measures(results.overview_of(result.settings), len(result.tokens))
+    named = distinct_names(result.tokens)
+    additions(result, query, named)
+    neurons(result, query, named)
 
 
 def token_lines(result: Result, query: int) -> None:
@@ -70,7 +77,7 @@ def token_lines(result: Result, query: int) -> None:
         edges.weights,
         active,
         query,
-        widgets.choose_query,
+        session.place(),
         lambda chosen: session.choose("active", heads.write_active(chosen, count)),
         key="head_view",
     )
@@ -141,4 +148,4 @@ def neurons(result: Result, query: int, named: list[str]) -> None:
     st.caption(shown.words)
 
 
-all_heads()
+frame.show(__file__, all_heads)

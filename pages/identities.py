@@ -15,10 +15,7 @@ from attention.display import tables
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import look_up
 
-frame.inside(__file__)
 
-
-@st.fragment
 def identities() -> None:
     """One claim: what it says and why, its two sides, which are sent first, how far apart."""
     settings = session.values_of(ClaimSettings)
@@ -122,4 +119,4 @@ def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:
     }
 
 
-identities()
+frame.show(__file__, identities)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention.app import frame, notes, session, widgets
 from attention.app.links import every_setting
-from attention.components.inputs import copy_link, examples, number_grid
+from attention.components.inputs import examples, number_grid
 from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
@@ -15,12 +15,9 @@ from attention.lessons import operations
 from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
 from attention.lessons.operations.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
 
-frame.inside(__file__)
-
 PLACE = ("operation_batch", "operation_row", "operation_column")
 
 
-@st.fragment
 def operation_page() -> None:
     """One operation: what it is for, numbers to change, and their result, which is sent first."""
     settings = session.values_of(OperationSettings)
@@ -49,7 +46,6 @@ def introduction(operation: operations.Operation) -> None:
     """The choice of blocks, and what the chosen one is for."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title("Operations")
-        copy_link(key="copy_link")
     widgets.widget("operation", label_visibility="collapsed")
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     words.text(operation.why)
@@ -194,4 +190,4 @@ def choose(picture: int, row: int, column: int) -> None:
         session.choose(name, value)
 
 
-operation_page()
+frame.show(__file__, operation_page)

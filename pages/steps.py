@@ -13,12 +13,9 @@ from attention.lessons import own_matrices, steps
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import Computation, Step, StepSettings
 
-frame.inside(__file__)
-
 OWN = settings_of(OwnMatrixSettings)
 
 
-@st.fragment
 def step_by_step() -> None:
     """The chosen step of the sentence, or of one's own matrices."""
     settings = session.values_of(StepSettings)
@@ -169,4 +166,4 @@ def judge(step: Step, row: int, column: int, guessed: bool) -> None:
     st.button("Hide and guess again", on_click=st.session_state.pop, args=("guess", None))
 
 
-step_by_step()
+frame.show(__file__, step_by_step)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -10,22 +13,25 @@ from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
 from attention.app.pages import PAGES, Page
-from attention.app.session import current_settings, layer_settings, value_of, width_of
-from attention.app.widgets import sentence_box, settings_beside
+from attention.app.session import current_settings, layer_settings, own_settings, value_of, width_of
+from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
+from attention.components.inputs import copy_link
 
 APP = "Attention explorer"
 SCRIPT = "streamlit_app.py"
+SENTENCES = ("s", "target", "memory")
 
 
 def run() -> None:
-    """The whole app, once: navigation, the settings at the side, the sentence, and the page.
+    """The whole app, once: navigation, the page with the sentence on top, and the settings beside.
 
     The first page is found without a path, and by its name as the others are.
-    After the first run the page comes before the settings, since it is what one waits for: they
-    are known before their widgets are drawn again. Should the widgets have it otherwise (after a
-    step back in the browser's history), everything is drawn once more.
+    The page comes before the settings, since it is what one waits for: they are known before
+    their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
+    browser's history), everything is drawn once more.
     """
-    pages = {page.name: _streamlit_page(page) for page in PAGES}
+    # Made for this run alone: a page can be shown once.
+    pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     first = PAGES[0]
     by_name = st.Page(first.path, title=first.title, url_path=first.name, visibility="hidden")
     shown = st.navigation({APP: [*pages.values(), by_name]})
@@ -33,36 +39,75 @@ def run() -> None:
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     _enter()
     server.warm_up()
+    style()
+    copy_link(key="copy_link")
 
-    top, body = st.container(), st.container()
-    if "as_opened" not in st.session_state:
-        _controls(page, top)
-        with body:
+    content = st.container()
+    known = _beside(page) if "beside" in st.session_state else None
+    if known:
+        st.session_state["beside"] = known
+        with content:
             shown.run()
-    else:
-        expected = _standing()
-        with body:
+    with st.sidebar:
+        settings_beside(page)
+    st.session_state["beside"] = _beside(page)
+    if not known:
+        with content:
             shown.run()
-        _controls(page, top)
-        if _standing() != expected:
-            st.rerun()
+    elif known != st.session_state["beside"]:
+        st.rerun()
     server.freeze()
     server.give_back()
 
 
-def inside(file: str) -> None:
-    """To be called first by every page, with its `__file__`: see that the frame is around it.
+def show(file: str, page: Callable[[], object]) -> None:
+    """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
+    The sentence stands on top where the page has one. Only this runs again while one types, or
+    changes something on the page; the settings beside follow where they depend on that.
     A cold server answers the first visit to a page's own address with that page alone, since a
     folder called `pages` is there. Then go to the frame, which comes back here.
     """
     if not st.session_state.pop("framed", False):
         st.session_state["return_to"] = f"pages/{Path(file).name}"
         st.switch_page(SCRIPT, query_params=_link())
+    _body(next(known for known in PAGES if Path(known.path).name == Path(file).name), page)
+
+
+@st.fragment
+def _body(page: Page, draw: Callable[[], object]) -> None:
+    if page.sentence(value_of):
+        sentence_box()
+    for words in _words_on_link():
+        note(words)
+    draw()
+    if _beside_is_old(page):
+        st.rerun()
+
+
+def _beside(page: Page) -> dict[str, object]:
+    """What the settings beside a page are drawn from: their values, and words where cells hide."""
+    names = page.beside(value_of)
+    cells = "mask" in names and "cells" in value_of("mask")
+    words = SENTENCES if cells else ()
+    own = [name for menu in VARIANT_MENUS if menu in names for name in own_settings(value_of(menu))]
+    values = {name: value_of(name) for name in [*names, *own, *words]}
+    return values | {"names": names}
+
+
+def _beside_is_old(page: Page) -> bool:
+    """Whether something on the page changed what stands beside it; see also `session.choose`."""
+    drawn = st.session_state["beside"]
+    words = [name for name in SENTENCES if name in drawn]
+    return (
+        st.session_state.pop("beside_is_old", False)
+        or page.beside(value_of) != drawn["names"]
+        or any(value_of(name) != drawn[name] for name in words)
+    )
 
 
 def _enter() -> None:
-    """The other half of `inside`, and the opened link, before any bound widget is drawn.
+    """The other half of `show`, and the opened link, before any bound widget is drawn.
 
     What a link says wrongly is taken out of the address, so that no widget fails on it. Where code
     has just put the address right, see `session.choose`, all begins with what it says now.
@@ -89,32 +134,16 @@ def _link() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
+@functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is PAGES[0]
-    return st.Page(
-        page.path, title=page.title, url_path="" if first else page.name, default=first
-    )
-
-
-def _controls(page: Page, top: st.delta_generator.DeltaGenerator) -> None:
-    """The settings at the side and the sentence on top, as far as the page has them."""
-    with st.sidebar:
-        settings_beside(page)
-    with top:
-        style()
-        if page.sentence(value_of):
-            sentence_box()
-        for words in _words_on_link():
-            note(words)
+    return st.Page(page.path, title=page.title, url_path="" if first else page.name, default=first)
 
 
 def _words_on_link() -> list[str]:
     """What the opened link said that could not be taken, until something is changed."""
-    standing = _standing()
-    opened = st.session_state.setdefault("as_opened", standing)
     problems: list[str] = st.session_state["link_problems"]
-    return problems if opened == standing else []
-
-
-def _standing() -> object:
-    return current_settings(), layer_settings()
+    if not problems:
+        return []
+    now = (current_settings(), layer_settings())
+    return problems if st.session_state.setdefault("as_opened", now) == now else []

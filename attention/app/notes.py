@@ -12,7 +12,6 @@ import streamlit as st
 import torch
 
 from attention.app.results import neighbours, result_of
-from attention.components.pictures import weighted_sum
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
@@ -76,28 +75,7 @@ def count_of(tokens: Sequence[str]) -> str:
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 
-def weighted_sum_of(result: Result, query: int) -> None:
-    """The chosen query's new vector: written out, term by term, and the words it is nearest to."""
-    _equation(result, query)
-    terms = analysis.strongest(result.trace, result.key_tokens, query, figures.MAX_ROWS)
-    weighted_sum(terms, result.trace.output[query], key="terms")
-    _nearest_words(result, query)
-
-
-def _equation(result: Result, query: int) -> None:
-    """The weighted sum written out, with the checks that it is one."""
-    trace = result.trace
-    total = float(trace.applied[query].double().sum())
-    residual = analysis.residual(trace, query)
-    head = result.head if result.layer.heads > 1 else None
-    written = figures.equation(trace, result.tokens, query, keys=result.key_tokens, head=head)
-    st.html(
-        f"<div class='equation'><p>{written}</p>"
-        f"<p class='check'>Σw = {total:.6f} &emsp; ‖Σ w·v − y‖ = {residual:.1e}</p></div>"
-    )
-
-
-def _nearest_words(result: Result, query: int) -> None:
+def nearest_words(result: Result, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
         nearest = "<p>The output lives in a space of its own, where no words are.</p>"
@@ -115,14 +93,13 @@ def _nearest_words(result: Result, query: int) -> None:
 
 
 def _nearest(result: Result, query: int) -> list[list[tuple[str, float]]]:
-    pair = torch.stack([result.x[query], result.trace.output[query]])
-    return _nearest_to(result.settings.vectors, pair.numpy().tobytes())
+    rows = (result.x[query], result.trace.output[query])
+    return [_nearest_to(result.settings.vectors, row.numpy().tobytes()) for row in rows]
 
 
-@functools.lru_cache(maxsize=256)
-def _nearest_to(vectors: str, pair: bytes) -> list[list[tuple[str, float]]]:
-    numbers = torch.frombuffer(bytearray(pair), dtype=torch.float32)
-    return neighbours(vectors)(numbers.unflatten(0, (2, -1)))
+@functools.lru_cache(maxsize=1024)
+def _nearest_to(vectors: str, row: bytes) -> list[tuple[str, float]]:
+    return neighbours(vectors)(torch.frombuffer(bytearray(row), dtype=torch.float32)[None])[0]
 
 
 def _near(word: tuple[str, float]) -> str:
@@ -173,11 +150,14 @@ def downloads(result: Result, query: int) -> None:
         ("Figures, one HTML file", "figures.html", pictures),
         ("PyTorch script", "attention_here.py", lambda: pytorch_script(again())),
     )
-    with st.popover("Download", type="tertiary"):
+    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
+    if not offered.open:
+        return
+    with offered:
         for label, name, make in files:
             st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
 
 
 def style() -> None:
     """The few rules that Streamlit's theme has no setting for."""
-    st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")
+    st.html(Path(__file__).parent / "style.css")

@@ -22,7 +22,7 @@ from attention.app.session import (
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import Neighbours
 from attention.lessons import compare, cross, heads
-from attention.lessons.compare import OTHER, Sweep
+from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.pipeline import Result, Settings, compute
@@ -99,20 +99,21 @@ def _batch_of(settings: Settings, cross_settings: CrossSettings) -> Batch:
     return cross.compute_batch(settings, cross_settings, load_vectors)
 
 
-def compared_results() -> tuple[Result, Result] | None:
-    """The results of A and of B; None while the sentence has no words."""
-    if not tokenize(value_of("s")):
-        return None
-    return result_of(current_settings()), result_of(current_settings(OTHER))
+def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
+    """A beside B, or one sentence beside another, with the results of both.
 
-
-def paired_results() -> tuple[Result, Result] | None:
-    """The results of A for both sentences; None while either has no words."""
-    second = value_of("s2")
-    if not (tokenize(value_of("s")) and tokenize(second)):
+    None while a sentence has no words.
+    """
+    settings, pair = current_settings(), value_of("compare") == "pair"
+    second = value_of("s2") if pair else settings.s
+    if not (tokenize(settings.s) and tokenize(second)):
         return None
-    settings = current_settings()
-    return result_of(settings), result_of(dataclasses.replace(settings, s=second))
+    a = result_of(settings)
+    if pair:
+        b = result_of(dataclasses.replace(settings, s=second))
+        return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace), (a, b)
+    b = result_of(current_settings(OTHER))
+    return compare.of_settings(a.tokens, a.trace, b.trace), (a, b)
 
 
 def differences() -> list[str]:

@@ -2,56 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from attention.app import notes, widgets
-from attention.components.tokens import token_view
-from attention.pipeline import Result
+from attention.app import notes, results, session
+from attention.components.pictures import picture, place_of
+from attention.pipeline import Result, Settings
 
 
-def attention_of(
-    read: Callable[[], Result | None], caption: Callable[[Result], str] = lambda result: ""
-) -> None:
+def attention_of(result: Result, after: str = "") -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    read: gives the result, also when the fragment inside runs alone; caption: words under the
-    heatmap.
+    after: what the heatmap's caption ends with.
     """
-    result = read()
-    if result is None:
-        return
+    memory = result.memory
+    picture(
+        result.trace,
+        result.tokens,
+        result.known,
+        session.place(),
+        key="picture",
+        memory=None if memory is None else (memory.tokens, memory.known),
+        masks=result.masks,
+        head=result.head if result.layer.heads > 1 else None,
+        caption=("", after),
+    )
     notes.note_problems(result)
-    left, right = st.columns([5, 7], gap="large")
-    with left:
-        query = widgets.query_control(result)
-    with right:
-        _heatmap(read, query, caption)
-    with left:
-        memory = result.memory
-        token_view(
-            result.tokens,
-            result.known,
-            result.trace.weights,
-            result.trace.mask,
-            query,
-            widgets.choose_query,
-            key="tokens",
-            memory=None if memory is None else (memory.tokens, memory.known),
-        )
-        notes.note_masks(result, query)
     notes.note_head(result)
-    notes.weighted_sum_of(result, query)
-    notes.downloads(result, query)
+    _rest(result.settings, result.memory_text)
 
 
 @st.fragment
-def _heatmap(
-    read: Callable[[], Result | None], query: int, caption: Callable[[Result], str]
-) -> None:
-    """One stage of the computation as a heatmap."""
-    if result := read():
-        widgets.stage_of(result, query)
-        if words := caption(result):
-            st.caption(words)
+def _rest(settings: Settings, memory: str | None) -> None:
+    """What the server adds to the chosen token: the words nearest to it, and files."""
+    result = results.result_of(settings, memory)
+    place_of(session.place(), session.choose_place, key="place")
+    query = min(session.value_of("query"), len(result.tokens) - 1)
+    notes.nearest_words(result, query)
+    notes.downloads(result, query)

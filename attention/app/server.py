@@ -16,6 +16,7 @@ from streamlit.starlette import App
 
 from attention.app.results import neighbours
 from attention.components.answers import Gate
+from attention.components.base import serve
 
 MIDDLEWARE = [Middleware(Gate)]
 
@@ -25,6 +26,7 @@ def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
     neighbours("glove")
+    serve()
 
 
 @st.cache_resource(show_spinner=False)

@@ -9,6 +9,7 @@ from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
 from attention.app.pages import SHARED
+from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
@@ -117,3 +118,33 @@ def choose(name: str, value: Value) -> None:
         if value != every_setting()[name].default:
             st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
     st.session_state[name] = chosen
+    if name in st.session_state.get("beside", ()):
+        st.session_state["beside_is_old"] = True
+
+
+PLACE = ("query", "stage")
+
+
+def place() -> Place:
+    """Which query and stage the pictures show; they are chosen in the browser, see place.js.
+
+    values, and their defaults; turn: how many choices of the browser are known here.
+    """
+    return {
+        "turn": st.session_state.get("turn", 0),
+        "values": {name: value_of(name) for name in PLACE},
+        "defaults": {name: every_setting()[name].default for name in PLACE},
+    }
+
+
+def choose_place(chosen: dict[str, Any]) -> None:
+    """Take over what has been chosen in the browser, within a callback."""
+    st.session_state["turn"] = chosen["turn"]
+    for name in PLACE:
+        about, value = every_setting()[name], chosen["values"][name]
+        if about.problem(value):
+            continue
+        if value == about.default:
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = str(value)

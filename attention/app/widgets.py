@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from attention.app.links import every_setting
-from attention.app.notes import count_of, note
+from attention.app.notes import count_of
 from attention.app.pages import Page
 from attention.app.session import (
     applies,
@@ -25,15 +25,12 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.components.inputs import copy_link, examples, mask_grid
-from attention.components.pictures import heatmap
+from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import divisors, with_divisors
 from attention.core.variants import VARIANTS
-from attention.display import figures
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OTHER
-from attention.pipeline import Result
 
 EXAMPLES = (
     "the cat walks on the street",
@@ -44,7 +41,7 @@ EXAMPLES = (
 MAX_CLICKABLE = 32
 VARIANT_MENUS = ("variant", "heads_variant")
 
-choose_query, choose_head = (functools.partial(choose, name) for name in ("query", "head"))
+choose_head = functools.partial(choose, "head")
 
 
 def widget(
@@ -115,9 +112,7 @@ def _fitting(side: str) -> dict[str, Any]:
 
 def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
-    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
-        copy_link(key="copy_link")
+    widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
     words = f"{count_of(tokenize(value_of('s')))} · try"
     examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
 
@@ -180,36 +175,6 @@ def other_controls() -> None:
             widget(OTHER + name, width="content" if chosen else 190)
     if applies("cells", OTHER):
         cell_grid(sequence_tokens, f"{OTHER}cells")
-
-
-def query_control(result: Result) -> int:
-    """The chosen query's position, by a number box that lives in the address."""
-    last = len(result.tokens) - 1
-    widget("query", label="**Query token** · hover or click one")
-    wanted = int(value_of("query"))
-    if wanted > last:
-        note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
-    return min(wanted, last)
-
-
-def stage_of(result: Result, query: int, before: str = "") -> None:
-    """One stage of the computation as a heatmap; before: what its caption begins with."""
-    stages = tuple(result.trace.stages)
-    widget("stage", offered=stages, label_visibility="collapsed")
-    stage = value_of("stage")
-    if stage not in stages:
-        stage = every_setting()["stage"].default
-    keys = result.key_tokens if result.memory else None
-    heatmap(
-        result.trace,
-        stage,
-        result.tokens,
-        query,
-        key="weights_heatmap",
-        keys=keys,
-        masks=result.masks,
-    )
-    st.caption(before + figures.stage_words(stage, len(result.key_tokens)))
 
 
 def paint(

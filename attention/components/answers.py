@@ -39,6 +39,20 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_is_whole, value))
 
 
+def _is_moved(value: object) -> bool:
+    return (
+        isinstance(value, list) and len(value) == 2 and _is_whole(value[0]) and _is_number(value[1])
+    )
+
+
+def _is_place(value: object) -> bool:
+    match value:
+        case {"turn": turn, "values": {"query": query, "stage": stage, **other}, **more}:
+            known = _is_whole(turn) and _is_whole(query) and _is_text(stage)
+            return known and not other and not more
+    return False
+
+
 def _is_list(value: object, is_part: Callable[[Any], bool]) -> bool:
     return isinstance(value, list) and len(value) <= MAX_LIST and all(map(is_part, value))
 
@@ -61,13 +75,13 @@ def _is_paint(value: object) -> bool:
 # What each event of a component of ours may carry.
 SHAPES: dict[str, Callable[[object], bool]] = {
     "active": lambda value: _is_list(value, _is_whole),
-    "at": _is_number,
+    "at": _is_moved,
     "cell": _is_pair,
     "cells": _is_grid,
     "example": _is_whole,
     "head": _is_whole,
     "paint": _is_paint,
-    "query": _is_whole,
+    "place": _is_place,
 }
 
 

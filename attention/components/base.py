@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +15,62 @@ from torch import Tensor
 
 Renderer = Callable[..., Any]
 
-# plotly.js, as the plotly package ships it, served beside the app for the heatmap to load once.
-components.declare_component("plotly_js", path=str(Path(plotly.__file__).parent / "package_data"))
+BROWSER = Path(__file__).parent / "browser"
+
+
+def _contents(folder: Path) -> str:
+    """A name for what stands in a folder, another one after any change."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.*")):
+        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size} ".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+CONTENTS = _contents(BROWSER)
+
+
+def serve() -> str:
+    """Serve the modules, and plotly.js as its package ships it; gives the modules' address.
+
+    To be called while a server runs. The address changes with what is served, so that no browser
+    mixes a new release with what it has kept of an old one.
+    """
+    plotly_js = Path(plotly.__file__).parent / "package_data"
+    components.declare_component("plotly_js", path=str(plotly_js))
+    return components.declare_component(f"browser_{CONTENTS}", path=str(BROWSER)).name
+
+
+def _loader() -> str:
+    """The script that loads the modules, the same for each component."""
+    shared = sorted(file.relative_to(BROWSER).as_posix() for file in BROWSER.glob("shared/*.js"))
+    loader = (BROWSER / "loader.js").read_text("utf-8")
+    return loader.replace("{folder}", serve()).replace("{shared}", " ".join(shared))
+
+
+LOADER = _loader()
 
 
 def component(name: str, *, isolate_styles: bool = True) -> Renderer:
-    """The script and the style in the folder of that name, as a Streamlit component."""
-    folder = Path(__file__).parent / name
+    """The module and the style in the folder of that name, as a Streamlit component."""
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
-        css=(folder / "style.css").read_text("utf-8"),
-        js=(folder.parent / "shared.js").read_text("utf-8")
-        + (folder / "index.js").read_text("utf-8"),
+        css=(BROWSER / name / "style.css").read_text("utf-8"),
+        js=LOADER,
         isolate_styles=isolate_styles,
     )
     return renderer
 
 
-def message(header: dict[str, Any], *tensors: Tensor, rest: bytes = b"") -> bytes:
-    """A JSON header, then float32 tensors to the last bit, then bytes; shared.js reads it."""
+def message(
+    name: str, version: int, header: Mapping[str, object], *tensors: Tensor, rest: bytes = b""
+) -> bytes:
+    """A JSON header, then float32 tensors to the last bit, then bytes.
+
+    name, version: what the header is, as its type beside the component says; `decode` in
+    browser/shared/message.js reads it, and takes no other than the module there was written for.
+    """
     numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
-    header["floats"] = sum(map(len, numbers)) // 4
-    text = json.dumps(header).encode()
+    floats = sum(map(len, numbers)) // 4
+    text = json.dumps({"message": name, "version": version, "floats": floats, **header}).encode()
     return b"".join([len(text).to_bytes(4, "little"), text, *numbers, rest])

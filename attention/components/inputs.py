@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 from torch import Tensor
 
 from attention.components.answers import when
-from attention.components.base import component
+from attention.components.base import component, message
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
 _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
 _examples = component("examples")
 _copy_link = component("copy_link")
+
+
+class MaskGridHeader(TypedDict):
+    """What the mask grid is sent; so for each component below."""
+
+    tokens: list[str]
+    keys: list[str]
+    mask: list[list[int]]
 
 
 def mask_grid(
@@ -32,24 +41,30 @@ def mask_grid(
     """
 
     rows, columns = mask.shape
-    _mask_grid(
-        key=key,
-        data={
-            "tokens": list(tokens),
-            "keys": list(tokens if keys is None else keys),
-            "mask": mask.int().tolist(),
-        },
-        on_paint_change=when(
-            key,
-            "paint",
-            lambda paint: all(
-                row in range(rows) and column in range(columns) for row, column in paint["cells"]
-            ),
-            lambda paint: on_paint(
-                [(row, column) for row, column in paint["cells"]], paint["allowed"]
-            ),
+    header: MaskGridHeader = {
+        "tokens": list(tokens),
+        "keys": list(tokens if keys is None else keys),
+        "mask": mask.int().tolist(),
+    }
+    painted = when(
+        key,
+        "paint",
+        lambda paint: all(
+            row in range(rows) and column in range(columns) for row, column in paint["cells"]
         ),
+        lambda paint: on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"]),
     )
+    _mask_grid(key=key, data=message("mask_grid", 1, header), on_paint_change=painted)
+
+
+class NumberGridHeader(TypedDict):
+    name: str
+    cells: list[list[str]]
+    wrong: str
+    row: int | None  # where it is wrong
+    column: int | None
+    resizable: bool
+    most: int  # cells there may be
 
 
 def number_grid(
@@ -67,20 +82,28 @@ def number_grid(
     is wrong with the whole matrix, in the caller's words.
     """
     lines = [cells(line) for line in text.strip().strip(";").split(";")]
-    place: dict[str, int | None] = {"row": None, "column": None}
+    row, column = None, None
     try:
         read_matrix(text)
     except MatrixError as error:
-        wrong, place = str(error), {"row": error.row, "column": error.column}
+        wrong, row, column = str(error), error.row, error.column
 
     def edited(grid: list[list[str]]) -> None:
         on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
 
     shown = max(MAX_CELLS, sum(map(len, lines)))
-    data = {"name": name, "cells": lines, "wrong": wrong, "resizable": resizable, **place}
+    header: NumberGridHeader = {
+        "name": name,
+        "cells": lines,
+        "wrong": wrong,
+        "row": row,
+        "column": column,
+        "resizable": resizable,
+        "most": MAX_CELLS,
+    }
     _number_grid(
         key=key,
-        data={**data, "most": MAX_CELLS},
+        data=message("number_grid", 1, header),
         on_cells_change=when(key, "cells", lambda grid: sum(map(len, grid)) <= shown, edited),
         width="content",
     )
@@ -91,13 +114,19 @@ def _one_cell(typed: str) -> str:
     return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
 
 
+class ExamplesHeader(TypedDict):
+    words: str
+    texts: list[str]
+
+
 def examples(
     words: str, texts: Sequence[str], on_choose: Callable[[int], None], *, key: str
 ) -> None:
     """After some words, things to try; on_choose gets the position of the one clicked."""
 
+    header: ExamplesHeader = {"words": words, "texts": list(texts)}
     chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
-    _examples(key=key, data={"words": words, "texts": list(texts)}, on_example_change=chosen)
+    _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
 
 
 def copy_link(*, key: str) -> None:

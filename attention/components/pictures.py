@@ -3,63 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
-import numpy
+import streamlit as st
 import torch
 from torch import Tensor
 
 from attention.components.answers import when
 from attention.components.base import component, message
-from attention.core import analysis
-from attention.core.analysis import Terms
 from attention.core.functional import Trace
 from attention.display import figures
-from attention.display.captions import MASK_NAMES, mask_bits
+from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
+from attention.display.figures import StagesOfHeatmap
 from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
 from attention.lessons.heads import PLAIN_DOTS
 
-_heatmap = component("heatmap", isolate_styles=False)
-_weighted_sum = component("weighted_sum")
+PARTS = ("lines", "heatmap", "sum")
+
+_picture = component("picture", isolate_styles=False)
+_place = component("place")
 _matrices = component("matrices")
 _head_grid = component("head_grid")
 _comparison = component("comparison")
 _sweep = component("sweep")
 
 
-def heatmap(
+class Place(TypedDict):
+    """What is chosen in the pictures of a page, and how many choices of the browser that knows."""
+
+    turn: int
+    values: dict[str, Any]
+    defaults: dict[str, Any]
+
+
+class PictureHeader(StagesOfHeatmap):
+    """What the picture is sent besides numbers; so for each component below."""
+
+    place: Place
+    parts: list[str]
+    rows: int
+    columns: int
+    width: int
+    tokens: list[str]
+    known: list[bool]
+    keys: list[str] | None
+    keysKnown: list[bool] | None
+    scale: float
+    sent: list[str]  # whose numbers follow
+    head: int | None
+    masks: list[str]
+    emptyRow: str
+    caption: dict[str, str]
+
+
+def picture(
     trace: Trace,
-    stage: str,
     tokens: Sequence[str],
-    query: int,
+    known: Sequence[bool],
+    place: Place,
     *,
     key: str,
-    keys: Sequence[str] | None = None,
+    parts: Sequence[str] = PARTS,
+    memory: tuple[Sequence[str], Sequence[bool]] | None = None,
     masks: Mapping[str, Tensor] | None = None,
+    head: int | None = None,
+    caption: tuple[str, str] = ("", ""),
 ) -> None:
-    """`figures.heatmap`, drawn by plotly.js without the detour of a Plotly chart of Streamlit's.
+    """One attention as a picture whose parts all show the same query, from a trace of one head.
 
-    That one is built anew on every change, twice, from numbers as text; here plotly.js changes
-    what stands, from the numbers' own bytes. Hovering tells query, key, score, scaled, weight,
-    and which mask hides the cell.
-    keys: the tokens across, None = those of the queries; masks: those in force, by name.
+    parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
+    query as a weighted sum. place: which query and stage are chosen, see `place_of`; they change
+    in the browser, which has all numbers already. memory: the tokens of the keys and which are
+    known, None where they are those of the queries; masks: those in force, by name; head: which
+    one of several the trace is of; caption: what the heatmap's begins and ends with.
     """
-    z, data, layout = figures.heatmap_parts(trace, stage, tokens, query, keys)
-    rows, columns = z.shape
-    bits = analysis.entropy_bits(trace.weights).tolist() if stage == "weights" else None
-    header = {
-        "data": data,
-        "layout": layout,
-        "rows": rows,
-        "columns": columns,
-        "tokens": list(tokens),
-        "keys": None if keys is None else list(keys),
-        "scale": trace.scale,
-        "stage": stage,
-        "entropy": bits,
-        "room": figures.ENTROPY_DOMAIN,
-        "masks": [MASK_NAMES[name] for name in masks or {}],
-    }
+    keys = None if memory is None else list(memory[0])
     sent = {"scores": trace.scores, "weights": trace.weights}
     if trace.bias is not None:
         sent["scaled"] = trace.scaled
@@ -67,33 +86,61 @@ def heatmap(
         sent["masked"] = trace.logits
     if trace.mixed_weights is not None:
         sent["mixed"] = trace.mixed_weights
-    header["sent"] = list(sent)
-    hidden = mask_bits(masks or {}, z.shape) if numpy.isnan(z).any() else torch.zeros(z.shape)
-    rest = hidden.to(torch.uint8).numpy().tobytes()
-    _heatmap(key=key, data=message(header, *sent.values(), rest=rest))
-
-
-def weighted_sum(terms: Terms, output: Tensor, *, key: str) -> None:
-    """One weighted sum as a table: one row per key, its weight as a bar, its term as a strip.
-
-    terms: rows that sum to output (d_v,). Colours saturate where 3 % of the numbers lie beyond.
-    """
-    rows = torch.cat([terms.terms, output[None]])
-    _weighted_sum(
-        key=key,
-        data=message(
-            {
-                "keys": terms.keys,
-                "positions": terms.positions,
-                "weights": terms.weights.tolist(),
-                "columns": terms.numbers,
-                "width": rows.shape[1],
-                "most": float(rows.abs().flatten().quantile(0.97)) or 1.0,
-                "length": float(output.norm()),
-            },
-            rows,
-        ),
+    if "sum" in parts:
+        sent |= {"values": trace.values, "output": trace.output}
+    rows, columns = trace.scores.shape
+    header: PictureHeader = {
+        **figures.heatmap_of_stages(trace, tokens, keys),
+        "place": place,
+        "parts": list(parts),
+        "rows": rows,
+        "columns": columns,
+        "width": trace.values.shape[-1],
+        "tokens": list(tokens),
+        "known": list(known),
+        "keys": keys,
+        "keysKnown": None if memory is None else list(memory[1]),
+        "scale": trace.scale,
+        "sent": list(sent),
+        "head": head,
+        "masks": [MASK_NAMES[name] for name in masks or {}],
+        "emptyRow": EMPTY_ROW,
+        "caption": {"before": caption[0], "after": caption[1]},
+    }
+    hidden = mask_bits(masks or {}, (rows, columns))
+    _picture(
+        key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes())
     )
+
+
+def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
+    """Tells the server what is chosen in the pictures of a page, and them what a link says.
+
+    Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
+    """
+    _place(key=key, data=place, on_place_change=when(key, "place", lambda chosen: True, on_choose))
+
+
+class MatrixHeader(TypedDict):
+    name: str
+    rows: int
+    columns: int
+    rowNames: list[str]
+    columnNames: list[str]
+    kind: str
+    lights: str
+    masked: bool
+    most: float
+    hidden: bool
+
+
+class MatricesHeader(TypedDict):
+    parts: list[MatrixHeader]
+    joins: list[str]
+    chosen: tuple[int, int] | None
+    hidden: bool
+    pickable: bool
+    written: NotRequired[int]
 
 
 def matrices(
@@ -113,7 +160,8 @@ def matrices(
     columns numbers are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
-    headers, numbers = [], []
+    headers: list[MatrixHeader] = []
+    numbers = []
     for matrix in shown:
         kept_back = hidden and matrix is shown[-1]
         cells = matrix.numbers.detach().float()
@@ -139,7 +187,14 @@ def matrices(
             cells = torch.zeros_like(cells)
         numbers.append(cells.flatten())
 
-    header = {
+    rows, columns = shown[-1].numbers.shape
+    picked = when(
+        key,
+        "cell",
+        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
+        lambda cell: on_choose and on_choose(*cell),
+    )
+    header: MatricesHeader = {
         "parts": headers,
         "joins": [part for part in parts if isinstance(part, str)],
         "chosen": chosen,
@@ -148,14 +203,17 @@ def matrices(
     }
     if written is not None:
         header["written"] = written
-    rows, columns = shown[-1].numbers.shape
-    picked = when(
-        key,
-        "cell",
-        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
-        lambda cell: on_choose and on_choose(*cell),
-    )
-    _matrices(key=key, data=message(header, *numbers), on_cell_change=picked)
+    _matrices(key=key, data=message("matrices", 1, header, *numbers), on_cell_change=picked)
+
+
+class HeadGridHeader(TypedDict):
+    heads: int
+    rows: int
+    columns: int
+    block: int
+    tokens: int
+    saturated: bool
+    chosen: int
 
 
 def head_grid(
@@ -174,7 +232,7 @@ def head_grid(
     """
     heads, rows, columns = dots.shape
 
-    header = {
+    header: HeadGridHeader = {
         "heads": heads,
         "rows": rows,
         "columns": columns,
@@ -183,25 +241,32 @@ def head_grid(
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
     }
-    _head_grid(
-        key=key,
-        data=message(header, rest=dots.numpy().tobytes()),
-        on_head_change=when(key, "head", lambda chosen: chosen in range(heads), on_choose),
-    )
+    data = message("head_grid", 1, header, rest=dots.numpy().tobytes())
+    chosen = when(key, "head", lambda wanted: wanted in range(heads), on_choose)
+    _head_grid(key=key, data=data, on_head_change=chosen)
+
+
+class ComparisonHeader(TypedDict):
+    size: int
+    names: list[str]
+    changed: list[bool]
+    both: list[bool]
+    absent: list[list[bool]]
+    titles: list[str]
+    place: Place
 
 
 def comparison(
     compared: Comparison,
     titles: Sequence[str],
-    query: int,
-    on_select: Callable[[int], None],
+    place: Place,
     *,
     key: str,
 ) -> None:
     """Two heatmaps of weights, their difference, and how far each row diverges.
 
-    titles: of the three heatmaps; query: the chosen row. What is hidden is hatched. Pointing at a
-    cell tells its numbers on both sides; a click or the arrow keys call on_select with a row.
+    titles: of the three heatmaps; place: as in `picture`. What is hidden is hatched. Pointing at a
+    cell tells its numbers on both sides; a click or the arrow keys choose a row.
     """
     absent = [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []]
     sides = (
@@ -212,60 +277,69 @@ def comparison(
         )
     )
 
-    header = {
+    header: ComparisonHeader = {
         "size": len(compared.names),
         "names": list(compared.names),
         "changed": compared.changed.tolist(),
         "both": (compared.in_a & compared.in_b).tolist(),
         "absent": absent,
         "titles": list(titles),
-        "query": query,
+        "place": place,
     }
-    size = len(compared.names)
-    _comparison(
-        key=key,
-        data=message(header, *sides, compared.divergence.float()),
-        on_query_change=when(key, "query", lambda row: row in range(size), on_select),
-    )
+    data = message("comparison", 1, header, *sides, compared.divergence.float())
+    _comparison(key=key, data=data)
+
+
+class SweepHeader(TypedDict):
+    kind: str
+    size: int
+    names: list[str]
+    values: Sequence[float]
+    at: float
+    turn: int
+    shown: Sequence[float]
+    dots: int
+    biased: bool
+    place: Place
 
 
 def sweep(
     swept: Sweep,
     names: Sequence[str],
-    query: int,
+    place: Place,
     on_release: Callable[[float], None],
-    on_select: Callable[[int], None],
     *,
     key: str,
 ) -> None:
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
-    query: the chosen row, shown in numbers. on_release gets the value the slider is left at, and
-    on_select a row, by click or arrow keys.
+    place: as in `picture`; its row is shown in numbers. on_release gets the value the slider is
+    left at. The browser counts the values it sends, and keeps its own until the last one it sent
+    has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
+    turns, first, last = f"{key}_turn", swept.values[0], swept.values[-1]
 
-    header = {
+    def released(answer: tuple[int, float]) -> None:
+        st.session_state[turns], value = answer
+        if first <= value <= last:
+            on_release(float(value))
+
+    header: SweepHeader = {
         "kind": swept.kind,
         "size": len(names),
         "names": list(names),
         "values": swept.values,
         "at": swept.at,
+        "turn": st.session_state.get(turns, 0),
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,
-        "query": query,
+        "place": place,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
-    first, last = swept.values[0], swept.values[-1]
     _sweep(
         key=key,
-        data=message(header, *numbers, rest=swept.dots.numpy().tobytes()),
-        on_at_change=when(
-            key,
-            "at",
-            lambda value: first <= value <= last,
-            lambda value: on_release(float(value)),
-        ),
-        on_query_change=when(key, "query", lambda row: row in range(len(names)), on_select),
+        data=message("sweep", 1, header, *numbers, rest=swept.dots.numpy().tobytes()),
+        on_at_change=when(key, "at", lambda answer: True, released),
     )

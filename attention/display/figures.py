@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy
 import plotly.graph_objects as go
@@ -24,6 +24,8 @@ STAGE_WORDS = {
     "weights": "After the softmax each row sums to 1. Entropy says how spread out it is.",
     "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
 }
+
+WHERE_MASKED = ("masked", "weights", "mixed")
 
 SEQUENTIAL = (
     "#f5f9fd", "#e2edf8", "#cbdff1", "#abcfe6", "#82bbdb",
@@ -130,7 +132,7 @@ def heatmap_parts(
     labels = positioned(tokens)
     z = trace.stages[stage].numpy()
     masked = numpy.zeros(z.shape, dtype=bool)
-    if trace.mask is not None and stage in ("masked", "weights", "mixed"):
+    if trace.mask is not None and stage in WHERE_MASKED:
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
 
@@ -164,6 +166,46 @@ def heatmap_parts(
         data.append(profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"})
         layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
     return z, data, layout
+
+
+class StagesOfHeatmap(TypedDict):
+    """What a heatmap is drawn from besides its numbers, ready for JSON.
+
+    heat, layout: of the cells and around them, for plotly; beside: traces for the entropy of many
+    rows; room: where that stands; stages: of each its colour range and what it shows, in words.
+    """
+
+    heat: dict[str, Any]
+    layout: dict[str, Any]
+    beside: list[dict[str, Any]]
+    room: list[float]
+    entropy: list[float]
+    stages: dict[str, dict[str, Any]]
+
+
+def heatmap_of_stages(
+    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
+) -> StagesOfHeatmap:
+    """What a page draws `heatmap` from for any stage, without the numbers."""
+    _, (heat, *beside), layout = heatmap_parts(trace, "weights", tokens, 0, keys)
+    del layout["shapes"], heat["zmin"], heat["zmax"]
+    n_keys = trace.scores.shape[1]
+    quantile = colour_quantile(n_keys)
+    stages = {}
+    for name, numbers in trace.stages.items():
+        masked = trace.mask is not None and name in WHERE_MASKED
+        seen = numbers[trace.mask] if masked else numbers
+        shades = colours(seen.numpy(), diverging=name != "weights", quantile=quantile)
+        diverging = shades.pop("autocolorscale", False)
+        stages[name] = shades | {"diverging": diverging, "words": stage_words(name, n_keys)}
+    return {
+        "heat": heat,
+        "layout": layout,
+        "beside": beside,
+        "room": ENTROPY_DOMAIN,
+        "entropy": analysis.entropy_bits(trace.weights).tolist(),
+        "stages": stages,
+    }
 
 
 def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
@@ -434,7 +476,10 @@ def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]
     not leave all others pale.
     """
     sizes = numpy.abs(z[numpy.isfinite(z)])
-    most = float(numpy.quantile(sizes, quantile)) if sizes.size else 0.0
+    if quantile < 1 and sizes.size:
+        most = float(numpy.quantile(sizes, quantile))
+    else:
+        most = float(sizes.max(initial=0))
     most = most or 1.0
     if diverging:
         return {"zmin": -most, "zmax": most, "autocolorscale": True}

@@ -23,9 +23,13 @@ import streamlit as st
 
 from attention.app import frame, session, widgets
 
-frame.inside(__file__)
-widgets.widget("lumps")
-st.text(f"{session.value_of('lumps')} lumps, {session.value_of('milk')}")
+
+def tea() -> None:
+    widgets.widget("lumps")
+    st.text(f"{session.value_of('lumps')} lumps, {session.value_of('milk')}")
+
+
+frame.show(__file__, tea)
 '''
 
 

@@ -1,0 +1,236 @@
+import { cellAt, chooseByKeys } from "../shared/choosing.js"
+import { inkOn, palette, ramp } from "../shared/colours.js"
+import { follow, make, makeName, place, under, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
+import { fixed, inFull, roomFor } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @import { Numbers, Scale } from "../shared/painter.js"
+    @typedef {{ size: number, names: string[], changed: boolean[], both: boolean[],
+      absent: boolean[][], titles: string[] }} Content
+    @typedef {{ bars: boolean, legend: HTMLElement, box: HTMLElement, canvas: HTMLCanvasElement,
+      written?: HTMLCanvasElement, chosen: HTMLElement, pointed: HTMLElement }} Shown
+    @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { content: Content, cells: Numbers[],
+      bits: Float32Array, shown: Shown[], outline: string, width: number, side: number, cell: number }} View */
+
+const MOST_SIDE = 400
+const LARGEST_CELL = 64
+const LEAST_LABEL = 13
+const LEAST_LINED = 8
+const LEAST_WRITTEN = 34
+const BARS = 124
+const BETWEEN = 20
+const WIDE = 680
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement }) {
+  const { numbers, place: standing, ...content } = decode(data, "comparison", 1)
+  const view = viewIn(parentElement, build)
+  const cells = content.size ** 2
+  const [a, b] = [numbers.subarray(0, cells), numbers.subarray(cells, 2 * cells)]
+  view.content = content
+  view.cells = [a, b, difference(a, b, content)]
+  view.bits = numbers.subarray(2 * cells)
+  draw(view)
+  adopt(standing)
+}
+
+/** What is hidden on one side has weight 0 there; what is hidden on both, or has no other side,
+    is no number.
+    @type {(a: Numbers, b: Numbers, content: Pick<Content, "size" | "both">) => Float64Array} */
+export function difference(a, b, { size, both }) {
+  const cells = new Float64Array(size * size)
+  for (let cell = 0; cell < cells.length; cell++) {
+    const paired = both[Math.floor(cell / size)] && both[cell % size]
+    const masked = Number.isNaN(a[cell]) && Number.isNaN(b[cell])
+    cells[cell] = !paired || masked ? Number.NaN : (b[cell] || 0) - (a[cell] || 0)
+  }
+  return cells
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const row = make("div", "row", frame, { tabIndex: 0, role: "application" })
+  const readout = make("p", "readout", frame, { role: "status" })
+  Object.assign(view, { frame, row, readout })
+  const held = () => where(view.content.size).held
+  const pick = (/** @type {number} */ query) => choose("query", query)
+  chooseByKeys(row, () => [held(), view.content.size], pick)
+  row.addEventListener("pointermove", (event) => {
+    const [query, key] = pointedAt(view, event)
+    pointAt(query === undefined ? null : { query, key: key ?? null })
+  })
+  row.addEventListener("pointerleave", () => pointAt(null))
+  row.addEventListener("click", (event) => {
+    const name = under(event, ".down span")
+    const [at] = name
+      ? [[...(name.parentNode?.children ?? [])].indexOf(name)]
+      : pointedAt(view, event)
+    if (at !== undefined) pick(at)
+  })
+  follow(view, parent, draw)
+  whenMoved(frame, () => view.content && mark(view))
+}
+
+/** @type {(view: View, event: PointerEvent | MouseEvent) => [number?, number?]} */
+function pointedAt({ shown, content: { size } }, event) {
+  const picture = shown.find(({ box }) => box === under(event, ".box"))
+  if (!picture) return []
+  const [row, column] = cellAt(event, picture.canvas.getBoundingClientRect(), size, size)
+  return picture.bars ? [row] : [row, column]
+}
+
+/** Elements are made anew only when names or the room for them change; numbers alone are painted
+    over.
+    @type {(view: View) => void} */
+function draw(view) {
+  const { size, names, changed, titles } = view.content
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  const outline = JSON.stringify([names, changed, titles, view.width])
+  if (outline !== view.outline) lay(view)
+  view.outline = outline
+  const most = greatest(view.cells[0], view.cells[1])
+  const widest = greatest(view.cells[2])
+  for (const [index, shown] of view.shown.entries()) {
+    if (shown.bars) drawBars(view, shown)
+    else if (index < 2) paint(view, shown, view.cells[index], [0, most], "sequential")
+    else paint(view, shown, view.cells[index], [-widest, widest], "diverging")
+  }
+  const sizes = `${size} queries down, ${size} keys across`
+  view.row.ariaLabel = `${titles.join(", ")}: ${sizes}. Arrow keys choose a query.`
+  mark(view)
+}
+
+/** The greatest size of all numbers, or 1 where there is none.
+    @type {(...lists: Numbers[]) => number} */
+export function greatest(...lists) {
+  let most = 0
+  for (const list of lists) for (const number of list) most = Math.max(most, Math.abs(number) || 0)
+  return most || 1
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { size, names, changed, titles } = view.content
+  const wide = view.width > WIDE
+  const beside = (/** @type {number} */ room) =>
+    wide ? (view.width - BARS - 3 * BETWEEN - room - 16) / 3 : view.width - room - 8
+  const fit = (/** @type {number} */ room) => Math.min(MOST_SIDE, LARGEST_CELL * size, beside(room))
+  const labelled = fit(roomFor(names)) / size >= LEAST_LABEL
+  const room = labelled ? roomFor(names) : 0
+  view.side = Math.max(1, Math.floor(fit(room)))
+  view.cell = view.side / size
+  view.row.replaceChildren()
+  view.shown = [...titles, "divergence"].map((title, index) => {
+    const bars = index === titles.length
+    const figure = make("figure", "", view.row)
+    const caption = make("figcaption", "", figure)
+    make("b", "", caption, { textContent: title })
+    const legend = make("span", "legend", caption)
+    if (labelled) label(make("div", "across", figure), bars ? [] : names, changed)
+    if (labelled && (index === 0 || !wide) && !bars) {
+      const down = make("div", "down", figure)
+      place(down, { width: room })
+      label(down, names, changed)
+    }
+    const box = make("div", bars ? "box" : "box cells", figure)
+    place(box, { width: bars ? BARS : view.side, height: view.side })
+    const canvas = make("canvas", "", box, { ariaHidden: "true" })
+    if (bars) return { bars, legend, box, canvas, ...marks(box) }
+    canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
+    place(make("div", "lines", box, { hidden: view.cell < LEAST_LINED }), { "--cell": view.cell })
+    if (view.cell < LEAST_WRITTEN) return { bars, legend, box, canvas, ...marks(box) }
+    const written = make("canvas", "written", box, { ariaHidden: "true" })
+    return { bars, legend, box, canvas, written, ...marks(box) }
+  })
+}
+
+/** @type {(box: HTMLElement) => Pick<Shown, "chosen" | "pointed">} */
+function marks(box) {
+  return { chosen: make("div", "chosen", box), pointed: make("div", "pointed", box) }
+}
+
+/** @type {(edge: HTMLElement, names: string[], changed: boolean[]) => void} */
+function label(edge, names, changed) {
+  for (const [index, name] of names.entries())
+    makeName("span", changed[index] ? "changed" : "", edge, name)
+}
+
+/** @type {(view: View, shown: Shown, cells: Numbers, scale: Scale, kind: string) => void} */
+function paint(view, { canvas, written, legend }, cells, scale, kind) {
+  const colours = palette(view.frame, kind)
+  const pixels = paintNumbers(canvas, view.content.size, cells, scale, ramp(colours))
+  if (written) write(view, written, cells, pixels)
+  legend.style.setProperty("--shades", colours.join(","))
+  const [low, high] = scale.map((end) => (end === 0 ? "0" : fixed(end, 2)))
+  legend.replaceChildren(low, make("i", ""), high)
+  countDrawing(canvas)
+}
+
+/** Cells with room for it hold their numbers.
+    @type {(view: View, canvas: HTMLCanvasElement, cells: Numbers, pixels: Uint32Array) => void} */
+function write({ frame, content: { size }, side, cell: width }, canvas, cells, pixels) {
+  const context = sharp(canvas, side, side)
+  const [digits, height] = width >= 44 ? [3, 12] : [2, 11]
+  context.font = `${height}px ${getComputedStyle(frame).fontFamily}`
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  for (const [cell, number] of cells.entries()) {
+    if (Number.isNaN(number)) continue
+    const [row, column] = [Math.floor(cell / size), cell % size]
+    context.fillStyle = inkOn(pixels[cell])
+    context.fillText(fixed(number, digits), (column + 0.5) * width, (row + 0.5) * width)
+  }
+}
+
+/** How far the rows of A and B diverge, 0 to 1 bit, beside the rows themselves.
+    @type {(view: View, shown: Shown) => void} */
+function drawBars({ frame, side, cell, bits: all }, { canvas, legend }) {
+  const context = sharp(canvas, BARS, side)
+  const thick = Math.max(1, Math.min(14, cell * 0.6))
+  context.fillStyle = getComputedStyle(frame).getPropertyValue("--st-primary-color")
+  context.globalAlpha = 0.18
+  context.fillRect(0, 0, BARS, side)
+  context.globalAlpha = 1
+  for (const [row, bits] of all.entries())
+    if (bits > 0)
+      context.fillRect(0, (row + 0.5) * cell - thick / 2, Math.max(1, bits * BARS), thick)
+  legend.textContent = "0 – 1 bit"
+}
+
+/** The chosen row, and the cell that is pointed at, the same in all pictures, with its numbers.
+    @type {(view: View) => void} */
+function mark({ shown, cell, content, cells, bits, readout }) {
+  const { held, query, key } = where(content.size)
+  for (const { chosen, pointed, bars } of shown) {
+    place(chosen, { top: held * cell, height: cell })
+    pointed.hidden = key === null || bars
+    if (key !== null)
+      place(pointed, { top: query * cell, left: key * cell, width: cell, height: cell })
+  }
+  readout.textContent = words(content, cells, bits, query, key ?? undefined)
+}
+
+/** What is said of a cell, or without a column of a whole row.
+    @type {(content: Content, cells: Numbers[], bits: Numbers, row: number, column?: number) => string} */
+export function words({ size, names, titles, both, absent }, cells, bits, row, column) {
+  const name = `“${names[row]}”`
+  if (column === undefined) {
+    const none = Number.isNaN(bits[row])
+    const diverge = none ? "has no divergence" : `diverges by ${inFull(bits[row])} bits`
+    return `${name} ${diverge}. Point at a cell for its numbers; click to choose its row.`
+  }
+  const told = cells.map((list, index) => {
+    const value = list[row * size + column]
+    if (!Number.isNaN(value))
+      return `${titles[index]} ${index === 2 && value > 0 ? "+" : ""}${inFull(value)}`
+    const unpaired = index === 2 && !(both[row] && both[column])
+    const missing = absent[index]?.[row] || absent[index]?.[column] || unpaired
+    return `${titles[index]} ${missing ? "—" : "masked"}`
+  })
+  return `${name} to “${names[column]}”: ${told.join(" · ")}`
+}

@@ -1,0 +1,160 @@
+import { palette, ramp } from "../shared/colours.js"
+import { childrenOf, follow, make, place, settle, under, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ heads: number, rows: number, columns: number, block: number, tokens: number,
+      saturated: boolean, chosen: number, rest: Uint8Array }} Content
+    @typedef {{ across: number, side: number, height: number }} Layout
+    @typedef {Record<"frame" | "box" | "tiles" | "caption", HTMLElement> & { content: Content,
+      canvas: HTMLCanvasElement, width: number, layout: Layout, choose: (head: number) => void }} View */
+
+const GAP = 8
+const LABEL = 20
+const MOST_HEIGHT = 470
+const LARGEST = 230
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "head_grid", 1)
+  const view = viewIn(parentElement, build)
+  view.content = content
+  view.choose = (head) => setTriggerValue("head", head)
+  draw(view)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const box = make("div", "box", frame)
+  const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
+  const label = "Heads; arrow keys move"
+  const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
+  const caption = make("p", "caption", frame)
+  Object.assign(view, { frame, box, canvas, tiles, caption })
+  tiles.addEventListener("click", (event) => {
+    const tile = under(event, "button")
+    if (tile) choose(view, childrenOf(tiles).indexOf(tile))
+  })
+  tiles.addEventListener("keydown", (event) => {
+    const { heads, chosen } = view.content
+    const next = headAfter(event.key, chosen, heads, view.layout.across)
+    if (next === undefined) return
+    event.preventDefault()
+    if (next < 0 || next >= heads) return
+    childrenOf(tiles)[next].focus()
+    choose(view, next)
+  })
+  follow(view, parent, draw)
+}
+
+/** The head that a key leads to; it may lie beyond the last one.
+    @type {(key: string, at: number, heads: number, across: number) => number | undefined} */
+export function headAfter(key, at, heads, across) {
+  const beside = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: heads - 1 }
+  const places = { ...beside, ArrowUp: at - across, ArrowDown: at + across }
+  return Object.hasOwn(places, key) ? places[/** @type {keyof typeof places} */ (key)] : undefined
+}
+
+/** As large as fits a screen, in as many columns as that takes; no dot ever shares a pixel.
+    @type {(content: Pick<Content, "heads" | "rows" | "columns">, width: number) => Layout} */
+export function layoutOf({ heads, rows, columns }, width) {
+  const least = Math.max(rows, columns, 40)
+  /** @type {Layout | undefined} */
+  let best
+  for (let across = 1; across <= heads; across++) {
+    const side = Math.min(LARGEST, Math.floor((width - GAP * (across - 1)) / across))
+    const height = Math.ceil(heads / across) * (side + LABEL + GAP) - GAP
+    if (best && side < least) break
+    if (!best || best.height > MOST_HEIGHT) best = { across, side, height }
+  }
+  return best ?? { across: 1, side: 0, height: 0 }
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { heads, rows, columns, chosen, rest } = view.content
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  view.layout = layoutOf(view.content, view.width)
+  const { across, side, height } = view.layout
+  const width = across * (side + GAP) - GAP
+  place(view.box, { width, height })
+  place(view.canvas, { width, height })
+  const context = sharp(view.canvas, width, height)
+  const dots = view.canvas.width / width
+  context.resetTransform()
+  context.imageSmoothingEnabled = false
+  const shades = ramp(palette(view.frame, "sequential"))
+  const small = make("canvas", "")
+  for (let head = 0; head < heads; head++) {
+    const bytes = rest.subarray(head * rows * columns, (head + 1) * rows * columns)
+    paintNumbers(small, columns, bytes, [0, 255], shades)
+    const [left, top] = corner(view.layout, head)
+    const [x, y, wide] = [left, top + LABEL, side].map((length) => Math.round(length * dots))
+    context.drawImage(small, x, y, wide, wide)
+  }
+  countDrawing(view.canvas)
+  lay(view)
+  mark(view, chosen)
+  view.caption.textContent = words(view.content)
+}
+
+/** @type {(layout: Layout, head: number) => [number, number]} */
+export function corner({ across, side }, head) {
+  return [(head % across) * (side + GAP), Math.floor(head / across) * (side + LABEL + GAP)]
+}
+
+/** @type {(view: View) => void} */
+function lay({ frame, tiles, layout, content: { heads } }) {
+  const hues = palette(frame, "categorical")
+  if (tiles.children.length !== heads)
+    tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
+  for (const [head, tile] of childrenOf(tiles).entries()) {
+    const [left, top] = corner(layout, head)
+    place(tile, { left, top, width: layout.side, height: layout.side + LABEL })
+    tile.style.setProperty("--hue", hues[head % hues.length])
+  }
+}
+
+/** @type {(head: number) => HTMLElement} */
+function makeTile(head) {
+  const tile = make("button", "", null, {
+    type: "button",
+    role: "radio",
+    ariaLabel: `Head ${head}`,
+  })
+  const name = make("span", "", tile)
+  make("i", "", name)
+  name.append(`${head}`)
+  make("b", "", tile)
+  return tile
+}
+
+/** @type {(view: View, chosen: number) => void} */
+function mark(view, chosen) {
+  view.content.chosen = chosen
+  for (const [head, tile] of childrenOf(view.tiles).entries()) {
+    tile.ariaChecked = String(head === chosen)
+    tile.tabIndex = head === chosen ? 0 : -1
+  }
+}
+
+/** @type {(content: Pick<Content, "block" | "tokens" | "saturated">) => string} */
+export function words({ block, tokens, saturated }) {
+  const many = `the greatest of ${block} × ${block} weights, so that no strong one is lost`
+  const dot = block === 1 ? "one weight" : many
+  const darkest = saturated
+    ? "the few greatest of a head share the last colour"
+    : "the last colour is a head's greatest weight"
+  const sizes = `Queries down, keys across, ${tokens} tokens`
+  return `${sizes}. One dot is ${dot}; ${darkest}.`
+}
+
+/** @type {(view: View, head: number) => void} */
+function choose(view, head) {
+  if (head === view.content.chosen) return
+  mark(view, head)
+  settle(view, 40, () => view.choose(head))
+}

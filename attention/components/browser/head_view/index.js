@@ -1,0 +1,324 @@
+import { listenToQueries, markQueries } from "../shared/choosing.js"
+import { palette } from "../shared/colours.js"
+import * as elements from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, pencil } from "../shared/painter.js"
+import { adopt, pointAt, whenMoved, where } from "../shared/place.js"
+import { named } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @import { Standing } from "../shared/place.js"
+    @typedef {{ tokens: string[], known: boolean[], heads: number, whole: boolean, active: number[],
+      query: number, place: Standing, numbers: Float32Array }} Content
+    @typedef {Record<"frame" | "bar" | "scroll" | "queries" | "keys" | "summary", HTMLElement>} Parts
+    @typedef {Record<"lines" | "dots", HTMLCanvasElement>} Pictures
+    @typedef {Parts & Pictures & { content: Content, active: Set<number>, before: Set<number> | null,
+      names: string, options: HTMLElement[], hues: string[], lit: number, held: number, most: number, pitch: number, start: number, toggling: number,
+      send: (active: number[]) => void }} View */
+
+const MOST_FAINT = 32
+const FAINT_LEVELS = 4
+const MOST_TOLD = 12
+const HINT = "Click a head to turn it on or off, double-click to keep it alone."
+const { make } = elements
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  /** @type {Content} */
+  const content = decode(data, "head_view", 1)
+  const view = elements.viewIn(parentElement, build)
+  view.send = (active) => setTriggerValue("active", active)
+  const names = JSON.stringify([content.tokens, content.known])
+  view.content = content
+  view.active = new Set(content.active)
+  elements.afterPaint(() => {
+    if (view.names !== names) write(view)
+    view.names = names
+    view.held = -1
+    chips(view)
+    adopt(content.place)
+    show(view)
+  })
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const bar = make("div", "chips", frame, { role: "group", ariaLabel: "Heads drawn" })
+  make("p", "hint", frame, { textContent: HINT })
+  const titles = make("div", "titles", frame)
+  for (const title of ["query", "key, and its weight in each head drawn"])
+    make("span", "", titles, { textContent: title })
+  const scroll = make("div", "scroll", frame)
+  const queries = make("div", "queries", scroll)
+  const lines = make("canvas", "", make("div", "between", scroll), { ariaHidden: "true" })
+  const keys = make("div", "keys", scroll, { role: "list", ariaLabel: "Keys" })
+  const dots = make("canvas", "dots", make("div", "between", scroll), { ariaHidden: "true" })
+  const summary = make("p", "summary", frame, { role: "status" })
+  Object.assign(view, { frame, bar, scroll, queries, keys, lines, dots, summary })
+  Object.assign(view, { before: null, lit: -1 })
+  listenToQueries(view)
+  listenToHeads(view)
+  keys.addEventListener("pointerover", (event) => {
+    const token = elements.under(event, ".token")
+    if (token) pointAt({ key: elements.childrenOf(keys).indexOf(token) })
+  })
+  keys.addEventListener("pointerleave", () => pointAt(null))
+  scroll.addEventListener("scroll", () => requestAnimationFrame(() => again(view)), {
+    passive: true,
+  })
+  new ResizeObserver(() => again(view)).observe(scroll)
+  whenMoved(frame, () => again(view))
+  elements.whenThemed(parent, () => {
+    if (view.names !== undefined) chips(view)
+    again(view)
+  })
+}
+
+/** @type {(view: View) => void} */
+function again(view) {
+  if (view.names !== undefined) show(view)
+}
+
+/** The first click of a double click toggles at once; the second starts over from what was before.
+    @type {(view: View) => void} */
+function listenToHeads(view) {
+  const { bar } = view
+  /** @type {(event: Event) => number} */
+  const headOf = (event) => {
+    const chip = elements.under(event, "button")
+    return chip ? elements.childrenOf(bar).indexOf(chip) : -1
+  }
+  bar.addEventListener("click", (event) => {
+    const head = headOf(event)
+    if (head < 0) return
+    const second = event.detail === 2 ? view.before : null
+    const from = second ?? view.active
+    view.before = second ? null : from
+    view.active = toggled(from, head, view.content.heads, event.shiftKey || second !== null)
+    mark(view)
+    show(view)
+    clearTimeout(view.toggling)
+    const send = () => view.send(sorted(view.active))
+    view.toggling = window.setTimeout(send, event.detail === 1 ? 300 : 20)
+  })
+  bar.addEventListener("pointerover", (event) => light(view, headOf(event)))
+  bar.addEventListener("pointerleave", () => light(view, -1))
+}
+
+/** The heads drawn once one of them has been turned on or off, or kept alone; never none.
+    @type {(active: Set<number>, head: number, heads: number, alone: boolean) => Set<number>} */
+export function toggled(active, head, heads, alone) {
+  const next = new Set(alone ? [] : active)
+  const only = active.size === 1 && active.has(head)
+  if (alone ? !only : !next.delete(head)) next.add(head)
+  return next.size ? next : new Set(Array(heads).keys())
+}
+
+/** @type {(active: Set<number>) => number[]} */
+function sorted(active) {
+  return [...active].sort((a, b) => a - b)
+}
+
+/** @type {(view: View, head: number) => void} */
+function light(view, head) {
+  const lit = view.active.has(head) && view.active.size > 1 ? head : -1
+  if (lit === view.lit) return
+  view.lit = lit
+  again(view)
+}
+
+/** @type {(view: View) => void} */
+function write(view) {
+  const { tokens, known } = view.content
+  view.scroll.classList.toggle("long", tokens.length > 14)
+  /** @type {(role: string) => HTMLElement[]} */
+  const list = (role) => tokens.map((token, at) => elements.makeChip(role, known[at], token, at))
+  view.options = list("option")
+  view.queries.replaceChildren(...view.options)
+  view.keys.replaceChildren(...list("listitem"))
+}
+
+/** @type {(view: View) => void} */
+function chips(view) {
+  const { heads } = view.content
+  view.hues = palette(view.frame, "categorical")
+  const title = "Click: on or off. Double-click, or shift and click: alone; once more: all."
+  if (view.bar.children.length !== heads)
+    view.bar.replaceChildren(
+      ...Array.from({ length: heads }, (_, head) => {
+        const words = { textContent: `${head}`, ariaLabel: `Head ${head}`, title }
+        return make("button", "", null, { type: "button", ...words })
+      }),
+    )
+  mark(view)
+}
+
+/** @type {(view: View) => void} */
+function mark(view) {
+  for (const [head, chip] of elements.childrenOf(view.bar).entries()) {
+    chip.ariaPressed = String(view.active.has(head))
+    chip.style.setProperty("--hue", hue(view, head))
+  }
+}
+
+/** @type {(view: View, head: number) => string} */
+function hue(view, head) {
+  return view.hues[head % view.hues.length]
+}
+
+/** The weights of one head and query, or null where they have not been sent.
+    @type {(content: Content, head: number, query: number) => Float32Array | null} */
+export function rowOf({ numbers, tokens: { length }, whole, query: sent }, head, query) {
+  if (!whole && query !== sent) return null
+  const start = whole ? (head * length + query) * length : head * length
+  return numbers.subarray(start, start + length)
+}
+
+/** The row of a query that is only pointed at can be shown where the rows of all have been sent.
+    @type {(view: View) => void} */
+function show(view) {
+  const { content, active, options } = view
+  const { tokens, whole } = content
+  const { held, query: pointed, key } = where(tokens.length)
+  const query = whole ? pointed : held
+  markQueries(view, held, query)
+  if (view.held !== held) elements.reveal(view.scroll, options[held].offsetTop, options[held].offsetHeight)
+  view.held = held
+  const drawn = sorted(active)
+  const rows = drawn.flatMap((head) => rowOf(content, head, query) ?? [])
+  view.most = 0
+  for (const weights of rows) for (const weight of weights) view.most = Math.max(view.most, weight)
+  if (rows.length < drawn.length) return
+  lay(view)
+  paintLines(view, query, drawn, rows)
+  paintDots(view, drawn, rows)
+  view.summary.textContent =
+    key === null
+      ? summarise(tokens, query, drawn, rows)
+      : tell(tokens, query, key, drawn, rows)
+}
+
+/** Where tokens lie, and canvases as large as what is seen of them: long sentences scroll beneath.
+    @type {(view: View) => void} */
+function lay(view) {
+  const [first, second] = view.options
+  view.pitch = second ? second.offsetTop - first.offsetTop : 0
+  view.start = first.offsetTop + first.offsetHeight / 2 - view.scroll.scrollTop
+  for (const canvas of [view.lines, view.dots])
+    elements.place(canvas, { height: view.scroll.clientHeight })
+}
+
+/** An empty canvas to draw on; it keeps its size where it can, which is quicker.
+    @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} */
+function cleared(canvas) {
+  const dots = window.devicePixelRatio || 1
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((side) =>
+    Math.round(side * dots),
+  )
+  if (canvas.width !== width) canvas.width = width
+  if (canvas.height !== height) canvas.height = height
+  const context = pencil(canvas)
+  context.setTransform(dots, 0, 0, dots, 0, 0)
+  context.clearRect(0, 0, width, height)
+  return context
+}
+
+/** @type {(view: View, query: number, drawn: number[], rows: Float32Array[]) => void} */
+function paintLines(view, query, drawn, rows) {
+  const context = cleared(view.lines)
+  const width = view.lines.clientWidth
+  const apart = Math.min(3, 15 / drawn.length)
+  const faint = Math.min(0.25, 1.5 / drawn.length)
+  /** @type {(index: number) => (from: number, to: number) => void} */
+  const line = (index) => (from, to) => {
+    const [start, end] = [from, to].map(
+      (token) => view.start + token * view.pitch + (index - (drawn.length - 1) / 2) * apart,
+    )
+    context.moveTo(0, start)
+    context.bezierCurveTo(width / 2, start, width / 2, end, width, end)
+  }
+  if (view.options.length <= MOST_FAINT)
+    for (const [index, head] of drawn.entries())
+      if (view.lit < 0 || view.lit === head) {
+        context.strokeStyle = hue(view, head)
+        paintFaint(view.content, context, head, query, faint, line(index))
+      }
+  context.lineWidth = 2.5
+  for (const [index, head] of drawn.entries()) {
+    context.strokeStyle = hue(view, head)
+    for (const [key, weight] of rows[index].entries()) {
+      if (!weight) continue
+      context.globalAlpha = (dim(view, head) * weight) / view.most
+      context.beginPath()
+      line(index)(query, key)
+      context.stroke()
+    }
+  }
+  countDrawing(view.lines)
+}
+
+/** @type {(view: View, head: number) => number} */
+function dim(view, head) {
+  return view.lit < 0 || view.lit === head ? 1 : 0.12
+}
+
+/** The lines of all other queries, a few shades at a time.
+    @type {(content: Content, context: CanvasRenderingContext2D, head: number, query: number,
+      most: number, line: (from: number, to: number) => void) => void} */
+function paintFaint(content, context, head, query, most, line) {
+  context.lineWidth = 1
+  for (let level = 1; level <= FAINT_LEVELS; level++) {
+    context.globalAlpha = (most * level) / FAINT_LEVELS
+    context.beginPath()
+    for (const other of content.tokens.keys()) {
+      if (other === query) continue
+      for (const [key, weight] of (rowOf(content, head, other) ?? []).entries())
+        if (Math.ceil(Math.min(1, weight) * FAINT_LEVELS) === level) line(other, key)
+    }
+    context.stroke()
+  }
+}
+
+/** Beside each key one square per head, as opaque as the line that leads there.
+    @type {(view: View, drawn: number[], rows: Float32Array[]) => void} */
+function paintDots(view, drawn, rows) {
+  const context = cleared(view.dots)
+  const step = Math.min(16, view.dots.clientWidth / drawn.length)
+  const height = Math.min(16, view.pitch || 16)
+  const seen = view.scroll.clientHeight
+  for (const [index, head] of drawn.entries()) {
+    context.fillStyle = hue(view, head)
+    for (const [key, weight] of rows[index].entries()) {
+      const top = view.start + key * view.pitch - height / 2
+      if (top + height < 0 || top > seen) continue
+      context.globalAlpha = (dim(view, head) * weight) / (view.most || 1)
+      context.fillRect(index * step, top, Math.max(1, step - (step > 4 ? 1.5 : 0)), height)
+    }
+  }
+}
+
+/** What one key gets from each head drawn.
+    @type {(tokens: string[], query: number, key: number, drawn: number[],
+      rows: ArrayLike<number>[]) => string} */
+export function tell(tokens, query, key, drawn, rows) {
+  const told = drawn.map((head, index) => `head ${head} ${rows[index][key].toFixed(3)}`)
+  const more = told.splice(MOST_TOLD).length
+  const rest = more ? `, and ${more} more` : ""
+  return `${named(tokens, query)} to ${named(tokens, key)}: ${told.join(", ")}${rest}.`
+}
+
+/** What the first heads drawn attend to most.
+    @type {(tokens: string[], query: number, drawn: number[], rows: Float32Array[]) => string} */
+export function summarise(tokens, query, drawn, rows) {
+  const name = named(tokens, query)
+  if (rows.every((row) => !row.some((weight) => weight > 0)))
+    return `${name} may attend to nothing.`
+  const told = drawn.slice(0, 3).map((head, index) => {
+    const most = Math.max(...rows[index])
+    const key = rows[index].indexOf(most)
+    return `head ${head} at ${key === query ? "itself" : named(tokens, key)} (${most.toFixed(3)})`
+  })
+  const more = drawn.length - told.length
+  return `From ${name}, ${told.join(", ")} most${more ? `; and ${more} more` : ""}.`
+}

@@ -1,0 +1,103 @@
+import { make, makeName, under, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ tokens: string[], keys: string[], mask: number[][] }} Content
+    @typedef {{ grid: HTMLElement, names: string, cells: HTMLElement[][],
+      stroke: { allowed: boolean, places: Set<string> } | null,
+      send: (cells: number[][], allowed: boolean) => void }} View */
+
+const LABEL = "Custom mask: queries down, keys across. Space hides or shows a cell."
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  /** @type {Content} */
+  const { tokens, keys, mask } = decode(data, "mask_grid", 1)
+  const view = viewIn(parentElement, build)
+  view.send = (cells, allowed) => setTriggerValue("paint", { cells, allowed })
+  if (view.names !== JSON.stringify([tokens, keys])) write(view, tokens, keys)
+  for (const [query, row] of view.cells.entries())
+    for (const [key, cell] of row.entries()) mark(cell, mask[query][key] === 1)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const grid = make("div", "grid", parent, { role: "grid", ariaLabel: LABEL })
+  Object.assign(view, { grid, cells: [], stroke: null })
+  grid.addEventListener("pointerdown", (event) => {
+    const cell = under(event, "[data-query]")
+    if (!cell) return
+    event.preventDefault()
+    cell.focus()
+    start(view, cell)
+  })
+  grid.addEventListener("pointerover", (event) => paint(view, under(event, "[data-query]")))
+  window.addEventListener("pointerup", () => finish(view))
+  grid.addEventListener("keydown", (event) => {
+    const cell = under(event, "[data-query]")
+    const step = Object.entries(STEPS).find(([key]) => key === event.key)?.[1]
+    if (!cell || !(step || event.key === " " || event.key === "Enter")) return
+    event.preventDefault()
+    if (step) {
+      const [query, key] = [
+        Number(cell.dataset.query) + step[0],
+        Number(cell.dataset.key) + step[1],
+      ]
+      view.cells[query]?.[key]?.focus()
+    } else {
+      start(view, cell)
+      finish(view)
+    }
+  })
+}
+
+/** A stroke does to all its cells what it does to the first one.
+    @type {(view: View, cell: HTMLElement) => void} */
+function start(view, cell) {
+  view.stroke = { allowed: cell.ariaPressed === "true", places: new Set() }
+  paint(view, cell)
+}
+
+/** @type {(view: View, cell: HTMLElement | null) => void} */
+function paint({ stroke }, cell) {
+  if (!stroke || !cell) return
+  stroke.places.add(`${cell.dataset.query},${cell.dataset.key}`)
+  mark(cell, stroke.allowed)
+}
+
+/** @type {(view: View) => void} */
+function finish(view) {
+  if (!view.stroke) return
+  const { places, allowed } = view.stroke
+  const cells = [...places].map((place) => place.split(",").map(Number))
+  view.send(cells, allowed)
+  view.stroke = null
+}
+
+/** @type {(view: View, tokens: string[], keys: string[]) => void} */
+function write(view, tokens, keys) {
+  view.names = JSON.stringify([tokens, keys])
+  view.cells = tokens.map((_, query) =>
+    keys.map((token, key) => {
+      const title = `${tokens[query]} (${query}) → ${token} (${key})`
+      const ariaLabel = `hide ${token} ${key} from ${tokens[query]} ${query}`
+      const tabIndex = query + key === 0 ? 0 : -1
+      const cell = make("button", "", null, { type: "button", title, ariaLabel, tabIndex })
+      Object.assign(cell.dataset, { query, key })
+      return cell
+    }),
+  )
+  view.grid.style.gridTemplateColumns = `minmax(3rem, 5rem) repeat(${keys.length}, 1.4rem)`
+  const down = (/** @type {number} */ query) => makeName("span", "query", null, tokens[query])
+  view.grid.replaceChildren(
+    make("span", ""),
+    ...keys.map((token) => makeName("span", "key", null, token)),
+    ...view.cells.flatMap((row, query) => [down(query), ...row]),
+  )
+}
+
+/** @type {(cell: HTMLElement, allowed: boolean) => void} */
+function mark(cell, allowed) {
+  cell.ariaPressed = String(!allowed)
+}

@@ -1,0 +1,254 @@
+import { cellAt } from "../shared/choosing.js"
+import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make, makeName, place, settle, under, viewIn, whenThemed } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { inFull } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {[number, number]} Cell
+    @typedef {{ name: string, rows: number, columns: number, rowNames: string[],
+      columnNames: string[], kind: string, lights: string, masked: boolean, most: number,
+      hidden: boolean }} Part
+    @typedef {{ parts: Part[], joins: string[], chosen: Cell | null, hidden: boolean,
+      pickable: boolean, written?: number, numbers: Float32Array }} Content
+    @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
+      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement }} Shown
+    @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { shown: Shown[], content: Content,
+      outline: string, at: Cell | null, choose: (cell: Cell) => void }} View */
+
+const MOST_COLUMNS = 8
+const MOST_ROWS = 16
+const MOST_NAMES = 24
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "matrices", 1)
+  const view = viewIn(parentElement, build)
+  view.content = content
+  view.choose = (cell) => setTriggerValue("cell", cell)
+  draw(view)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const row = make("div", "row", frame)
+  const readout = make("p", "readout", frame, { role: "status" })
+  Object.assign(view, { frame, row, readout, shown: [], at: null })
+  whenThemed(parent, () => view.content && draw(view))
+}
+
+/** Elements are made anew only when names or sizes change; numbers alone are written into what
+    stands.
+    @type {(view: View) => void} */
+function draw(view) {
+  const { parts, joins, numbers, pickable, written, chosen } = view.content
+  const sizes = parts.map((part) => [part.name, part.rows, part.columns])
+  const names = parts.map((part) => [part.rowNames, part.columnNames])
+  const outline = JSON.stringify([sizes, names, joins, pickable, written])
+  if (outline !== view.outline) lay(view)
+  view.outline = outline
+  let start = 0
+  for (const [index, part] of parts.entries()) {
+    const end = start + part.rows * part.columns
+    Object.assign(view.shown[index], { part, cells: numbers.subarray(start, end) })
+    colour(view, view.shown[index])
+    start = end
+  }
+  light(view, chosen)
+  countDrawing(view.frame)
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { parts, joins, written: most, pickable } = view.content
+  view.row.replaceChildren()
+  view.shown = parts.map((part, index) => {
+    const group = make("div", "group", view.row)
+    if (index) make("span", "join", group, { textContent: joins[index - 1] })
+    const figure = make("figure", "", group)
+    const caption = make("figcaption", "", figure)
+    make("b", "", caption, { textContent: part.name })
+    make("span", "", caption, { textContent: `${part.rows} × ${part.columns}` })
+    const few = part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS
+    const shown = {
+      part,
+      figure,
+      cells: new Float32Array(),
+      ...(few ? written : painted)(part, figure),
+    }
+    listen(view, shown, index === parts.length - 1 && pickable)
+    return shown
+  })
+}
+
+/** Few cells: a table with its numbers.
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "grid">} */
+function written({ rows, columns, rowNames, columnNames }, figure) {
+  const target = make("table", "", figure)
+  if (columnNames.length) {
+    const head = make("tr", "", make("thead", "", target))
+    if (rowNames.length) make("td", "", head)
+    for (const name of columnNames) makeName("th", "", head, name).scope = "col"
+  }
+  const body = make("tbody", "", target)
+  const grid = Array.from({ length: rows }, (_, row) => {
+    const line = make("tr", "", body)
+    if (rowNames.length) makeName("th", "", line, rowNames[row]).scope = "row"
+    return Array.from({ length: columns }, () => make("td", "cell", line))
+  })
+  return { target, grid }
+}
+
+/** Many cells: a picture, one pixel per cell.
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band">} */
+function painted({ rows, columns, rowNames, columnNames }, figure) {
+  const plot = make("div", "plot", figure)
+  /** @type {[string[], string][]} */
+  const edges = [
+    [columnNames, "across"],
+    [rowNames, "down"],
+  ]
+  for (const [names, kind] of edges) {
+    if (!names.length || names.length > MOST_NAMES) continue
+    const edge = make("div", kind, plot)
+    for (const name of names) makeName("span", "", edge, name)
+  }
+  const target = make("div", "box", plot)
+  const canvas = make("canvas", "", target)
+  place(target, { width: sideOf(columns, 5), height: sideOf(rows, 4) })
+  return { target, canvas, band: make("div", "band", target) }
+}
+
+/** How long the side of a picture is: cells with names have room for them.
+    @type {(count: number, small: number) => number} */
+export function sideOf(count, small) {
+  return count <= MOST_NAMES ? count * 24 : Math.min(340, Math.max(MOST_NAMES * 10, count * small))
+}
+
+/** @type {(shown: Shown, event: MouseEvent) => Cell | null} */
+function pointedAt({ grid, canvas, part }, event) {
+  if (canvas) return cellAt(event, canvas.getBoundingClientRect(), part.rows, part.columns)
+  const cell = under(event, ".cell")
+  const row = cell ? (grid ?? []).findIndex((line) => line.includes(cell)) : -1
+  return cell && grid && row >= 0 ? [row, grid[row].indexOf(cell)] : null
+}
+
+/** @type {(view: View, shown: Shown, pickable: boolean) => void} */
+function listen(view, shown, pickable) {
+  const { target, grid } = shown
+  target.addEventListener("pointermove", (event) => {
+    const cell = pointedAt(shown, event)
+    if (!cell) return
+    if (view.shown.at(-1) === shown) light(view, cell)
+    view.readout.textContent = words(view.content, shown.part, shown.cells, cell)
+  })
+  target.addEventListener("pointerleave", () => light(view, view.content.chosen))
+  target.role = pickable ? (grid ? "grid" : "application") : grid ? "table" : "img"
+  if (!pickable) return
+  target.tabIndex = 0
+  target.classList.add("pickable")
+  target.addEventListener("click", (event) => pick(view, pointedAt(shown, event)))
+  target.addEventListener("keydown", (event) => {
+    const { rows, columns } = shown.part
+    const from = view.at ?? view.content.chosen ?? [0, 0]
+    const cell = cellAfter(event.key, from, rows, columns)
+    if (!cell) return
+    event.preventDefault()
+    if (!view.content.hidden || event.key === "Enter" || event.key === " ") return pick(view, cell)
+    view.at = cell
+    light(view, cell)
+  })
+}
+
+/** The cell that a key leads to, or none; Enter and the space bar stay at the same one.
+    @type {(key: string, from: Cell, rows: number, columns: number) => Cell | null} */
+export function cellAfter(key, [row, column], rows, columns) {
+  /** @type {Record<string, Cell>} */
+  const cells = {
+    ...{ ArrowUp: [row - 1, column], ArrowDown: [row + 1, column] },
+    ...{ ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1] },
+    ...{ Home: [0, 0], End: [rows - 1, columns - 1], Enter: [row, column], " ": [row, column] },
+  }
+  if (!Object.hasOwn(cells, key)) return null
+  const within = (/** @type {number} */ at, /** @type {number} */ count) =>
+    Math.min(count - 1, Math.max(0, at))
+  return [within(cells[key][0], rows), within(cells[key][1], columns)]
+}
+
+/** @type {(view: View, cell: Cell | null) => void} */
+function pick(view, cell) {
+  if (!cell) return
+  view.at = null
+  view.content.chosen = cell
+  light(view, cell)
+  settle(view, 40, () => view.choose(cell))
+}
+
+/** Lights, in every matrix, what the pointed-at cell of the result is made from.
+    @type {(view: View, cell: Cell | null) => void} */
+function light(view, cell) {
+  for (const { part, grid, band } of view.shown) {
+    const [row, column] = cell ? lit(part.lights, cell) : [null, null]
+    const none = row === null && column === null
+    for (const [r, line] of (grid ?? []).entries())
+      for (const [c, element] of line.entries())
+        element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
+    if (!band) continue
+    band.hidden = none
+    const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
+    const [left, width] =
+      column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
+    band.style.inset = `${top}% auto auto ${left}%`
+    Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
+  }
+  const last = view.shown[view.shown.length - 1]
+  view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
+}
+
+/** The row and the column of a matrix that go into a cell of the result; null: all of them.
+    @type {(lights: string, cell: Cell) => [number | null, number | null]} */
+export function lit(lights, [row, column]) {
+  if (lights === "cell") return [row, column]
+  if (lights === "row") return [row, null]
+  if (lights === "column") return [null, column]
+  if (lights === "row of the column") return [column, null]
+  return lights === "column of the row" ? [null, row] : [null, null]
+}
+
+/** What is said of a cell.
+    @type {(content: Pick<Content, "hidden" | "parts">, part: Part, cells: Float32Array,
+      cell: Cell) => string} */
+export function words({ hidden, parts }, part, cells, [row, column]) {
+  if (row >= part.rows || column >= part.columns) return ""
+  const at = `${part.rowNames[row] ?? row}, ${part.columnNames[column] ?? column}`
+  const number = format(cells[row * part.columns + column], part.masked)
+  return `${part.name} [${at}] = ${hidden && part === parts.at(-1) ? "?" : number}`
+}
+
+/** @type {(number: number, masked: boolean) => string} */
+export function format(number, masked) {
+  if (Number.isNaN(number)) return masked ? "masked" : "not a number"
+  return inFull(number)
+}
+
+/** @type {(view: View, shown: Shown) => void} */
+function colour({ frame }, { part, cells, grid, canvas, target, figure }) {
+  const { kind, hidden, masked, most, columns } = part
+  const shades = ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
+  const low = kind === "share" ? 0 : -most
+  figure.classList.toggle("hidden", hidden)
+  target.ariaLabel = `${part.name}, ${part.rows} rows, ${columns} columns`
+  const numbers = hidden ? cells.map(() => Number.NaN) : cells
+  if (canvas) paintNumbers(canvas, columns, numbers, [low, most], shades)
+  for (const [index, element] of (grid ?? []).flat().entries()) {
+    const blank = Number.isNaN(numbers[index])
+    const number = blank && masked ? "" : format(numbers[index], masked)
+    element.textContent = hidden ? "?" : number
+    element.classList.toggle("masked", blank && !hidden)
+    const pixel = shadeOf(numbers[index], low, most, shades)
+    element.style.background = blank ? "" : rgb(pixel)
+    element.style.color = blank ? "" : inkOn(pixel)
+  }
+}

@@ -1,0 +1,96 @@
+import { make, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {string[][]} Cells
+    @typedef {{ name: string, cells: Cells, wrong: string, row: number | null, column: number | null,
+      resizable: boolean, most: number }} Content
+    @typedef {Record<"name" | "size" | "tools" | "table" | "wrong", HTMLElement> & { shape: string,
+      inputs: HTMLInputElement[][], buttons: HTMLButtonElement[],
+      send: (cells: Cells) => void }} View */
+
+/** The buttons: what stands on them, what they do in words, and to the cells.
+    @type {[string, string, (cells: Cells) => Cells][]} */
+export const TOOLS = [
+  ["+ row", "Add a row", (cells) => [...cells, Array(widthOf(cells)).fill("0")]],
+  ["− row", "Take the last row away", (cells) => cells.slice(0, -1)],
+  ["+ col", "Add a column", (cells) => cells.map((line) => [...line, "0"])],
+  ["− col", "Take the last column away", (cells) => cells.map((line) => line.slice(0, -1))],
+]
+
+/** @type {(cells: Cells) => number} */
+function widthOf(cells) {
+  return Math.max(...cells.map((line) => line.length))
+}
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "number_grid", 1)
+  const view = viewIn(parentElement, build)
+  view.send = (cells) => setTriggerValue("cells", cells)
+  write(view, content)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const caption = make("div", "caption", frame)
+  const name = make("b", "", caption)
+  const size = make("span", "", caption)
+  const table = make("table", "", make("div", "scroll", frame))
+  const tools = make("div", "tools", frame)
+  const wrong = make("p", "wrong", frame, { role: "status" })
+  const buttons = TOOLS.map(([textContent, title, change]) => {
+    const words = { textContent, title, ariaLabel: title }
+    const button = make("button", "", tools, { type: "button", ...words })
+    button.addEventListener("click", () => view.send(change(read(view))))
+    return button
+  })
+  Object.assign(view, { name, size, tools, table, wrong, buttons, inputs: [] })
+  table.addEventListener("change", () => view.send(read(view)))
+  table.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1, Enter: 1 }[event.key]
+    const input = event.target
+    if (!step || !(input instanceof HTMLInputElement)) return
+    event.preventDefault()
+    const row = view.inputs.findIndex((line) => line.includes(input))
+    const next = view.inputs[row + step]?.[view.inputs[row].indexOf(input)]
+    if (next) next.focus()
+    else input.blur()
+  })
+}
+
+/** @type {(view: View) => Cells} */
+function read(view) {
+  return view.inputs.map((line) => line.map((input) => input.value.trim()))
+}
+
+/** Inputs are made anew only when their number changes, so that typing keeps its place.
+    @type {(view: View, content: Content) => void} */
+function write(view, { name, cells, wrong, row, column, resizable, most }) {
+  const shape = JSON.stringify(cells.map((line) => line.length))
+  if (shape !== view.shape) {
+    view.table.replaceChildren()
+    view.inputs = cells.map((line) => {
+      const tr = make("tr", "", view.table)
+      return line.map(() => make("input", "", make("td", "", tr), { inputMode: "decimal" }))
+    })
+  }
+  view.shape = shape
+  view.name.textContent = name
+  view.size.textContent = `${cells.length} × ${cells[0].length}`
+  for (const [r, line] of cells.entries())
+    for (const [c, text] of line.entries()) {
+      const input = view.inputs[r][c]
+      if (input.value.trim() !== text) input.value = text
+      input.ariaLabel = `${name}, row ${r}, column ${c}`
+      input.ariaInvalid = String(wrong !== "" && (row ?? r) === r && (column ?? c) === c)
+    }
+  view.wrong.textContent = wrong
+  view.tools.hidden = !resizable
+  const [more, fewer, wider, narrower] = view.buttons
+  more.disabled = (cells.length + 1) * cells[0].length > most
+  wider.disabled = cells.length * (cells[0].length + 1) > most
+  fewer.disabled = cells.length < 2
+  narrower.disabled = cells[0].length < 2
+}

@@ -1,0 +1,6 @@
+import { adopt, tellBy } from "../shared/place.js"
+
+export default function ({ data, setTriggerValue }) {
+  tellBy((place) => setTriggerValue("place", place))
+  adopt(data)
+}

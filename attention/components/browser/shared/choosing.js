@@ -1,0 +1,67 @@
+import { under } from "./elements.js"
+import { choose, pointAt, where } from "./place.js"
+
+/** The row that a key leads to from another one, or none.
+    @type {(key: string, at: number, count: number) => number | undefined} */
+export function rowAfter(key, at, count) {
+  const rows = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1, Enter: at }
+  if (!Object.hasOwn(rows, key)) return undefined
+  return Math.min(count - 1, Math.max(0, rows[/** @type {keyof typeof rows} */ (key)]))
+}
+
+/** Arrow keys, Home, End and Enter choose a row; `standing` tells the chosen one and their count.
+    @type {(element: HTMLElement, standing: () => [number, number],
+      choose: (row: number) => void) => void} */
+export function chooseByKeys(element, standing, choose) {
+  element.addEventListener("keydown", (event) => {
+    const next = rowAfter(event.key, ...standing())
+    if (next === undefined) return
+    event.preventDefault()
+    choose(next)
+  })
+}
+
+/** The row and the column of the cell at a place, of the nearest one beyond the edge.
+    @typedef {{ left: number, top: number, width: number, height: number }} Box
+    @typedef {{ clientX: number, clientY: number }} Point
+    @type {(point: Point, box: Box, rows: number, columns: number) => [number, number]} */
+export function cellAt({ clientX, clientY }, { left, top, width, height }, rows, columns) {
+  /** @type {(share: number, count: number) => number} */
+  const within = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)))
+  return [within((clientY - top) / height, rows), within((clientX - left) / width, columns)]
+}
+
+/** A list of query tokens: pointing at one shows its row for the moment, a click or a key
+    chooses it.
+    @typedef {{ queries: HTMLElement, options: HTMLElement[] }} Choosing
+    @type {(view: Choosing) => void} */
+export function listenToQueries(view) {
+  const { queries } = view
+  queries.tabIndex = 0
+  queries.setAttribute("role", "listbox")
+  queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
+  /** @type {(task: (query: number) => void) => (event: Event) => void} */
+  const onToken = (task) => (event) => {
+    const token = under(event, ".token")
+    if (token) task(view.options.indexOf(token))
+  }
+  const pick = (/** @type {number} */ query) => choose("query", query)
+  const standing = () => where(view.options.length)
+  const preview = onToken((query) => pointAt({ query }))
+  queries.addEventListener("pointerover", preview)
+  queries.addEventListener("pointerleave", () => pointAt(null))
+  queries.addEventListener("click", onToken(pick))
+  chooseByKeys(queries, () => [standing().held, view.options.length], pick)
+}
+
+/** Marks the chosen query, and the one whose row is shown for the moment.
+    @type {(view: Choosing, held: number, query: number) => void} */
+export function markQueries({ queries, options }, held, query) {
+  for (const option of queries.querySelectorAll("[aria-selected=true], .previewed")) {
+    option.setAttribute("aria-selected", "false")
+    option.classList.remove("previewed")
+  }
+  options[held]?.setAttribute("aria-selected", "true")
+  if (query !== held) options[query]?.classList.add("previewed")
+  queries.setAttribute("aria-activedescendant", `option-${held}`)
+}

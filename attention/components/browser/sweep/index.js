@@ -1,0 +1,294 @@
+import { cellAt, chooseByKeys } from "../shared/choosing.js"
+import { palette, ramp } from "../shared/colours.js"
+import * as elements from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
+import { roomFor } from "../shared/words.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @import { Standing } from "../shared/place.js"
+    @typedef {{ kind: "scale" | "temperature" | "window", size: number, names: string[],
+      values: number[], at: number, turn: number, shown: number[], dots: number,
+      biased: boolean, place: Standing, numbers: Float32Array, rest: Uint8Array }} Content
+    @typedef {Record<"frame" | "title" | "output" | "plot" | "list" | "multiples" | "chosen",
+      HTMLElement> & Record<"canvas" | "bits", HTMLCanvasElement>} Parts
+    @typedef {Parts & { content: Content, slider: HTMLInputElement, weights: Float64Array,
+      entropy: Float64Array, outline: string, width: number, side: number, cell: number,
+      value: number, moving: boolean, asked: number, turn: number,
+      release: () => void }} View */
+
+const MOST_SIDE = 440
+const LARGEST_CELL = 56
+const LEAST_LABEL = 13
+const LEAST_LINED = 8
+const BARS = 120
+const MOST_LINES = 16
+const { childrenOf, make, makeName, place } = elements
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  /** @type {Content} */
+  const content = decode(data, "sweep", 1)
+  const view = elements.viewIn(parentElement, build)
+  view.content = content
+  view.turn = Math.max(view.turn, content.turn)
+  view.release = () => {
+    view.turn += 1
+    setTriggerValue("at", [view.turn, view.value])
+  }
+  if (!view.moving && view.turn === content.turn) view.value = content.at
+  draw(view)
+  adopt(content.place)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const frame = make("div", "frame", parent)
+  const top = make("div", "slider", frame)
+  const label = make("label", "", top)
+  const title = make("b", "", label)
+  const slider = make("input", "", label, { type: "range", min: "0", step: "1" })
+  const output = make("output", "", top)
+  const row = make("div", "row", frame)
+  const plot = make("div", "plot", row, { tabIndex: 0, role: "application" })
+  const list = make("div", "list", row)
+  const multiples = make("div", "multiples", frame, { role: "group" })
+  Object.assign(view, { frame, title, slider, output, plot, list, multiples, moving: false, turn: 0 })
+  slider.addEventListener("input", () => {
+    view.moving = true
+    move(view, view.content.values[Number(slider.value)])
+  })
+  slider.addEventListener("change", () => {
+    view.moving = false
+    view.release()
+  })
+  chooseByKeys(
+    plot,
+    () => [where(view.content.size).held, view.content.size],
+    (row) => choose("query", row),
+  )
+  const rowUnder = (/** @type {MouseEvent} */ event) => {
+    const box = view.canvas.getBoundingClientRect()
+    const { size } = view.content
+    const inside = event.clientY >= box.top && event.clientY < box.bottom
+    return inside ? cellAt(event, box, size, size)[0] : null
+  }
+  plot.addEventListener("click", (event) => {
+    const query = rowUnder(event)
+    if (query !== null) choose("query", query)
+  })
+  plot.addEventListener("pointermove", (event) => {
+    const query = rowUnder(event)
+    pointAt(query === null ? null : { query })
+  })
+  plot.addEventListener("pointerleave", () => pointAt(null))
+  elements.follow(view, parent, draw)
+  whenMoved(frame, () => view.entropy && mark(view))
+}
+
+/** The weights and the entropy of each row at one value, in 64-bit floats as Python has them.
+    @typedef {Pick<Content, "kind" | "size" | "biased" | "numbers">} Scores
+    @type {(scores: Scores, value: number) => Record<"weights" | "entropy", Float64Array>} */
+export function work({ kind, size, biased, numbers }, value) {
+  const [weights, entropy] = [new Float64Array(size * size), new Float64Array(size)]
+  for (let row = 0; row < size; row++) {
+    const [start, end] = [row * size, (row + 1) * size]
+    let greatest = -Infinity
+    for (let cell = start; cell < end; cell++) {
+      let scaled = numbers[cell]
+      if (kind === "scale") scaled = scaled * value + (biased ? numbers[size * size + cell] : 0)
+      else if (kind === "temperature") scaled /= value
+      else if (Math.abs(start + row - cell) > value) scaled = Number.NaN
+      weights[cell] = scaled
+      if (scaled > greatest) greatest = scaled
+    }
+    let sum = 0
+    for (let cell = start; cell < end; cell++) {
+      weights[cell] = Math.exp(weights[cell] - greatest)
+      sum += weights[cell] || 0
+    }
+    let bits = 0
+    for (let cell = start; cell < end; cell++) {
+      weights[cell] /= sum
+      if (weights[cell] > 0) bits -= weights[cell] * Math.log2(weights[cell])
+    }
+    entropy[row] = sum ? Math.max(0, bits) : Number.NaN
+  }
+  return { weights, entropy }
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { size, names, kind, values, shown } = view.content
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  const outline = JSON.stringify([names, view.width])
+  if (outline !== view.outline) lay(view)
+  view.outline = outline
+  view.title.textContent = kind
+  view.slider.max = String(values.length - 1)
+  view.slider.disabled = values.length < 2
+  view.multiples.ariaLabel = `The weights at ${shown.length} values; press one to go there`
+  const sizes = `${size} queries down, ${size} keys across`
+  view.plot.ariaLabel = `Weights, ${sizes}. Arrow keys choose a query.`
+  drawSmall(view)
+  move(view, view.value)
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { size, names } = view.content
+  const room = roomFor(names)
+  const side = Math.min(MOST_SIDE, view.width - room - BARS - 12)
+  view.side = Math.max(1, Math.floor(Math.min(LARGEST_CELL * size, side)))
+  view.cell = view.side / size
+  view.plot.replaceChildren()
+  const labels = view.cell >= LEAST_LABEL ? names : []
+  if (labels.length) {
+    const across = make("div", "across", view.plot)
+    for (const name of names) makeName("span", "", across, name)
+  }
+  make("div", "title", view.plot, { textContent: "entropy, bits" })
+  const down = make("div", "down", view.plot)
+  for (const name of labels) makeName("span", "", down, name)
+  place(down, { width: labels.length ? room : 0 })
+  const box = make("div", "box", view.plot)
+  place(box, { width: view.side, height: view.side })
+  view.canvas = make("canvas", "", box)
+  view.canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
+  place(make("div", "lines", box, { hidden: view.cell < LEAST_LINED }), { "--cell": view.cell })
+  view.chosen = make("div", "chosen", box)
+  const bits = make("div", "bits", view.plot)
+  place(bits, { width: BARS, height: view.side })
+  view.bits = make("canvas", "", bits)
+}
+
+/** The weights at a few values, as Python worked them out.
+    @type {(view: View) => void} */
+function drawSmall(view) {
+  const { shown, kind, dots, rest } = view.content
+  const shades = ramp(palette(view.frame, "sequential"))
+  if (view.multiples.children.length !== shown.length)
+    view.multiples.replaceChildren(...shown.map((_, index) => makeSmall(view, index)))
+  for (const [index, button] of childrenOf(view.multiples).entries()) {
+    const [text, canvas] = childrenOf(button)
+    text.textContent = said(kind, shown[index])
+    const bytes = rest.subarray(index * dots * dots, (index + 1) * dots * dots)
+    paintNumbers(/** @type {HTMLCanvasElement} */ (canvas), dots, bytes, [0, 255], shades)
+  }
+}
+
+/** @type {(view: View, index: number) => HTMLElement} */
+function makeSmall(view, index) {
+  const button = make("button", "", null, { type: "button" })
+  make("span", "", button)
+  make("canvas", "", button)
+  button.addEventListener("click", () => {
+    move(view, view.content.shown[index])
+    view.release()
+  })
+  return button
+}
+
+/** @type {(kind: Content["kind"], value: number) => string} */
+export function said(kind, value) {
+  const plain = String(Number(value.toFixed(3)))
+  if (kind === "scale") return `scores × ${plain}`
+  return kind === "temperature" ? `scaled ÷ ${plain}` : `± ${plain} tokens`
+}
+
+/** The position of the number nearest to a value; of two the first one.
+    @type {(numbers: number[], value: number) => number} */
+export function nearest(numbers, value) {
+  const apart = numbers.map((number) => Math.abs(number - value))
+  return apart.indexOf(Math.min(...apart))
+}
+
+/** Works out and shows one value; many moves between two frames are one.
+    @type {(view: View, value: number) => void} */
+function move(view, value) {
+  view.value = value
+  cancelAnimationFrame(view.asked)
+  view.asked = requestAnimationFrame(() => {
+    const { values, kind, shown } = view.content
+    if (!view.moving) view.slider.value = String(nearest(values, value))
+    view.output.textContent = said(kind, value)
+    view.slider.setAttribute("aria-valuetext", said(kind, value))
+    for (const [index, button] of childrenOf(view.multiples).entries())
+      button.ariaPressed = String(shown[index] === value)
+    Object.assign(view, work(view.content, value))
+    paint(view)
+    drawBars(view)
+    mark(view)
+  })
+}
+
+/** @type {(view: View) => void} */
+function paint({ frame, canvas, weights, content: { size } }) {
+  paintNumbers(canvas, size, weights, [0, 1], ramp(palette(frame, "sequential")))
+  countDrawing(canvas)
+}
+
+/** The entropy of each row; a full bar is that of a row spread evenly over all keys.
+    @type {(view: View) => void} */
+function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size } }) {
+  const style = getComputedStyle(frame)
+  const told = cell >= LEAST_LABEL
+  const room = told ? BARS - 46 : BARS
+  const context = sharp(canvas, BARS, side)
+  const thick = Math.max(1, Math.min(14, cell * 0.6))
+  context.font = `11.5px ${style.fontFamily}`
+  context.textBaseline = "middle"
+  for (const [row, bits] of entropy.entries()) {
+    const middle = (row + 0.5) * cell
+    const long = size > 1 && bits > 0 ? (room * bits) / Math.log2(size) : 0
+    context.fillStyle = style.getPropertyValue("--st-primary-color")
+    context.fillRect(0, middle - thick / 2, long, thick)
+    context.fillStyle = style.color
+    if (told) context.fillText(Number.isNaN(bits) ? "—" : bits.toFixed(3), long + 5, middle)
+  }
+}
+
+/** A row as names and weights; of many keys the strongest, and what the others come to.
+    @type {(names: string[], row: Float64Array) => [string, number][]} */
+export function strongest(names, row) {
+  const keys = [...row.keys()]
+  const seen = keys.filter((key) => !Number.isNaN(row[key]))
+  if (keys.length > MOST_LINES) seen.sort((a, b) => row[b] - row[a])
+  const kept = keys.length > MOST_LINES ? seen.slice(0, MOST_LINES) : keys
+  /** @type {[string, number][]} */
+  const lines = kept.map((key) => [names[key], row[key]])
+  const others = seen.slice(kept.length)
+  if (others.length)
+    lines.push([`${others.length} others`, others.reduce((sum, key) => sum + row[key], 0)])
+  return lines
+}
+
+/** The chosen row framed, and in numbers, or those of the one that is pointed at.
+    @type {(view: View) => void} */
+function mark({ list, chosen, cell, weights, entropy, content: { size, names } }) {
+  const { held, query } = where(size)
+  place(chosen, { top: held * cell, height: cell })
+  const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
+  const bits = entropy[query]
+  const words = Number.isNaN(bits)
+    ? "may attend to nothing: all its weights are 0."
+    : `has an entropy of ${bits.toFixed(5)} bits.`
+  if (list.children.length !== lines.length + 1) {
+    list.replaceChildren(make("p", ""))
+    for (const _ of lines) {
+      const line = make("div", "line", list)
+      line.append(make("bdi", ""), make("i", ""), make("small", ""))
+    }
+  }
+  const [head, ...shown] = childrenOf(list)
+  head.textContent = `The row of “${names[query]}” ${words}`
+  for (const [index, line] of shown.entries()) {
+    const [name, weight] = lines[index]
+    const [text, bar, number] = childrenOf(line)
+    Object.assign(text, { textContent: name, title: name })
+    bar.style.width = `${100 * (weight || 0)}%`
+    number.textContent = Number.isNaN(weight) ? "masked" : weight.toFixed(5)
+  }
+}

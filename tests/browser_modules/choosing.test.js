@@ -1,0 +1,86 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import * as head_grid from "../../attention/components/browser/head_grid/index.js"
+import * as head_view from "../../attention/components/browser/head_view/index.js"
+import * as matrices from "../../attention/components/browser/matrices/index.js"
+import { TOOLS } from "../../attention/components/browser/number_grid/index.js"
+import { cellAt, rowAfter } from "../../attention/components/browser/shared/choosing.js"
+
+test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
+  const keys = ["ArrowUp", "ArrowDown", "Home", "End", "Enter"]
+  const from = (at) => keys.map((key) => rowAfter(key, at, 4))
+  assert.deepEqual(from(0), [0, 1, 0, 3, 0])
+  assert.deepEqual(from(2), [1, 3, 0, 3, 2])
+  assert.deepEqual(from(3), [2, 3, 0, 3, 3])
+})
+
+test("other keys are left alone, whatever they are called", () => {
+  for (const key of ["a", "Tab", "toString", "constructor"]) {
+    assert.equal(rowAfter(key, 1, 4), undefined)
+    assert.equal(matrices.cellAfter(key, [0, 0], 4, 4), null)
+    assert.equal(head_grid.headAfter(key, 1, 4, 2), undefined)
+  }
+})
+
+test("a place belongs to the cell beneath it, beyond the edge to the nearest one", () => {
+  const box = { left: 100, top: 50, width: 40, height: 30 }
+  const at = (clientX, clientY) => cellAt({ clientX, clientY }, box, 3, 4)
+  assert.deepEqual(at(100, 50), [0, 0])
+  assert.deepEqual(at(119, 61), [1, 1])
+  assert.deepEqual(at(120, 61), [1, 2])
+  assert.deepEqual(at(140, 80), [2, 3])
+  assert.deepEqual(at(0, 999), [2, 0])
+})
+
+test("in a matrix keys move both ways and stop at the edges", () => {
+  const after = (key, from) => matrices.cellAfter(key, from, 2, 3)
+  assert.deepEqual(after("ArrowRight", [0, 1]), [0, 2])
+  assert.deepEqual(after("ArrowRight", [0, 2]), [0, 2])
+  assert.deepEqual(after("ArrowUp", [1, 1]), [0, 1])
+  assert.deepEqual(after("End", [0, 0]), [1, 2])
+  assert.deepEqual(after("Home", [1, 2]), [0, 0])
+  assert.deepEqual(after(" ", [1, 1]), [1, 1])
+})
+
+test("a cell of a product lights the row and the column it is made from", () => {
+  const lights = ["cell", "row", "column", "row of the column", "column of the row", "none"]
+  assert.deepEqual(
+    lights.map((each) => matrices.lit(each, [1, 2])),
+    [
+      [1, 2],
+      [1, null],
+      [null, 2],
+      [2, null],
+      [null, 1],
+      [null, null],
+    ],
+  )
+})
+
+test("in the grid of heads an arrow down goes to the head below, or beyond the last", () => {
+  assert.equal(head_grid.headAfter("ArrowDown", 1, 6, 4), 5)
+  assert.equal(head_grid.headAfter("ArrowDown", 3, 6, 4), 7)
+  assert.equal(head_grid.headAfter("End", 3, 6, 4), 5)
+})
+
+test("a click turns a head on or off, or keeps it alone, and some head is always on", () => {
+  const after = (active, head, alone) => [...head_view.toggled(new Set(active), head, 3, alone)]
+  assert.deepEqual(after([0, 1], 1, false), [0])
+  assert.deepEqual(after([0], 2, false), [0, 2])
+  assert.deepEqual(after([0], 0, false), [0, 1, 2])
+  assert.deepEqual(after([0, 1, 2], 1, true), [1])
+  assert.deepEqual(after([1], 1, true), [0, 1, 2])
+})
+
+test("the buttons of a matrix add and take away rows and columns", () => {
+  const after = TOOLS.map(([, , change]) => change([["1", "2"], ["3"]]))
+  assert.deepEqual(after, [
+    [["1", "2"], ["3"], ["0", "0"]],
+    [["1", "2"]],
+    [
+      ["1", "2", "0"],
+      ["3", "0"],
+    ],
+    [["1"], []],
+  ])
+})

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { corner, layoutOf } from "../../attention/components/browser/head_grid/index.js"
+import { sideOf } from "../../attention/components/browser/matrices/index.js"
+import { roomFor } from "../../attention/components/browser/shared/words.js"
+import { below, curve } from "../../attention/components/browser/token_view/index.js"
+
+test("heads are as large as fits a screen", () => {
+  // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
+  const layout = layoutOf({ heads: 4, rows: 6, columns: 6 }, 900)
+  assert.deepEqual(layout, { across: 4, side: 219, height: 239 })
+})
+
+test("a head is never so small that two of its dots share a pixel", () => {
+  for (const heads of [1, 8, 32])
+    assert.ok(layoutOf({ heads, rows: 200, columns: 200 }, 500).side >= 200)
+})
+
+test("heads stand in rows, eight pixels apart, each below its number", () => {
+  const layout = { across: 3, side: 100, height: 0 }
+  assert.deepEqual(corner(layout, 2), [216, 0])
+  assert.deepEqual(corner(layout, 4), [108, 128])
+})
+
+test("cells with names have room for them, many cells share the room there is", () => {
+  assert.deepEqual(
+    [1, 24, 50, 500].map((count) => sideOf(count, 5)),
+    [24, 576, 250, 340],
+  )
+})
+
+test("names have the room that the longest of them takes, up to a bound", () => {
+  assert.equal(roomFor(["a", "walks"]), 47)
+  assert.equal(roomFor(["𝒳𝒳"]), 26)
+  assert.equal(roomFor(["a".repeat(99)]), 112)
+})
+
+test("a line leaves and arrives level, halfway between the lists", () => {
+  assert.equal(curve(80, below(30, 0), below(30, 2)), "M0,3 C40,3 40,71 80,71")
+})

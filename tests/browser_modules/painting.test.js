@@ -1,0 +1,36 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { inkOn, rgb, shadeOf } from "../../attention/components/browser/shared/colours.js"
+import { pixelsOf } from "../../attention/components/browser/shared/painter.js"
+
+const SHADES = new Uint32Array([10, 11, 12, 13, 14])
+
+test("a scale's ends have its first and last colour, and what lies beyond has them too", () => {
+  const shades = [-9, -1, 0, 1, 9].map((number) => shadeOf(number, -1, 1, SHADES))
+  assert.deepEqual(shades, [10, 10, 12, 14, 14])
+})
+
+test("a number takes the nearest colour", () => {
+  assert.equal(shadeOf(0.37, 0, 1, SHADES), 11)
+  assert.equal(shadeOf(0.38, 0, 1, SHADES), 12)
+})
+
+test("each number is one pixel, and what is no number stays clear", () => {
+  const pixels = pixelsOf(new Float32Array([0, Number.NaN, 1, 0.5]), [0, 1], SHADES)
+  assert.deepEqual([...pixels], [10, 0, 14, 12])
+})
+
+test("bytes are painted as numbers are", () => {
+  assert.deepEqual([...pixelsOf(new Uint8Array([0, 128, 255]), [0, 255], SHADES)], [10, 12, 14])
+})
+
+test("a pixel is red in its lowest byte, then green, then blue", () => {
+  assert.equal(rgb(0xff030201), "rgb(1,2,3)")
+})
+
+test("one writes dark on light colours and light on dark ones", () => {
+  assert.equal(inkOn(0xffffffff), "#17212b")
+  assert.equal(inkOn(0xff00ff00), "#17212b") // green: 0.59 × 255 = 150
+  assert.equal(inkOn(0xff0000ff), "#fff") // red: 0.3 × 255 = 76
+  assert.equal(inkOn(0xff6b3008), "#fff")
+})

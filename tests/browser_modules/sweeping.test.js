@@ -1,0 +1,79 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { nearest, said, strongest, work } from "../../attention/components/browser/sweep/index.js"
+
+/* Two scores with weights that are to be worked out by hand: exp(ln 3) is 3. */
+const LN3 = Math.log(3)
+const TWO = { size: 2, biased: false, numbers: new Float64Array([0, LN3, 5, 5]) }
+
+function near(numbers, expected) {
+  for (const [at, number] of [...numbers].entries()) {
+    if (Number.isNaN(expected[at])) assert.ok(Number.isNaN(number))
+    else assert.ok(Math.abs(number - expected[at]) < 1e-12, `${numbers} is not ${expected}`)
+  }
+}
+
+test("weights are the softmax of each row, and an even row of two has one bit", () => {
+  const { weights, entropy } = work({ ...TWO, kind: "temperature" }, 1)
+  near(weights, [0.25, 0.75, 0.5, 0.5])
+  near(entropy, [2 - 0.75 * Math.log2(3), 1])
+})
+
+test("a factor raises the odds to that power, a temperature takes the root", () => {
+  near(work({ ...TWO, kind: "scale" }, 2).weights, [0.1, 0.9, 0.5, 0.5])
+  near(work({ ...TWO, kind: "temperature" }, 0.5).weights, [0.1, 0.9, 0.5, 0.5])
+})
+
+test("a bias is added to the scaled scores", () => {
+  const numbers = new Float64Array([0, 0, 0, 0, 0, LN3, LN3, 0])
+  const { weights } = work({ kind: "scale", size: 2, biased: true, numbers }, 7)
+  near(weights, [0.25, 0.75, 0.75, 0.25])
+})
+
+test("a window hides what lies further away", () => {
+  const { weights, entropy } = work({ ...TWO, kind: "window" }, 0)
+  near(weights, [1, Number.NaN, Number.NaN, 1])
+  near(entropy, [0, 0])
+})
+
+test("masked cells have no weight, and a row without any has no entropy", () => {
+  const numbers = new Float64Array([Number.NaN, 4, Number.NaN, Number.NaN])
+  const { weights, entropy } = work({ kind: "scale", size: 2, biased: false, numbers }, 1)
+  near(weights, [Number.NaN, 1, Number.NaN, Number.NaN])
+  near(entropy, [0, Number.NaN])
+})
+
+test("large scores overflow nothing", () => {
+  const numbers = new Float64Array([1000, 1000, -1000, 1000])
+  near(work({ kind: "scale", size: 2, biased: false, numbers }, 9).weights, [0.5, 0.5, 0, 1])
+})
+
+test("few keys are told in their order, masked ones too", () => {
+  const lines = strongest(["a", "b", "c"], new Float64Array([0.25, Number.NaN, 0.75]))
+  assert.deepEqual(lines, [
+    ["a", 0.25],
+    ["b", Number.NaN],
+    ["c", 0.75],
+  ])
+})
+
+test("of many keys the sixteen strongest are told, and what the others come to", () => {
+  const row = new Float64Array(20).fill(1 / 64)
+  row.set([0.5, Number.NaN], 18)
+  const lines = strongest([...row.keys()].map(String), row)
+  assert.equal(lines.length, 17)
+  assert.deepEqual(lines[0], ["18", 0.5])
+  assert.deepEqual(lines[16], ["3 others", 3 / 64])
+})
+
+test("the slider stands at the stop nearest to the value", () => {
+  assert.equal(nearest([0.5, 1, 2], 1.4), 1)
+  assert.equal(nearest([0.5, 1, 2], 1.5), 1)
+  assert.equal(nearest([0.5, 1, 2], 9), 2)
+})
+
+test("a value is told as what it does", () => {
+  assert.equal(said("scale", 0.5), "scores × 0.5")
+  assert.equal(said("temperature", 2), "scaled ÷ 2")
+  assert.equal(said("window", 3), "± 3 tokens")
+})
