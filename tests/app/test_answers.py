@@ -17,16 +17,16 @@ from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
 from tests.serving import started
 
+PLACE = {"turn": 0, "values": {"query": 1, "stage": "weights"}}
 # Every component that answers: its page, a link, its key, an event, and an answer that fits.
 ANSWERS = (
     ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
     ("explore", {}, "examples", "example", 1),
-    ("explore", {}, "tokens", "query", 1),
-    ("compare", {}, "comparison", "query", 1),
-    ("compare", {"compare": "sweep"}, "sweep_view", "at", 0.5),
-    ("compare", {"compare": "sweep"}, "sweep_view", "query", 1),
+    ("explore", {}, "place", "place", PLACE),
+    ("compare", {}, "place", "place", PLACE),
+    ("compare", {"compare": "sweep"}, "sweep_view", "at", [0, 0.5]),
     ("heads", {}, "head_grid", "head", 1),
-    ("heads", {}, "head_view", "query", 1),
+    ("heads", {}, "place", "place", PLACE),
     ("heads", {}, "head_view", "active", [1]),
     ("steps", {}, "matrices", "cell", [1, 1]),
     ("steps", {"input": "matrices"}, "grid_own_x", "cells", [["1", "2"]]),
@@ -37,7 +37,7 @@ each_answer = pytest.mark.parametrize(
     [pytest.param(*answer, id=f"{answer[2]} {answer[3]}") for answer in ANSWERS],
 )
 EVENTS = sorted({answer[3] for answer in ANSWERS})
-WHOLE = {"example", "head", "query"}
+WHOLE = {"example", "head"}
 MANY = 10**6
 # No answer that fits, each with the events it has the right shape for: those need the page to tell.
 WRONG = (
@@ -51,20 +51,25 @@ WRONG = (
     (None, set()),
     (True, set()),
     ("1", set()),
-    (11.5, {"at"}),
+    (11.5, set()),
     (float("nan"), set()),
     (float("inf"), set()),
-    (10**4000, WHOLE | {"at"}),
-    (-1, WHOLE | {"at"}),
-    (10**9, WHOLE | {"at"}),
+    (10**4000, WHOLE),
+    (-1, WHOLE),
+    (10**9, WHOLE),
     ([True, True], set()),
     ([float("nan"), 0], set()),
     ([0.0, 0.0], set()),
-    ([10**9, 0], {"active", "cell"}),
-    ([0, -1], {"active", "cell"}),
+    ([10**9, -1], {"active", "cell", "at"}),
+    ([0, -1], {"active", "cell", "at"}),
     (["1", "2"], set()),
     ([0, 1, 10**9], {"active"}),
     ([[[[]]]], set()),
+    ([0, float("nan")], set()),
+    ({"turn": True, "values": {"query": 1, "stage": "weights"}}, set()),
+    ({"turn": 0, "values": {"query": 1}}, set()),
+    ({"turn": 0, "values": {"query": -1, "stage": "weights"}}, {"place"}),
+    ({"turn": 10**9, "values": {"query": 10**9, "stage": "none"}}, {"place"}),
     ({"cells": [["0", "1"]], "allowed": False}, set()),
     ({"cells": [[0]], "allowed": False}, set()),
     ({"cells": [[0, 10**9]], "allowed": False}, {"paint"}),
@@ -74,10 +79,10 @@ WRONG = (
     ({"cells": None, "allowed": False}, set()),
 )
 NO_EVENTS = (
-    *("", "{", "null", "1", '{"event": "query", "value": 1}', '[{"event": "query"}]'),
-    *('[{"value": 1}, 1, null, [1]]', '[{"event": ["query"], "value": 1}]'),
+    *("", "{", "null", "1", '{"event": "head", "value": 1}', '[{"event": "head"}]'),
+    *('[{"value": 1}, 1, null, [1]]', '[{"event": ["head"], "value": 1}]'),
     '[{"event": "__class__", "value": 1}]',
-    *("[" * 50_000, "9" * 50_000, " " * MAX_ANSWERS + '[{"event": "query", "value": 1}]'),
+    *("[" * 50_000, "9" * 50_000, " " * MAX_ANSWERS + '[{"event": "head", "value": 1}]'),
 )
 FIELDS = {
     "trigger_value": True,
@@ -126,10 +131,13 @@ def told(sent: str) -> object:
 def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     for *_, event, fitting in ANSWERS:
         assert told(events(event, fitting)) == [{"event": event, "value": fitting}]
-    repeated = [*json.loads(events("query", *range(1000))), *json.loads(events("at", 1, 2.5))]
+    repeated = [
+        *json.loads(events("head", *range(1000))),
+        *json.loads(events("at", [0, 1], [0, 2.5])),
+    ]
     assert told(json.dumps(repeated)) == [
-        {"event": "query", "value": 999},
-        {"event": "at", "value": 2.5},
+        {"event": "head", "value": 999},
+        {"event": "at", "value": [0, 2.5]},
     ]
     for wrong, shaped in WRONG:
         passed = {event for event in EVENTS if told(events(event, wrong))}
