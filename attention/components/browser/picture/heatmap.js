@@ -301,7 +301,7 @@ function cellAt(view, event) {
 
 function point(view, event) {
   const cell = event.buttons ? null : cellAt(view, event)
-  view.preview(cell && { ...cell, cell: true })
+  pointAt(cell && { ...cell, cell: true })
 }
 
 function words({ content }, query, key) {
