@@ -18,7 +18,7 @@ def test_a_healthy_server_serves_a_page_and_what_it_loads() -> None:
         visitor = Visitor(0, Found(), {})
         async with connected(port) as visitor.socket:
             await visitor.run(visitor.message())
-            assert "tokens" in visitor.widgets
+            assert "picture" in visitor.widgets
 
     with serving() as address:
         name = "component/attention.components.base.plotly_js/plotly.min.js"
