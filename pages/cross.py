@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.links import every_setting
-from attention.components.inputs import copy_link, examples
+from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.display import tables
 from attention.lessons import cross
@@ -33,7 +33,6 @@ def choices() -> None:
         batch = session.value_of("cross") == "batch"
         if batch:
             widgets.widget("batch_example", width="content")
-        copy_link(key="copy_link")
     if not batch:
         two_boxes()
     elif session.value_of("batch_example") == "sentences":
@@ -92,11 +91,11 @@ def lengths_to_try(name: str) -> None:
 
 def sentences() -> None:
     """What the first sentence makes of the second."""
-    if results.cross_result() is None:
+    if result := results.cross_result():
+        settings = result.settings
+        sections.attention_of(result, cross.mask_words(settings.mask, settings.positions))
+    else:
         explain_what_is_empty()
-    settings = session.current_settings()
-    words = cross.mask_words(settings.mask, settings.positions)
-    sections.attention_of(results.cross_result, words)
 
 
 def explain_what_is_empty() -> None:

@@ -7,9 +7,10 @@ from attention.app import frame, results, sections
 
 def explore() -> None:
     """All that follows from the sentence, the settings and the chosen token."""
-    if results.current_result() is None:
+    if result := results.current_result():
+        sections.attention_of(result)
+    else:
         st.info("Type a sentence above, or take one of the examples.")
-    sections.attention_of(results.current_result)
 
 
 frame.show(__file__, explore)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention.app import frame, notes, session, widgets
 from attention.app.links import every_setting
-from attention.components.inputs import copy_link, examples, number_grid
+from attention.components.inputs import examples, number_grid
 from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
@@ -46,7 +46,6 @@ def introduction(operation: operations.Operation) -> None:
     """The choice of blocks, and what the chosen one is for."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title("Operations")
-        copy_link(key="copy_link")
     widgets.widget("operation", label_visibility="collapsed")
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     words.text(operation.why)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +12,14 @@ import streamlit as st
 from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
-from attention.app.pages import PAGES, Page, variant_settings
-from attention.app.session import current_settings, layer_settings, value_of, width_of
-from attention.app.widgets import sentence_box, settings_beside
+from attention.app.pages import PAGES, Page
+from attention.app.session import current_settings, layer_settings, own_settings, value_of, width_of
+from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
+from attention.components.inputs import copy_link
 
 APP = "Attention explorer"
 SCRIPT = "streamlit_app.py"
+SENTENCES = ("s", "target", "memory")
 
 
 def run() -> None:
@@ -25,13 +29,15 @@ def run() -> None:
     their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
     browser's history), everything is drawn once more.
     """
-    pages = {page.name: _streamlit_page(page) for page in PAGES}
+    # Made for this run alone: a page can be shown once.
+    pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     shown = st.navigation({APP: list(pages.values())})
     page = next(page for page in PAGES if pages[page.name] is shown)
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     _enter()
     server.warm_up()
     style()
+    copy_link(key="copy_link")
 
     content = st.container()
     known = _beside(page) if "beside" in st.session_state else None
@@ -72,16 +78,29 @@ def _body(page: Page, draw: Callable[[], object]) -> None:
     for words in _words_on_link():
         note(words)
     draw()
-    if _beside(page) != st.session_state["beside"]:
+    if _beside_is_old(page):
         st.rerun()
 
 
-def _beside(page: Page) -> object:
+def _beside(page: Page) -> dict[str, object]:
     """What the settings beside a page are drawn from: their values, and words where cells hide."""
-    names = [*page.beside(value_of), *variant_settings()]
+    names = page.beside(value_of)
     cells = "mask" in names and "cells" in value_of("mask")
-    words = ("s", "target", "memory") if cells else ()
-    return {name: value_of(name) for name in [*names, *words]}
+    words = SENTENCES if cells else ()
+    own = [name for menu in VARIANT_MENUS if menu in names for name in own_settings(value_of(menu))]
+    values = {name: value_of(name) for name in [*names, *own, *words]}
+    return values | {"names": names}
+
+
+def _beside_is_old(page: Page) -> bool:
+    """Whether something on the page changed what stands beside it; see also `session.choose`."""
+    drawn = st.session_state["beside"]
+    words = [name for name in SENTENCES if name in drawn]
+    return (
+        st.session_state.pop("beside_is_old", False)
+        or page.beside(value_of) != drawn["names"]
+        or any(value_of(name) != drawn[name] for name in words)
+    )
 
 
 def _enter() -> None:
@@ -112,6 +131,7 @@ def _link() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
+@functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is PAGES[0]
     return st.Page(

@@ -93,14 +93,13 @@ def nearest_words(result: Result, query: int) -> None:
 
 
 def _nearest(result: Result, query: int) -> list[list[tuple[str, float]]]:
-    pair = torch.stack([result.x[query], result.trace.output[query]])
-    return _nearest_to(result.settings.vectors, pair.numpy().tobytes())
+    rows = (result.x[query], result.trace.output[query])
+    return [_nearest_to(result.settings.vectors, row.numpy().tobytes()) for row in rows]
 
 
-@functools.lru_cache(maxsize=256)
-def _nearest_to(vectors: str, pair: bytes) -> list[list[tuple[str, float]]]:
-    numbers = torch.frombuffer(bytearray(pair), dtype=torch.float32)
-    return neighbours(vectors)(numbers.unflatten(0, (2, -1)))
+@functools.lru_cache(maxsize=1024)
+def _nearest_to(vectors: str, row: bytes) -> list[tuple[str, float]]:
+    return neighbours(vectors)(torch.frombuffer(bytearray(row), dtype=torch.float32)[None])[0]
 
 
 def _near(word: tuple[str, float]) -> str:
@@ -161,4 +160,4 @@ def downloads(result: Result, query: int) -> None:
 
 def style() -> None:
     """The few rules that Streamlit's theme has no setting for."""
-    st.html(f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>")
+    st.html(Path(__file__).parent / "style.css")

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from attention.app import notes, session
+from attention.app import notes, results, session
 from attention.components.pictures import picture, place_of
-from attention.pipeline import Result
+from attention.pipeline import Result, Settings
 
 
-def attention_of(read: Callable[[], Result | None], after: str = "") -> None:
+def attention_of(result: Result, after: str = "") -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    read: gives the result, also when the fragment inside runs alone; after: what the heatmap's
-    caption ends with.
+    after: what the heatmap's caption ends with.
     """
-    result = read()
-    if result is None:
-        return
     memory = result.memory
     picture(
         result.trace,
@@ -34,15 +28,13 @@ def attention_of(read: Callable[[], Result | None], after: str = "") -> None:
     )
     notes.note_problems(result)
     notes.note_head(result)
-    _rest(read)
+    _rest(result.settings, result.memory_text)
 
 
 @st.fragment
-def _rest(read: Callable[[], Result | None]) -> None:
+def _rest(settings: Settings, memory: str | None) -> None:
     """What the server adds to the chosen token: the words nearest to it, and files."""
-    result = read()
-    if result is None:
-        return
+    result = results.result_of(settings, memory)
     place_of(session.place(), session.choose_place, key="place")
     query = min(session.value_of("query"), len(result.tokens) - 1)
     notes.nearest_words(result, query)

@@ -118,6 +118,8 @@ def choose(name: str, value: Value) -> None:
         if value != every_setting()[name].default:
             st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
     st.session_state[name] = chosen
+    if name in st.session_state.get("beside", ()):
+        st.session_state["beside_is_old"] = True
 
 
 PLACE = ("query", "stage")

@@ -25,7 +25,7 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.components.inputs import copy_link, examples, mask_grid
+from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import divisors, with_divisors
 from attention.core.variants import VARIANTS
@@ -112,9 +112,7 @@ def _fitting(side: str) -> dict[str, Any]:
 
 def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
-    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
-        copy_link(key="copy_link")
+    widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
     words = f"{count_of(tokenize(value_of('s')))} · try"
     examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
 

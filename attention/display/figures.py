@@ -476,7 +476,10 @@ def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]
     not leave all others pale.
     """
     sizes = numpy.abs(z[numpy.isfinite(z)])
-    most = float(numpy.quantile(sizes, quantile)) if sizes.size else 0.0
+    if quantile < 1 and sizes.size:
+        most = float(numpy.quantile(sizes, quantile))
+    else:
+        most = float(sizes.max(initial=0))
     most = most or 1.0
     if diverging:
         return {"zmin": -most, "zmax": most, "autocolorscale": True}
