@@ -82,7 +82,7 @@ FLOOR = Site(
 APP = Site(
     "app",
     ROOT / "streamlit_app.py",
-    ".st-key-weights_heatmap canvas[data-version]",
+    ".st-key-picture canvas[data-version]",
     "stSidebar",
     lambda n: {"s": sentence(n)},
 )

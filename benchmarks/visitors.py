@@ -38,7 +38,8 @@ MAX_VISITORS, MAX_SECONDS = 300, 120
 THINK_SECONDS = 5.0
 RAMP_SECONDS = 15.0
 PATIENCE_SECONDS = 120
-FINISHED = (0, 2, 3)  # of ForwardMsg.ScriptFinishedStatus: the run, or that of a fragment, is over
+# Of ForwardMsg.ScriptFinishedStatus: a run, or that of a fragment, is over; 2 begins another one.
+FINISHED = (0, 1, 3)
 CHANGES = {"type": 12, "mask": 3, "token": 2, "page": 2, "link": 1}
 LINKS = (
     {"variant": "multihead", "positions": "alibi"},

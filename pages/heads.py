@@ -54,7 +54,11 @@ def of_token() -> None:
     if result is None:
         return
     place_of(session.place(), session.choose_place, key="place")
-    query = min(session.value_of("query"), len(result.tokens) - 1)
+    last = len(result.tokens) - 1
+    wanted = int(session.value_of("query"))
+    query = min(wanted, last)
+    if wanted > last:
+        notes.note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
     lines, measured = st.columns([5, 6.5], gap="large")
     with lines:
         token_lines(result, query)

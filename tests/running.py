@@ -117,6 +117,14 @@ class App(AppTest):
                 case [*more]:
                     todo += more
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """The query and the stage that all pictures of the page are told to show."""
+        told = [part.header.get("place", part.header) for part in self.sent.values()]
+        first, *others = [one for one in told if "turn" in one and "values" in one]
+        assert all(other == first for other in others)
+        return dict(first["values"])
+
     # What can be done
 
     @property
@@ -149,6 +157,11 @@ class App(AppTest):
         states.widgets.append(WidgetState(id=name, json_trigger_value=happened))
         return self._run(states)
 
+    def move(self, **values: Any) -> App:
+        """Run as after another query or stage was chosen in the browser."""
+        turn = self.sent["place"].header["turn"] + 1
+        return self.tell("place", "place", {"turn": turn, "values": self.place | values})
+
     def take(self, example: str) -> App:
         """Click one of the examples there are to take."""
         texts = self.sent["examples"].header["texts"]
@@ -162,6 +175,24 @@ class Sent:
     header: dict[str, Any]
     numbers: Tensor
     rest: bytes
+
+    @property
+    def parts(self) -> dict[str, Tensor]:
+        """Of a picture its numbers by name, (rows, columns) each."""
+        rows, columns, width = (self.header[size] for size in ("rows", "columns", "width"))
+        shapes = {"values": (columns, width), "output": (rows, width)}
+        named = {name: shapes.get(name, (rows, columns)) for name in self.header["sent"]}
+        cells = self.numbers.split([down * across for down, across in named.values()])
+        return {
+            name: some.reshape(shape)
+            for (name, shape), some in zip(named.items(), cells, strict=True)
+        }
+
+    @property
+    def hidden(self) -> Tensor:
+        """Of a picture a bit for each mask, set where that one hides the cell. uint8."""
+        bits = torch.frombuffer(bytearray(self.rest), dtype=torch.uint8)
+        return bits.reshape(self.header["rows"], self.header["columns"])
 
     @property
     def names(self) -> list[str]:

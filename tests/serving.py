@@ -53,7 +53,7 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
         with (
-            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer,
         ):
             if answer.read() == b"ok":

@@ -13,7 +13,14 @@ from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
 from attention.app.pages import PAGES, Page
-from attention.app.session import current_settings, layer_settings, own_settings, value_of, width_of
+from attention.app.session import (
+    current_settings,
+    layer_settings,
+    own_settings,
+    recall_place,
+    value_of,
+    width_of,
+)
 from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
 from attention.components.inputs import copy_link
 
@@ -127,6 +134,7 @@ def _enter() -> None:
                 elif taken[name] != texts:
                     st.query_params[name] = taken[name]
             st.rerun()
+    recall_place()
 
 
 def _link() -> dict[str, list[str]]:

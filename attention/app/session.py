@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
@@ -125,6 +126,20 @@ def choose(name: str, value: Value) -> None:
 PLACE = ("query", "stage")
 
 
+def recall_place() -> None:
+    """To be called as a whole run begins: what is chosen in the pictures goes along to any page.
+
+    The address of a page that one comes to by the menu does not say it yet. But it decides as a
+    visit begins, and after a step in the browser's history.
+    """
+    context = get_script_run_ctx()
+    stepped = context is not None and context.is_history_navigation
+    if stepped or not all(name in st.session_state for name in PLACE):
+        for name in PLACE:
+            st.session_state.pop(name, None)
+            st.session_state[name] = value_of(name)
+
+
 def place() -> Place:
     """Which query and stage the pictures show; they are chosen in the browser, see place.js.
 
@@ -144,6 +159,7 @@ def choose_place(chosen: dict[str, Any]) -> None:
         about, value = every_setting()[name], chosen["values"][name]
         if about.problem(value):
             continue
+        st.session_state[name] = value
         if value == about.default:
             st.query_params.pop(name, None)
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch
 from torch.testing import assert_close
 
 from attention.display import captions
@@ -25,9 +24,9 @@ MASKS = ("causal", "length")
 def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_sentence() -> None:
     app = opened("cross", s="the bank raised its rates")
     assert app.title[0].value == "Two sequences"
-    shown = app.sent["tokens"].header
+    shown = app.sent["picture"].header
     assert shown["tokens"] == ["bonjour", "le", "monde"]
-    assert shown["memory"] == {"tokens": ["hello", "world"], "known": [True, True]}
+    assert (shown["keys"], shown["keysKnown"]) == (["hello", "world"], [True, True])
     words = app.sent["examples"].header["words"]
     assert words.startswith("asking: 3 tokens · answering: 2 tokens")
     assert {"target", "memory"} <= app.controls.keys()
@@ -38,25 +37,26 @@ def test_the_sentences_are_swapped_and_examples_taken() -> None:
     app = opened("cross", target="a b", memory="c").press("Swap")
     assert (app.values["target"], app.values["memory"]) == ("c", "a b")
     app.take("which animal walks / the cat walks on the street")
-    assert app.sent["tokens"].header["tokens"] == ["which", "animal", "walks"]
-    assert app.sent["tokens"].header["memory"]["tokens"][:3] == ["the", "cat", "walks"]
+    assert app.sent["picture"].header["tokens"] == ["which", "animal", "walks"]
+    assert app.sent["picture"].header["keys"][:3] == ["the", "cat", "walks"]
 
 
 @pytest.mark.parametrize("variant", ["dot", "talking"])
-def test_the_figures_are_sent_the_numbers_of_queries_over_the_memory(variant: str) -> None:
+def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str) -> None:
     settings: dict[str, Any] = {"variant": variant, "positions": "rotary", "mask": MASKS}
     settings |= {"d_model": 10, "valid_len": 1}
     link = {"target": "a b c", "memory": "d e", "query": 2, "vectors": "random"}
     app = opened("cross", **link, **settings)
     result = result_of("a b c", "d e", **settings)
-    figures, weights = app.sent, result.trace.weights
-    assert result.trace.mask is not None
-    hatched = weights.masked_fill(~result.trace.mask, torch.nan)
-    assert_close(figures["tokens"].numbers, hatched.flatten(), equal_nan=True)
-    assert_close(figures["weights_heatmap"].numbers[6:12], weights.flatten())
-    assert "Σw = 1.000000" in app.said or variant == "talking"
-    assert captions.row_words(result.masks, 2, result.tokens) in app.notes
-    assert cross.mask_words(MASKS, "rotary") in app.read_as_markdown
+    trace, picture = result.trace, app.sent["picture"]
+    mixed = ["masked", "mixed"] if variant == "talking" else []
+    assert list(picture.parts) == ["scores", "weights", *mixed, "values", "output"]
+    numbers = trace.stages | {"values": trace.values, "output": trace.output}
+    assert_close(picture.parts, {name: numbers[name] for name in picture.parts})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (3, 2)))
+    assert picture.header["masks"] == [captions.MASK_NAMES[name] for name in MASKS]
+    assert app.place["query"] == 2
+    assert picture.header["caption"]["after"] == cross.mask_words(MASKS, "rotary")
 
 
 def test_cells_of_the_mask_have_the_memorys_tokens_across() -> None:
@@ -138,7 +138,7 @@ def test_a_click_chooses_a_number_of_the_output() -> None:
 
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
-    assert "There is no token 7 in this sentence; showing the last, 2." in app.notes
+    assert app.place["query"] == 7, "what is shown instead is said in the browser"
     assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
     place = {"sequence": 5, "row": 3, "dimension": 40}
     wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from torch.testing import assert_close
 
 from attention.core.settings import Setting, settings_of
@@ -23,11 +23,14 @@ MASKS = ["causal", "length", "window", "cells"]
 def test_the_page_opens_on_the_published_defaults() -> None:
     app = opened("explore")
     declared = settings_of(Settings) | settings_of(Selection)
-    names = ("s", "variant", "vectors", "scale", "mask", "positions", "stage", "query")
+    names = ("s", "variant", "vectors", "scale", "mask", "positions")
     for name in names:
         default = declared[name].default
         assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
-    assert app.sent["tokens"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+    assert app.place == {name: declared[name].default for name in ("query", "stage")}
+    picture = app.sent["picture"].header
+    assert picture["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+    assert picture["parts"] == ["lines", "heatmap", "sum"]
 
 
 def bound(about: Setting, end: int) -> Any:
@@ -78,26 +81,23 @@ def test_only_settings_that_mean_something_are_shown(
 
 
 @pytest.mark.parametrize(("variant", "mixed"), [("grouped", []), ("talking", ["masked", "mixed"])])
-def test_the_figures_are_sent_the_numbers_of_the_head_that_is_shown(
+def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
     variant: str, mixed: list[str]
 ) -> None:
     settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
     settings["mask"] = ("causal", "length")
     app = opened("explore", s="a b c d e", vectors="random", query=3, **settings)
     result = result_of("a b c d e", **settings)
-    trace, figures = result.trace, app.sent
-    assert app.controls["stage"].options == list(trace.stages)
-    stages = ["scores", "weights", "scaled", *mixed]
-    expected = torch.stack([trace.stages[stage] for stage in stages])
-    heatmap = figures["weights_heatmap"]
-    assert heatmap.header["sent"] == stages
-    assert heatmap.header["scale"] == pytest.approx(trace.scale)
-    assert_close(heatmap.numbers, expected.flatten())
-    assert trace.mask is not None
-    shown = trace.weights.masked_fill(~trace.mask, torch.nan)
-    assert_close(figures["tokens"].numbers, shown.flatten(), equal_nan=True)
-    assert_close(figures["terms"].numbers[-len(trace.output[3]) :], trace.output[3])
-    assert captions.row_words(result.masks, 3, result.tokens) in app.notes
+    trace, picture = result.trace, app.sent["picture"]
+    assert list(picture.header["stages"]) == list(trace.stages)
+    sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
+    assert picture.header["sent"] == sent
+    assert picture.header["scale"] == pytest.approx(trace.scale)
+    numbers = trace.stages | {"values": trace.values, "output": trace.output}
+    assert_close(picture.parts, {name: numbers[name] for name in sent})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
+    assert picture.header["masks"] == ["the causal mask", "the valid length"]
+    assert (picture.header["head"], app.place["query"]) == (2, 3)
 
 
 def test_one_head_of_several_is_said_to_be_one() -> None:
@@ -114,28 +114,43 @@ def test_one_head_of_several_is_said_to_be_one() -> None:
     assert mixed in talking
 
 
-def test_an_example_replaces_the_sentence_and_a_click_chooses_a_token() -> None:
+def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
     app = opened("explore").take("she sat by the river bank")
     assert app.values["s"] == "she sat by the river bank"
-    app.tell("tokens", "query", 4)
-    assert app.sent["tokens"].header["query"] == 4
-    assert app.query_params == {"s": "she sat by the river bank", "query": "4"}
-    app.tell("tokens", "query", 6)
-    assert app.values["query"] == 4, "there is no such token"
+    app.move(query=4, stage="scores")
+    assert app.place == {"query": 4, "stage": "scores"}
+    assert app.sent["place"].header["turn"] == 1
+    link = {"s": "she sat by the river bank", "query": "4", "stage": "scores"}
+    assert app.query_params == link
+    app.move(query=512, stage="<b>")
+    assert app.query_params == link, "there is no such place"
+    app.move(query=0, stage="weights")
+    assert app.query_params == {"s": link["s"]}, "as by default"
+
+
+def test_nearest_words_are_those_of_the_chosen_token() -> None:
+    app = opened("explore", s="cat dog")
+    before = re.compile("<dt>before</dt><dd><span><bdi>(.*?)</bdi>")
+    assert before.findall(app.said) == ["cat"]
+    assert before.findall(app.move(query=1).said) == ["dog"]
+    assert before.findall(app.move(query=7).said) == ["dog"], "the last there is"
 
 
 def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
     app = opened("explore", mask="cells", cells="0:1")
     app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
     assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
-    hidden = app.sent["tokens"].numbers.reshape(6, 6).isnan()
+    hidden = app.sent["picture"].hidden
     assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
 
 
 def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
     app = opened("explore", mask="length", valid_len=0)
-    assert "Σw = 0.000000" in app.said
-    assert any("may attend to nothing" in note for note in app.notes)
+    picture = app.sent["picture"]
+    assert not picture.parts["weights"].any()
+    assert not picture.parts["output"].any()
+    assert picture.hidden.all()
+    assert picture.header["emptyRow"] == captions.EMPTY_ROW
 
 
 def test_of_a_name_given_twice_the_last_counts_and_of_masks_all_do() -> None:
@@ -148,10 +163,9 @@ def test_of_a_name_given_twice_the_last_counts_and_of_masks_all_do() -> None:
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")
-    assert app.sent["weights_heatmap"].header["stage"] == "weights"
-    assert app.sent["tokens"].header["query"] == 5
+    assert app.place == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
+    assert "mixed" not in app.sent["picture"].header["stages"]
     for words in (
-        "There is no token 77 in this sentence; showing the last, 5.",
         "There is no head 9 of 5; showing the last, 4.",
         "No single cells are hidden: ",
     ):

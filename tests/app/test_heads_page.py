@@ -61,9 +61,13 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
 
     edges = heads.edges(trace.weights, 4, [0, 1, 2], 0.5)
     assert_close(figures["head_view"].numbers, edges.weights.flatten())
-    assert figures["head_view"].header["query"] == 4
-    stages = torch.stack([result.trace.scores, result.trace.weights]).flatten()
-    assert_close(figures["weights_heatmap"].numbers[: len(stages)], stages)
+    assert figures["head_view"].header["query"] == app.place["query"] == 4
+    picture = figures["picture"]
+    assert picture.header["parts"] == ["heatmap"]
+    mixed = ["masked", "mixed"] if variant == "talking" else []
+    assert list(picture.parts) == ["scores", "weights", *mixed]
+    assert_close(picture.parts, {name: result.trace.stages[name] for name in picture.parts})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
     added = heads.additions(result.layer, trace, 4)
     assert_close(figures["added"].matrices, [added.parts, added.output[None]])
     shown = heads.neurons(result.layer, result.trace, 4, list("abcde"))
@@ -88,11 +92,13 @@ def test_the_table_is_sorted_as_the_link_says() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
-def test_clicks_choose_a_head_the_heads_drawn_and_a_token() -> None:
+def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
     app = opened("heads").tell("head_grid", "head", 3)
     app.tell("head_view", "active", [4, 0])
-    app.tell("head_view", "query", 2)
-    assert app.query_params == {"head": "3", "active": "0,4", "query": "2"}
+    app.move(query=2, stage="scaled")
+    chosen = {"head": "3", "active": "0,4", "query": "2", "stage": "scaled"}
+    assert app.query_params == chosen
+    assert app.place == {"query": 2, "stage": "scaled"}
     assert app.sent["head_grid"].header["chosen"] == 3
     assert app.sent["head_view"].header["active"] == [0, 4]
     assert app.sent["head_view"].header["query"] == 2
