@@ -89,21 +89,19 @@ function parts({ height }, tokens) {
   })
 }
 
-/** @type {(view: View, at: At) => void} */
+/** What asks for the layout comes before what changes it, which would have it worked out twice.
+    @type {(view: View, at: At) => void} */
 function show(view, at) {
   const { query, key, held } = at
-  const { scroll, queries, number, height } = view
+  const { scroll, queries, height } = view
+  if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
   if (view.at?.query !== query) {
     join(view, query)
     tell(view, at)
   }
-  view.at = at
+  if (view.held !== held) view.number.value = String(held)
+  Object.assign(view, { at, held })
   markQueries(view, held, query)
-  if (view.held !== held) {
-    number.value = String(held)
-    view.held = held
-    reveal(scroll, queries.offsetTop + below(height, held), height)
-  }
   for (const marked of scroll.querySelectorAll(".keys .previewed, path.previewed"))
     marked.classList.remove("previewed")
   if (key !== null)

@@ -12,7 +12,7 @@ import * as sums from "./sums.js"
     @typedef {Record<"frame" | "equation" | "checked" | "body" | "readout" | "total" | "over" |
       "low" | "high", HTMLElement> & Record<"terms" | "sum", HTMLCanvasElement> & {
       strip: HTMLTableCellElement, sums: HTMLElement[], lines: Line[], content: Content,
-      query: number, shown: Terms }} View */
+      query: number, shown: Terms, shades: Uint32Array }} View */
 
 const ROW = 27
 
@@ -57,9 +57,16 @@ export function buildSum(parent) {
   })
   for (const place of [body, equation]) place.addEventListener("pointerleave", () => pointAt(null))
   save.addEventListener("click", () => download("weighted-sum.svg", svg(view)))
-  whenThemed(parent, () => view.shown && paint(view))
+  const shade = () => (view.shades = ramp(palette(frame, "diverging")))
+  whenThemed(parent, () => {
+    shade()
+    if (view.shown) paint(view)
+  })
   return {
-    draw: (content) => Object.assign(view, { content, query: -1 }),
+    draw: (content) => {
+      shade()
+      Object.assign(view, { content, query: -1 })
+    },
     show: ({ query, key }) => {
       if (view.query !== query) write(view, query)
       mark(view, key)
@@ -198,21 +205,20 @@ function tellHint({ readout, shown: { most } }) {
 
 /** One pixel per number; the style sheet puts gaps between them where there is room.
     @type {(view: View) => void} */
-function paint({ frame, content: { width }, shown: { rows, terms, most }, ...pictures }) {
+function paint({ frame, content: { width }, shown, shades, terms: above, sum }) {
+  const { rows, terms, most } = shown
   frame.style.setProperty("--rows", String(rows.length))
   frame.style.setProperty("--dimensions", String(width))
-  const shades = ramp(palette(frame, "diverging"))
   const cells = rows.length * width
-  paintNumbers(pictures.terms, width, terms.subarray(0, cells), [-most, most], shades)
-  paintNumbers(pictures.sum, width, terms.subarray(cells), [-most, most], shades)
+  paintNumbers(above, width, terms.subarray(0, cells), [-most, most], shades)
+  paintNumbers(sum, width, terms.subarray(cells), [-most, most], shades)
 }
 
 /** The picture as a file.
     @type {(view: View) => string} */
-function svg({ frame, shown, content: { width: dimensions } }) {
+function svg({ shown, shades, content: { width: dimensions } }) {
   const { rows, terms, most } = shown
   const [left, bar, step] = [110, 120, Math.max(400 / dimensions, 9)]
-  const shades = ramp(palette(frame, "diverging"))
   /** @type {(x: number, y: number, width: number, height: number, colour: string) => string} */
   const box = (x, y, width, height, colour) =>
     `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${colour}"/>`
