@@ -89,7 +89,11 @@ function show(view, { query, key, held, wanted }) {
   const { options, items, lines } = view
   if (view.query !== query) {
     view.query = query
+    view.wanted = null
     join(view)
+  }
+  if (view.wanted !== wanted) {
+    view.wanted = wanted
     tell(view, query, wanted)
   }
   if (view.held !== held) {
