@@ -142,8 +142,8 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
     for about in shared.values():
         if about.when and about.when[1] in given.get(about.when[0], "").split(","):
             set_by_hand(page, about)
-    page.get_by_label("query token").fill("2")
-    page.get_by_label("query token").press("Enter")
+    page.get_by_role("spinbutton", name="query token").fill("2")
+    page.get_by_role("spinbutton", name="query token").press("Enter")
     expect_in_search(page, "query")
     if variant == "talking":
         set_by_hand(page, shared["s"])

@@ -29,7 +29,7 @@ from tests.browser.browsing import (
 )
 from tests.lessons.making import result_of
 
-WORDS = "she sat by the river bank".split()
+WORDS = ["she", "sat", "by", "the", "river", "bank"]
 LINK = {"s": " ".join(WORDS)}
 MOST_TERMS = 32
 
