@@ -92,6 +92,8 @@ class Visitor:
 
     async def run(self, message: BackMsg) -> float:
         """Send a message; seconds until the run that it starts has finished."""
+        if not message.rerun_script.fragment_id:
+            self.widgets.clear()
         start = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
@@ -125,7 +127,7 @@ class Visitor:
     def change(self) -> BackMsg:
         """One change of those that the visitors of this page make, as often as each is made."""
         kind = self.random.choices([*self.kinds], [*self.kinds.values()])[0]
-        if kind == "page":
+        if kind == "page" or "s" not in self.widgets:  # where no sentence stands, go on
             self.page = self.random.choice(self.pages)
             return self.message()
         if kind == "link":

@@ -12,7 +12,9 @@ import torch
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
+from attention import pipeline
 from attention.core import masks
+from attention.core.functional import LongTrace, Trace
 from attention.core.positions import alibi, rotary, sinusoidal
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
@@ -324,3 +326,38 @@ def test_a_result_takes_the_memory_of_each_of_its_numbers_once() -> None:
         "parameters": 7 * (3 + 3 + 5),
     }
     assert result.nbytes == 4 * sum(numbers.values()) + 6 * 2  # the mask: one byte a cell
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("positions", ["rotary", "alibi"])
+def test_a_long_run_gives_what_a_whole_one_keeps(
+    monkeypatch: pytest.MonkeyPatch, variant: str, positions: str
+) -> None:
+    heads = "heads" in settings_of(VARIANTS[variant].Config)
+    settings = {
+        "variant": variant,
+        "positions": positions,
+        "mask": ("causal", "length"),
+        "d_model": 12,
+        "config": (("heads", 4),) if heads else (),
+        "head": 2,
+    }
+    whole = computed(**settings)
+    assert isinstance(whole.layer_trace, Trace)
+    monkeypatch.setattr(pipeline, "MAX_KEPT", 0)
+    monkeypatch.setattr(pipeline, "MAX_AT_ONCE", 4 * 6 * 4)
+    long = computed(**settings)
+    assert isinstance(long.layer_trace, LongTrace)
+    assert_close(vars(long.trace), vars(whole.trace))
+    assert_close(long.layer_trace.output, whole.layer_trace.output)
+    assert_close(long.layer_trace.weights_beside(0), whole.layer_trace.weights)
+    assert_close(vars(long.layer_trace.head(0)), vars(whole.layer_trace.head(0)))
+    for query in (0, 5):
+        asked, kept = (vars(run.layer_trace.query(query)) for run in (long, whole))
+        assert_close(asked, kept)
+    assert_close(long.weights_for(3)[:, 0], whole.weights_for(3)[:, 3])
+    dropped = long.layer_trace.drop(0.5, torch.Generator().manual_seed(1))
+    assert torch.equal(dropped.output[long.head], dropped.head(long.head).output)
+    assert dropped.head(long.head).dropped is not None
+    assert long.layer_trace.drop(0.0, torch.Generator()) is long.layer_trace
+    assert (long.words is None) == (whole.words is None)

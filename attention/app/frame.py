@@ -32,14 +32,17 @@ SENTENCES = ("s", "target", "memory")
 def run() -> None:
     """The whole app, once: navigation, the page with the sentence on top, and the settings beside.
 
+    The first page is found without a path, and by its name as the others are.
     The page comes before the settings, since it is what one waits for: they are known before
     their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
     browser's history), everything is drawn once more.
     """
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
-    shown = st.navigation({APP: list(pages.values())})
-    page = next(page for page in PAGES if pages[page.name] is shown)
+    first = PAGES[0]
+    by_name = st.Page(first.path, title=first.title, url_path=first.name, visibility="hidden")
+    shown = st.navigation({APP: [*pages.values(), by_name]})
+    page = next((page for page in PAGES if pages[page.name] is shown), first)
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     _enter()
     server.warm_up()
@@ -142,9 +145,7 @@ def _link() -> dict[str, list[str]]:
 @functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is PAGES[0]
-    return st.Page(
-        page.path, title=page.title, url_path=None if first else page.name, default=first
-    )
+    return st.Page(page.path, title=page.title, url_path="" if first else page.name, default=first)
 
 
 def _words_on_link() -> list[str]:

@@ -2,8 +2,9 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { corner, layoutOf } from "../../attention/components/browser/head_grid/index.js"
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
+import { within } from "../../attention/components/browser/picture/heatmap.js"
+import { below, curve } from "../../attention/components/browser/picture/lines.js"
 import { roomFor } from "../../attention/components/browser/shared/words.js"
-import { below, curve } from "../../attention/components/browser/token_view/index.js"
 
 test("heads are as large as fits a screen", () => {
   // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
@@ -37,4 +38,11 @@ test("names have the room that the longest of them takes, up to a bound", () => 
 
 test("a line leaves and arrives level, halfway between the lists", () => {
   assert.equal(curve(80, below(30, 0), below(30, 2)), "M0,3 C40,3 40,71 80,71")
+})
+
+test("of a row that is zoomed out of sight nothing is framed", () => {
+  const outer = { left: 10, top: 10, width: 100, height: 50 }
+  const row = (top) => within({ left: 10, top, width: 100, height: 20 }, outer)
+  assert.deepEqual(row(50), { left: 10, top: 50, width: 100, height: 10 })
+  assert.equal(row(-40).height, 0)
 })

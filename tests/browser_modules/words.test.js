@@ -2,11 +2,11 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import * as comparison from "../../attention/components/browser/comparison/index.js"
 import * as head_view from "../../attention/components/browser/head_view/index.js"
-import * as heatmap from "../../attention/components/browser/heatmap/index.js"
 import * as matrices from "../../attention/components/browser/matrices/index.js"
+import * as heatmap from "../../attention/components/browser/picture/heatmap.js"
+import * as sum from "../../attention/components/browser/picture/sum.js"
+import * as sums from "../../attention/components/browser/picture/sums.js"
 import { fixed, inFull, named } from "../../attention/components/browser/shared/words.js"
-import * as token_view from "../../attention/components/browser/token_view/index.js"
-import * as weighted_sum from "../../attention/components/browser/weighted_sum/index.js"
 
 test("no zero has a sign, and a minus is one", () => {
   assert.deepEqual(
@@ -29,12 +29,49 @@ test("a token that stands twice is told with its position", () => {
 })
 
 test("the two keys with the greatest weights are named, masked ones never", () => {
-  const tokens = ["the", "cat", "walks"]
-  const names = { tokens, keyTokens: tokens, alone: true }
-  const said = token_view.summarise(names, new Float32Array([0.25, 0.75, Number.NaN]), 1)
-  assert.equal(said, "“cat” attends most to itself (0.750), then “the” (0.250).")
-  const none = token_view.summarise(names, new Float32Array(3).fill(Number.NaN), 0)
-  assert.equal(none, "“the” may attend to nothing: weights and output are 0.")
+  const tokens = ["the", "cat", "walks", "the"]
+  const content = { tokens, keys: tokens, own: true, columns: 4 }
+  const numbers = { weights: new Float32Array([0, 0, 0, 0, 0.25, 0.5, 0.25, 0]) }
+  const told = (query, hidden, own = true) =>
+    sums.summary({ ...content, own, numbers, hidden: Uint8Array.from(hidden) }, query)
+  const none = [0, 0, 0, 0, 0, 0, 0, 0]
+  assert.equal(told(1, none), "“cat” attends most to itself (0.500), then “the” at 0 (0.250).")
+  assert.match(told(1, none, false), /^“cat” attends most to “cat” \(0\.500\)/)
+  const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
+  assert.match(told(1, hidden), /itself \(0\.500\), then “walks” \(0\.250\)\.$/)
+  assert.equal(told(0, hidden), "“the” may attend to nothing: weights and output are 0.")
+})
+
+test("masks tell how many keys each of them hides, and that none is left", () => {
+  const content = { tokens: ["a", "b"], columns: 4, emptyRow: "Its row is 0." }
+  const hidden = Uint8Array.from([0, 1, 3, 0, 2, 2, 3, 2])
+  const two = { ...content, masks: ["causal", "window"], hidden }
+  assert.equal(
+    sums.maskWords(two, 0),
+    "“a” may attend to 2 of 4 keys: causal hides 2 and window hides 1.",
+  )
+  assert.equal(
+    sums.maskWords(two, 1),
+    "“b” may attend to nothing: of 4 keys causal hides 1 and window hides 4. Its row is 0.",
+  )
+  const one = { ...content, masks: ["causal"], hidden: new Uint8Array(8) }
+  assert.equal(sums.maskWords(one, 0), "“a” may attend to 4 of 4 keys: causal hides none.")
+  assert.equal(sums.maskWords({ ...one, masks: [] }, 0), "")
+})
+
+test("small sizes are written as Python writes them, with two digits in the exponent", () => {
+  assert.deepEqual([0, 1.5e-7, 1e10, 1e-100].map(sums.scientific), [
+    "0.0e+00",
+    "1.5e-07",
+    "1.0e+10",
+    "1.0e-100",
+  ])
+})
+
+test("long names are cut to twelve letters, and a position follows where a token comes again", () => {
+  const tokens = ["the", "dampfschifffahrt", "the"]
+  assert.deepEqual(sums.shortName(tokens, 1), ["dampfschiff…", ""])
+  assert.deepEqual(sums.shortName(tokens, 2), ["the", " 2"])
 })
 
 test("of the heads drawn three are told, of a key's weights twelve", () => {
@@ -51,21 +88,16 @@ test("a heatmap's legend says when numbers lie beyond its ends", () => {
   assert.deepEqual(heatmap.legendOf(0, 1, false), ["1", "0.5", "0"])
 })
 
-test("scaled scores that are not sent are the scores in 32-bit floats times the scale", () => {
-  const content = { rows: 1, columns: 2, sent: ["scores", "weights"], scale: 0.1 }
-  const numbers = new Float32Array([3, -1, 0.75, 0.25])
-  const { scaled, weights } = heatmap.stagesOf(content, numbers)
-  assert.deepEqual(
-    [...scaled],
-    [3, -1].map((score) => Math.fround(score * Math.fround(0.1))),
-  )
-  assert.deepEqual([...weights], [0.75, 0.25])
-})
-
 test("pointing at a cell tells its tokens, its numbers and what hides it", () => {
-  const content = { tokens: ["a", "b"], keys: null, columns: 2, masks: ["causal", "padding"] }
-  const numbers = { scores: [0, 1, 2, 3], scaled: [0, 0.5, 1, 1.5], weights: [1, 0, 0.5, 0.5] }
-  const said = heatmap.words({ content, numbers, masked: [0, 3, 0, 0] }, [0, 1])
+  const tokens = ["a", "b"]
+  const scores = new Float32Array([0, 1, 2, 3])
+  const numbers = { scores, weights: new Float32Array([1, 0, 0.5, 0.5]) }
+  const masks = { masks: ["causal", "padding"], hidden: Uint8Array.from([0, 3, 0, 0]) }
+  const said = heatmap.words(
+    { tokens, keys: tokens, columns: 2, scale: 0.5, numbers, ...masks },
+    0,
+    1,
+  )
   assert.deepEqual(said.split("\n"), [
     "query  a (0)",
     "key  b (1)",
@@ -111,22 +143,25 @@ test("a matrix's cell is told by names or positions, and kept back while it is t
 })
 
 test("a term of a weighted sum is told as weight times value", () => {
-  const sum = { keys: ["a", "others"], positions: [0, null], weights: [0.25, 0.75], width: 2 }
-  const data = { ...sum, numbers: new Float32Array([1, -0.5, 2, 3, 3, 2.5]) }
-  assert.equal(weighted_sum.words(data, 0, 1), "a, dimension 1: -0.500000 = 0.250000 · -2.00000")
-  assert.equal(weighted_sum.words(data, 1, 0), "others, dimension 0: 2.00000")
-  assert.equal(
-    weighted_sum.words(data, 2, 1),
-    "y, dimension 1: 2.50000, the sum of the column above",
-  )
+  const rows = [
+    { key: 0, name: "a", weight: 0.25 },
+    { key: null, name: "2 others", weight: 0.75 },
+  ]
+  const shown = { rows, terms: new Float32Array([1, -0.5, 2, 3, 3, 2.5]) }
+  const told = (row, dimension) => sum.words(shown, 2, row, dimension)
+  assert.equal(told(0, 1), "a, dimension 1: -0.500000 = 0.250000 · -2.00000")
+  assert.equal(told(1, 0), "2 others, dimension 0: 2.00000")
+  assert.equal(told(2, 1), "y, dimension 1: 2.50000, the sum of the column above")
 })
 
 test("a share is of hundred, without a sign where it is none", () => {
-  assert.equal(weighted_sum.format("share of y", 0.1234), "12.3 %")
-  assert.equal(weighted_sum.format("share of y", -0.0001), "0.0 %")
-  assert.equal(weighted_sum.format("share of y", null), "")
+  const share = sums.COLUMNS.indexOf("share of y")
+  const shares = [0.1234, -0.0001, null].map((number) => sums.format(share, number))
+  assert.deepEqual(shares, ["12.3 %", "0.0 %", ""])
+  assert.equal(sums.format(sums.COLUMNS.indexOf("score"), 0.5), "0.5000")
+  assert.equal(sums.format(sums.COLUMNS.indexOf("‖v‖"), 0.5), "0.500")
 })
 
 test("hostile tokens are words in a file as well", () => {
-  assert.equal(weighted_sum.escaped(`<b a="'&">`), "&#60;b a=&#34;&#39;&#38;&#34;&#62;")
+  assert.equal(sum.escaped(`<b a="'&">`), "&#60;b a=&#34;&#39;&#38;&#34;&#62;")
 })

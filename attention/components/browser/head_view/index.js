@@ -1,19 +1,21 @@
-import { listenToQueries, markQueries } from "../shared/choosing.js"
+import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, pencil } from "../shared/painter.js"
-import { adopt, pointAt, whenMoved, where } from "../shared/place.js"
+import { adopt, whenMoved, where } from "../shared/place.js"
 import { named } from "../shared/words.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @import { Standing } from "../shared/place.js"
     @typedef {{ tokens: string[], known: boolean[], heads: number, whole: boolean, active: number[],
       query: number, place: Standing, numbers: Float32Array }} Content
-    @typedef {Record<"frame" | "bar" | "scroll" | "queries" | "keys" | "summary", HTMLElement>} Parts
+    @import { Tokens } from "../shared/choosing.js"
+    @typedef {Record<"frame" | "bar" | "scroll" | "summary", HTMLElement>} Parts
     @typedef {Record<"lines" | "dots", HTMLCanvasElement>} Pictures
-    @typedef {Parts & Pictures & { content: Content, active: Set<number>, before: Set<number> | null,
-      names: string, options: HTMLElement[], hues: string[], lit: number, held: number, most: number, pitch: number, start: number, toggling: number,
+    @typedef {Parts & Pictures & Tokens & { content: Content, active: Set<number>,
+      before: Set<number> | null, names: string, hues: string[], lit: number, held: number,
+      most: number, pitch: number, start: number, toggling: number,
       send: (active: number[]) => void }} View */
 
 const MOST_FAINT = 32
@@ -57,13 +59,8 @@ function build(parent, view) {
   const summary = make("p", "summary", frame, { role: "status" })
   Object.assign(view, { frame, bar, scroll, queries, keys, lines, dots, summary })
   Object.assign(view, { before: null, lit: -1 })
-  listenToQueries(view)
+  listenToTokens(view)
   listenToHeads(view)
-  keys.addEventListener("pointerover", (event) => {
-    const token = elements.under(event, ".token")
-    if (token) pointAt({ key: elements.childrenOf(keys).indexOf(token) })
-  })
-  keys.addEventListener("pointerleave", () => pointAt(null))
   scroll.addEventListener("scroll", () => requestAnimationFrame(() => again(view)), {
     passive: true,
   })
@@ -134,9 +131,9 @@ function write(view) {
   view.scroll.classList.toggle("long", tokens.length > 14)
   /** @type {(role: string) => HTMLElement[]} */
   const list = (role) => tokens.map((token, at) => elements.makeChip(role, known[at], token, at))
-  view.options = list("option")
+  Object.assign(view, { options: list("option"), items: list("listitem") })
   view.queries.replaceChildren(...view.options)
-  view.keys.replaceChildren(...list("listitem"))
+  view.keys.replaceChildren(...view.items)
 }
 
 /** @type {(view: View) => void} */
@@ -183,7 +180,8 @@ function show(view) {
   const { held, query: pointed, key } = where(tokens.length)
   const query = whole ? pointed : held
   markQueries(view, held, query)
-  if (view.held !== held) elements.reveal(view.scroll, options[held].offsetTop, options[held].offsetHeight)
+  if (view.held !== held)
+    elements.reveal(view.scroll, options[held].offsetTop, options[held].offsetHeight)
   view.held = held
   const drawn = sorted(active)
   const rows = drawn.flatMap((head) => rowOf(content, head, query) ?? [])
@@ -194,9 +192,7 @@ function show(view) {
   paintLines(view, query, drawn, rows)
   paintDots(view, drawn, rows)
   view.summary.textContent =
-    key === null
-      ? summarise(tokens, query, drawn, rows)
-      : tell(tokens, query, key, drawn, rows)
+    key === null ? summarise(tokens, query, drawn, rows) : tell(tokens, query, key, drawn, rows)
 }
 
 /** Where tokens lie, and canvases as large as what is seen of them: long sentences scroll beneath.

@@ -1,331 +1,401 @@
 import { palette, ramp } from "../shared/colours.js"
-import { make, whenThemed } from "../shared/elements.js"
+import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
-import { stageOf } from "./sums.js"
+import { rowOf, stageOf } from "./sums.js"
+
+/** @import { At, Content, Part } from "./index.js"
+    @typedef {{ left: number, top: number, width: number, height: number }} Box
+    @typedef {Record<"menu" | "whole" | "hatch" | "chart" | "column" | "row" | "outline" | "entropy" |
+      "legend" | "tip" | "caption", HTMLElement>} Elements
+    @typedef {Elements & { cells: HTMLCanvasElement, content: Content, at: At, stage: string | null,
+      shown: Float32Array, shades: [number, string][], background: string, figure: [object, any],
+      asked: string, frame: string, width: number, box: Box, config: object, behind: boolean,
+      caughtUp: Promise<void> }} View */
 
 const PLOTLY = "component/attention.components.base.plotly_js/plotly.min.js"
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
 const WHERE_MASKED = ["masked", "weights", "mixed"]
 const CHOSEN = "#d97706"
+const { make, place } = elements
+/** @type {Promise<any> | null} */
 let plotly = null
 
 function load() {
   plotly ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script")
-    script.src = new URL(PLOTLY, document.baseURI).href
-    script.onload = () => resolve(window.Plotly)
+    const src = new URL(PLOTLY, document.baseURI).href
+    const script = make("script", "", document.head, { src })
+    script.onload = () => resolve(/** @type {any} */ (window).Plotly)
     script.onerror = () => reject(new Error("plotly.js could not be loaded"))
-    document.head.appendChild(script)
   })
   return plotly
 }
 
-/* One stage as a heatmap: the cells are painted here, their labels and zoom are plotly.js's. */
+/** One stage as a heatmap: the cells are painted here, their labels and zoom are plotly.js's.
+    @type {(parent: HTMLElement) => Part} */
 export function buildHeatmap(parent) {
-  const menu = make("div", "stages", parent)
-  menu.setAttribute("role", "radiogroup")
-  menu.setAttribute("aria-label", "Stage of the computation")
+  const ariaLabel = "Stage of the computation"
+  const menu = make("div", "stages", parent, { role: "radiogroup", ariaLabel })
   const whole = make("div", "attention-frame", parent)
-  const [hatch, cells, chart, column, row, outline, entropy, legend, tip] = ["hatch", "cells", "heatmap", "column", "row", "outline", "entropy", "legend", "tip"].map((name) => make(name === "cells" ? "canvas" : "div", `attention-${name}`, whole))
-  const caption = make("p", "caption", parent)
-  const view = { content: null, menu, whole, hatch, cells, chart, column, row, outline, entropy, legend, tip, caption, frame: null, width: 0, stage: null }
-  for (const hidden of [cells, column, row, outline, legend]) hidden.setAttribute("aria-hidden", "true")
-  chart.setAttribute("role", "img")
-  tip.hidden = true
-  for (const pointing of ["pointermove", "pointerdown"]) chart.addEventListener(pointing, () => catchUp(view), { capture: true })
-  chart.addEventListener("pointermove", (event) => point(view, event))
+  const mute = { ariaHidden: "true" }
+  /** @type {(name: string, more?: object) => HTMLElement} */
+  const layer = (name, more) => make("div", `attention-${name}`, whole, more)
+  /** @type {View} */
+  const view = /** @type {any} */ ({
+    ...{ menu, whole, hatch: layer("hatch") },
+    cells: make("canvas", "attention-cells", whole, mute),
+    chart: layer("heatmap", { role: "img" }),
+    ...{ column: layer("column", mute), row: layer("row", mute), outline: layer("outline", mute) },
+    ...{ entropy: layer("entropy"), legend: layer("legend", mute) },
+    ...{ tip: layer("tip", { hidden: true }), caption: make("p", "caption", parent) },
+  })
+  listenToStages(menu)
+  listenToCells(view)
+  new ResizeObserver(() => {
+    const width = view.chart.clientWidth
+    if (!view.frame || !width || view.width === width) return
+    drawBeside(view)
+    paint(view)
+    mark(view)
+    catchUp(view).then(async () => (await load()).Plots.resize(view.chart))
+  }).observe(view.chart)
+  elements.whenThemed(parent, () => view.stage && draw(view, view.stage))
+  return {
+    draw: (content) => Object.assign(view, { content, stage: null }),
+    show: (at) => {
+      view.at = at
+      if (view.stage !== at.stage) draw(view, at.stage)
+      mark(view)
+    },
+  }
+}
+
+/** @type {(menu: HTMLElement) => void} */
+function listenToStages(menu) {
+  menu.addEventListener("click", (event) => {
+    const stage = elements.under(event, "button")?.textContent
+    if (stage) choose("stage", stage)
+  })
+  menu.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+    const buttons = elements.childrenOf(menu)
+    const from = buttons.indexOf(/** @type {HTMLElement} */ (event.target))
+    const next = step && buttons.at((from + step) % buttons.length)
+    if (!next) return
+    event.preventDefault()
+    next.focus()
+    choose("stage", next.textContent)
+  })
+}
+
+/** @type {(view: View) => void} */
+function listenToCells(view) {
+  const { chart } = view
+  for (const pointing of ["pointermove", "pointerdown"])
+    chart.addEventListener(pointing, () => catchUp(view), { capture: true })
+  chart.addEventListener("pointermove", (event) => {
+    const cell = event.buttons ? null : cellAt(view, event)
+    pointAt(cell && { ...cell, cell: true })
+  })
   chart.addEventListener("pointerleave", () => pointAt(null))
   chart.addEventListener("click", (event) => {
     const cell = cellAt(view, event)
     if (cell) choose("query", cell.query)
   })
-  menu.addEventListener("click", (event) => event.target.dataset.stage && choose("stage", event.target.dataset.stage))
-  menu.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
-    if (!step) return
-    event.preventDefault()
-    const buttons = [...menu.children]
-    const next = buttons.at((buttons.indexOf(event.target) + step) % buttons.length)
-    next.focus()
-    choose("stage", next.dataset.stage)
-  })
-  new ResizeObserver(() => {
-    const width = chart.clientWidth
-    if (!view.frame || !width || view.width === width) return
-    besides(view)
-    paint(view)
-    mark(view)
-    catchUp(view).then(() => window.Plotly.Plots.resize(chart))
-  }).observe(chart)
-  whenThemed(parent, () => view.stage && drawStage(view))
-  return { draw, show: (at) => show(view, at) }
-
-  function draw(content) {
-    Object.assign(view, { content, stage: null })
-  }
 }
 
-function show(view, at) {
-  view.at = at
-  if (view.stage !== at.stage) {
-    view.stage = at.stage
-    drawStage(view)
-  }
-  mark(view)
-}
-
-function drawStage(view) {
-  const { stage, content } = view
-  const { columns, rows, heat, layout, stages, hidden, caption } = content
-  const theme = colours(view.chart)
+/** @type {(view: View, stage: string) => void} */
+function draw(view, stage) {
+  const { content, chart, caption } = view
+  const { columns, rows, heat, layout, stages, hidden } = content
   const { zmin, zmax, diverging, words } = stages[stage]
+  const theme = themeOf(chart)
   const masks = WHERE_MASKED.includes(stage)
-  view.scale = [zmin, zmax]
+  const numbers = stageOf(content, stage)
+  view.stage = stage
   view.background = theme.background
   view.shades = diverging ? theme.diverging : theme.sequential
-  const numbers = stageOf(content, stage)
-  view.shown = masks ? numbers.map((number, cell) => (hidden[cell] ? NaN : number)) : numbers
+  view.shown = masks ? numbers.map((each, cell) => (hidden[cell] ? Number.NaN : each)) : numbers
   view.hatch.hidden = !masks || !hidden.some(Boolean)
-  const z = Array.from({ length: rows }, (_, row) => view.shown.subarray(row * columns, (row + 1) * columns))
-  const looks = { autosize: true, paper_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.text }, modebar: { bgcolor: "rgba(0,0,0,0)", color: theme.text, activecolor: theme.primary }, dragmode: Math.max(rows, columns) > 32 ? "zoom" : false }
-  view.figure = [{ ...heat, z, zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }, { ...layout, ...looks }]
-  view.ranges = ranges(layout)
-  view.chart.setAttribute("aria-label", `Heatmap of the ${stage}: queries down, keys across.`)
-  view.chart.style.minHeight = `${layout.height}px`
-  view.caption.textContent = [caption.before, words, caption.after].filter(Boolean).join(" ")
-  menu(view, Object.keys(stages))
+  const z = Array.from({ length: rows }, (_, row) => rowOf(view.shown, columns, row))
+  const clear = "rgba(0,0,0,0)"
+  const looks = {
+    autosize: true,
+    paper_bgcolor: clear,
+    font: { family: theme.font, color: theme.text },
+    modebar: { bgcolor: clear, color: theme.text, activecolor: theme.primary },
+    dragmode: Math.max(rows, columns) > 32 ? "zoom" : false,
+  }
+  const colours = { zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }
+  view.figure = [
+    { ...heat, z, ...colours },
+    { ...layout, ...looks },
+  ]
+  view.asked = rangesOf(layout)
+  chart.ariaLabel = `Heatmap of the ${stage}: queries down, keys across.`
+  chart.style.minHeight = `${layout.height}px`
+  const { before, after } = content.caption
+  caption.textContent = [before, words, after].filter(Boolean).join(" ")
+  writeStages(view.menu, Object.keys(stages), stage)
   view.behind = true
-  besides(view)
+  drawBeside(view)
   paint(view)
   const frame = JSON.stringify([heat.x, heat.y, layout, theme])
-  if (view.frame === frame && !zoomed(view) && !heat.texttemplate) return
+  if (view.frame === frame && !isZoomed(view) && !heat.texttemplate) return
   view.frame = frame
   catchUp(view)
 }
 
-function menu({ menu, stage }, stages) {
-  if (menu.children.length !== stages.length || [...menu.children].some(({ dataset }, index) => dataset.stage !== stages[index]))
+/** @type {(menu: HTMLElement, stages: string[], chosen: string) => void} */
+function writeStages(menu, stages, chosen) {
+  const standing = elements.childrenOf(menu).map((button) => button.textContent)
+  const more = { type: "button", role: "radio" }
+  if (standing.join() !== stages.join())
     menu.replaceChildren(
-      ...stages.map((name) => {
-        const button = Object.assign(make("button", ""), { type: "button", textContent: name })
-        button.dataset.stage = name
-        button.setAttribute("role", "radio")
-        return button
-      }),
+      ...stages.map((textContent) => make("button", "", null, { ...more, textContent })),
     )
-  for (const button of menu.children) {
-    button.setAttribute("aria-checked", String(button.dataset.stage === stage))
-    button.tabIndex = button.dataset.stage === stage ? 0 : -1
+  for (const button of elements.childrenOf(menu)) {
+    button.ariaChecked = String(button.textContent === chosen)
+    button.tabIndex = button.textContent === chosen ? 0 : -1
   }
 }
 
-/* Has plotly.js draw what `besides` and `paint` do not: labels, and cells to zoom into. */
+/** Has plotly.js draw what is not drawn here: labels, and cells to zoom into.
+    @type {(view: View) => Promise<void>} */
 function catchUp(view) {
   if (view.behind) view.caughtUp = load().then((Plotly) => react(view, Plotly))
   view.behind = false
   return view.caughtUp
 }
 
+/** @type {(view: View, Plotly: any) => Promise<void>} */
 async function react(view, Plotly) {
-  const first = !view.chart.layout
+  const chart = /** @type {any} */ (view.chart)
+  const first = !chart.layout
   const [heat, layout] = view.figure
   view.config ??= configuration(view, Plotly)
-  await Plotly.react(view.chart, [{ ...heat, showscale: false }], { ...layout }, view.config)
+  await Plotly.react(chart, [{ ...heat, showscale: false }], { ...layout }, view.config)
   follow(view)
-  if (first) view.chart.on("plotly_relayout", () => follow(view))
+  if (first) chart.on("plotly_relayout", () => follow(view))
 }
 
-/* Made once for each view: for another configuration plotly.js would draw all anew. */
+/** Made once for each view: for another configuration plotly.js would draw all anew.
+    @type {(view: View, Plotly: any) => object} */
 function configuration(view, Plotly) {
-  const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click: () => save(view) }
-  return {
-    displaylogo: false,
-    showSendToCloud: false,
-    modeBarButtonsToRemove: ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
-    modeBarButtonsToAdd: [camera],
-  }
+  const click = () => save(view, Plotly)
+  const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click }
+  const removed = ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"]
+  const buttons = { modeBarButtonsToRemove: removed, modeBarButtonsToAdd: [camera] }
+  return { displaylogo: false, showSendToCloud: false, ...buttons }
 }
 
-/* Zoomed cells are those of plotly.js, the whole is painted here, which is faster. */
+/** Zoomed cells are those of plotly.js, the whole is painted here, which is faster.
+    @type {(view: View) => void} */
 function follow(view) {
-  view.whole.classList.toggle("zoomed", zoomed(view))
-  besides(view)
+  view.whole.classList.toggle("zoomed", isZoomed(view))
+  drawBeside(view)
   mark(view)
 }
 
-function zoomed({ chart, ranges: asked }) {
-  return Boolean(chart.layout) && ranges(chart.layout) !== asked
+/** What plotly.js shows, which is not what it was asked to once one has zoomed.
+    @type {(view: View) => any} */
+function layoutOf({ chart, content }) {
+  return /** @type {any} */ (chart).layout ?? content.layout
 }
 
-function ranges({ xaxis, yaxis }) {
+/** @type {(view: View) => boolean} */
+function isZoomed(view) {
+  return rangesOf(layoutOf(view)) !== view.asked
+}
+
+/** @type {(layout: any) => string} */
+function rangesOf({ xaxis, yaxis }) {
   return JSON.stringify([xaxis.range, yaxis.range])
 }
 
-/* What is seen of the columns and rows, from the first to the last, as plotly.js counts them. */
-function seen(view) {
-  const { xaxis, yaxis } = zoomed(view) ? view.chart.layout : view.content.layout
-  return [xaxis.range, yaxis.range]
-}
-
-/* The cells, a pixel or so apart where there are few. */
-function paint({ content, cells, shown, scale, shades, background }) {
-  const { heat: { xgap }, columns, rows } = content
-  paintNumbers(cells, columns, shown, scale, ramp(shades.map(([, colour]) => colour)))
-  if (xgap) apart(cells, columns, rows, xgap, background)
-  cells.dataset.rows = rows
+/** The cells, a pixel or so apart where there are few.
+    @type {(view: View) => void} */
+function paint({ cells, content, stage, shown, shades, background: ground }) {
+  const { heat, columns, rows, stages } = content
+  const { zmin, zmax } = stages[stage ?? ""]
+  const colours = ramp(shades.map(([, colour]) => colour))
+  paintNumbers(cells, columns, shown, [zmin, zmax], colours, { size: heat.xgap ?? 0, ground })
+  cells.dataset.rows = String(rows)
   countDrawing(cells)
 }
 
-/* Gaps beside cells are closed below, so that the hatching of masked ones does not show through. */
-function apart(cells, columns, rows, gap, background) {
-  const small = Object.assign(make("canvas", ""), { width: columns, height: rows })
-  const ground = small.getContext("2d")
-  ground.drawImage(cells, 0, 0)
-  const [width, height] = [cells.clientWidth, cells.clientHeight]
-  Object.assign(cells, { width, height })
-  const context = cells.getContext("2d")
-  context.imageSmoothingEnabled = false
-  context.drawImage(small, 0, 0, width, height)
-  for (let column = 1; column < columns; column++) context.clearRect(Math.round((column * width) / columns) - gap, 0, gap, height)
-  for (let row = 1; row < rows; row++) context.clearRect(0, Math.round((row * height) / rows) - gap, width, gap)
-  Object.assign(ground, { globalCompositeOperation: "source-in", fillStyle: background })
-  ground.fillRect(0, 0, columns, rows)
-  context.globalCompositeOperation = "destination-over"
-  context.drawImage(small, 0, 0, width, height)
+/** The whole figure as a file: what stands beside the cells is drawn by plotly.js there.
+    @type {(view: View, Plotly: any) => void} */
+function save(view, Plotly) {
+  const { chart, stage, content, at, figure } = view
+  const [heat, { xaxis, yaxis, ...layout }] = figure
+  const shown = layoutOf(view)
+  const ranges = {
+    xaxis: { ...xaxis, range: shown.xaxis.range },
+    yaxis: { ...yaxis, range: shown.yaxis.range },
+  }
+  const rows = { y0: at.held - 0.5, y1: at.held + 0.5 }
+  const line = { color: CHOSEN, width: 2 }
+  const shapes = [{ type: "rect", x0: -0.5, x1: content.columns - 0.5, ...rows, line }]
+  const data = [heat, ...(stage === "weights" ? content.beside : [])]
+  const file = { format: "svg", filename: `attention-${stage}` }
+  const size = { width: chart.clientWidth, height: layout.height }
+  Plotly.downloadImage({ data, layout: { ...layout, ...ranges, shapes } }, { ...file, ...size })
 }
 
-/* The whole figure as a file: what stands beside the cells is drawn by plotly.js there. */
-function save(view) {
-  const { chart, stage, content, at, figure: [heat, layout] } = view
-  const { beside, columns } = content
-  const axis = (name) => ({ ...layout[name], range: chart.layout[name].range })
-  const outline = { type: "rect", x0: -0.5, x1: columns - 0.5, y0: at.held - 0.5, y1: at.held + 0.5, line: { color: CHOSEN, width: 2 } }
-  const figure = { data: [heat, ...(stage === "weights" ? beside : [])], layout: { ...layout, shapes: [outline], xaxis: axis("xaxis"), yaxis: axis("yaxis") } }
-  window.Plotly.downloadImage(figure, { format: "svg", filename: `attention-${stage}`, width: chart.clientWidth, height: layout.height })
-}
-
-/* What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and the entropy. */
-function besides(view) {
-  const { layout, room, rows, entropy } = view.content
-  const { l, r, t, b } = layout.margin
-  const [zmin, zmax] = view.scale
+/** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and
+    the entropy.
+    @type {(view: View) => void} */
+function drawBeside(view) {
+  const { layout, room, rows, stages } = view.content
+  const { l, r, t: top, b } = layout.margin
+  const { zmin, zmax } = stages[view.stage ?? ""]
   view.width = view.chart.clientWidth
-  const [width, height] = [view.width - l - r, layout.height - t - b]
-  const [start, end] = layout.xaxis.domain ?? [0, 1]
-  view.box = { left: l + start * width, top: t, width: (end - start) * width, height }
+  const [width, height] = [view.width - l - r, layout.height - top - b]
+  /** @type {(share: [number, number]) => Box} */
+  const between = ([start, end]) => ({
+    ...{ left: l + start * width, top },
+    ...{ width: (end - start) * width, height },
+  })
+  view.box = between(layout.xaxis.domain ?? [0, 1])
   for (const element of [view.hatch, view.cells]) place(element, view.box)
-  place(view.legend, { left: l + width + 4, top: t, width: r - 4, height })
+  place(view.legend, { left: l + width + 4, top, width: r - 4, height })
   view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
-  const beyond = view.shown.some((number) => Math.abs(number) > zmax)
-  const ends = [[zmax, "≥ "], [(zmin + zmax) / 2, ""], [zmin, zmin ? "≤ " : ""]]
-  view.legend.replaceChildren(...ends.map(([number, sign]) => Object.assign(make("span", ""), { textContent: (beyond ? sign : "") + String(Number(number.toPrecision(2))).replace("-", "−") })))
-  place(view.entropy, { left: l + room[0] * width, top: t, width: (room[1] - room[0]) * width, height: height + 22 })
+  const ends = legendOf(
+    zmin,
+    zmax,
+    view.shown.some((number) => Math.abs(number) > zmax),
+  )
+  view.legend.replaceChildren(...ends.map((textContent) => make("span", "", null, { textContent })))
+  place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
-  if (view.stage === "weights") (rows > MOST_BARS ? profile : bars)(view, entropy, height)
+  if (view.stage !== "weights") return
+  if (rows > MOST_BARS) drawProfile(view, height)
+  else drawBars(view, height)
+  place(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
 }
 
-function bars({ entropy: element }, entropy, height) {
+/** What stands beside the scale from top to bottom; whether some numbers lie beyond its ends.
+    @type {(low: number, high: number, beyond: boolean) => string[]} */
+export function legendOf(low, high, beyond) {
+  const signs = beyond ? ["≥ ", "", low ? "≤ " : ""] : ["", "", ""]
+  return [high, (low + high) / 2, low].map((number, at) => {
+    const short = String(Number(number.toPrecision(2)))
+    return signs[at] + short.replace("-", "−")
+  })
+}
+
+/** @type {(view: View, height: number) => void} */
+function drawBars({ entropy: element, content: { entropy } }, height) {
   const most = Math.max(...entropy, 1e-6)
   for (const [row, bits] of entropy.entries()) {
     const line = make("div", "", element)
-    line.style.top = `${((row + 0.5) * height) / entropy.length}px`
+    place(line, { top: ((row + 0.5) * height) / entropy.length })
     make("span", "", line).style.width = `calc((100% - 1.75rem) * ${bits / most})`
     line.append(bits.toFixed(2))
   }
-  title(element, height)
 }
 
-/* The bars of many rows as one shape, which follows when the heatmap is zoomed. */
-function profile(view, entropy, height) {
+/** The bars of many rows as one shape, which follows when the heatmap is zoomed.
+    @type {(view: View, height: number) => void} */
+function drawProfile(view, height) {
+  const { entropy } = view.content
   const picture = view.entropy.appendChild(document.createElementNS(SVG, "svg"))
-  const [, [bottom, top]] = seen(view)
-  picture.setAttribute("viewBox", `0 ${top + 0.5} ${Math.max(...entropy, 1e-6) * 1.4} ${bottom - top}`)
+  const [bottom, top] = layoutOf(view).yaxis.range
+  const most = 1.4 * Math.max(...entropy, 1e-6)
+  picture.setAttribute("viewBox", `0 ${top + 0.5} ${most} ${bottom - top}`)
   picture.setAttribute("preserveAspectRatio", "none")
   picture.style.height = `${height}px`
   const steps = entropy.map((bits, row) => `H${bits}V${row + 1}`)
-  picture.appendChild(document.createElementNS(SVG, "path")).setAttribute("d", `M0,0${steps.join("")}H0Z`)
-  title(view.entropy, height)
+  const path = picture.appendChild(document.createElementNS(SVG, "path"))
+  path.setAttribute("d", `M0,0${steps.join("")}H0Z`)
 }
 
-function title(element, height) {
-  const line = make("div", "title", element)
-  line.style.top = `${height}px`
-  line.textContent = "entropy, bits"
-}
-
-function place(element, { left, top, width, height }) {
-  Object.assign(element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` })
-}
-
-/* The chosen row framed, the row and the column that are pointed at lit, and what stands there told. */
+/** The chosen row framed, the row and the column that are pointed at lit, and what stands there
+    told.
+    @type {(view: View) => void} */
 function mark(view) {
-  const { query, key, held, cell } = view.at
-  const { left, top, width, height } = view.box
-  const [[first, end], [bottom, start]] = seen(view)
-  const across = width / (end - first)
-  const down = height / (bottom - start)
-  const row = (at) => ({ left, top: top + (at - 0.5 - start) * down, width, height: down })
-  const bound = (box) => {
-    const [x0, y0] = [Math.max(left, box.left), Math.max(top, box.top)]
-    const [x1, y1] = [Math.min(left + width, box.left + box.width), Math.min(top + height, box.top + box.height)]
-    return { left: x0, top: y0, width: Math.max(0, x1 - x0), height: Math.max(0, y1 - y0) }
-  }
-  place(view.outline, bound(row(held)))
+  const { at, box, tip } = view
+  const { query, held, cell } = at
+  const key = at.key ?? 0
+  const { left, across, top, down } = gridOf(view)
+  /** @type {(row: number) => Box} */
+  const row = (row) => ({ ...box, top: top + row * down, height: down })
+  const column = { ...box, left: left + key * across, width: across }
   view.row.hidden = query === held && !cell
-  if (!view.row.hidden) place(view.row, bound(row(query)))
-  view.column.hidden = key === null
-  const column = { left: left + ((key ?? 0) - 0.5 - first) * across, top, width: across, height }
-  if (!view.column.hidden) place(view.column, bound(column))
-  view.tip.hidden = !cell
+  view.column.hidden = at.key === null
+  place(view.outline, within(row(held), box))
+  place(view.row, within(row(query), box))
+  place(view.column, within(column, box))
+  tip.hidden = !cell
   if (!cell) return
-  view.tip.textContent = words(view, query, key)
-  const right = column.left > left + width / 2
-  view.tip.style.left = right ? "" : `${column.left + across + 8}px`
-  view.tip.style.right = right ? `${view.width - column.left + 8}px` : ""
-  view.tip.style.top = `${row(query).top + down + 6}px`
+  tip.textContent = words(view.content, query, key)
+  const right = column.left > box.left + box.width / 2
+  tip.style.left = right ? "" : `${column.left + across + 8}px`
+  tip.style.right = right ? `${view.width - column.left + 8}px` : ""
+  place(tip, { top: row(query).top + down + 6 })
 }
 
-/* The cell under the pointer, if any. */
-function cellAt(view, event) {
+/** Where the first cell lies, and how large each is, as far as one has zoomed.
+    @type {(view: View) => Record<"left" | "across" | "top" | "down", number>} */
+function gridOf(view) {
+  const { xaxis, yaxis } = layoutOf(view)
+  const [[first, end], [bottom, start]] = [xaxis.range, yaxis.range]
+  const { left, top, width, height } = view.box
+  const [across, down] = [width / (end - first), height / (bottom - start)]
+  return { left: left - (first + 0.5) * across, across, top: top - (start + 0.5) * down, down }
+}
+
+/** What of a box lies within another one.
+    @type {(inner: Box, outer: Box) => Box} */
+export function within(inner, { left, top, width, height }) {
+  const [x0, y0] = [Math.max(left, inner.left), Math.max(top, inner.top)]
+  const x1 = Math.min(left + width, inner.left + inner.width)
+  const y1 = Math.min(top + height, inner.top + inner.height)
+  return { left: x0, top: y0, width: Math.max(0, x1 - x0), height: Math.max(0, y1 - y0) }
+}
+
+/** The cell under the pointer, if any.
+    @type {(view: View, event: MouseEvent) => { query: number, key: number } | null} */
+function cellAt(view, { clientX, clientY }) {
   const { rows, columns } = view.content
   const frame = view.chart.getBoundingClientRect()
-  const { left, top, width, height } = view.box
-  const [[first, end], [bottom, start]] = seen(view)
-  const key = Math.round(first + ((event.clientX - frame.left - left) / width) * (end - first))
-  const query = Math.round(start + ((event.clientY - frame.top - top) / height) * (bottom - start))
-  const inside = event.clientX - frame.left >= left && event.clientX - frame.left <= left + width
+  const [x, y] = [clientX - frame.left, clientY - frame.top]
+  const { left, across, top, down } = gridOf(view)
+  const [query, key] = [Math.floor((y - top) / down), Math.floor((x - left) / across)]
+  const inside = x >= view.box.left && x <= view.box.left + view.box.width
   return inside && query >= 0 && query < rows && key >= 0 && key < columns ? { query, key } : null
 }
 
-function point(view, event) {
-  const cell = event.buttons ? null : cellAt(view, event)
-  pointAt(cell && { ...cell, cell: true })
-}
-
-function words({ content }, query, key) {
+/** All that is to be said of a cell.
+    @type {(content: Pick<Content, "tokens" | "keys" | "columns" | "masks" | "hidden" | "numbers" |
+      "scale">, query: number, key: number) => string} */
+export function words(content, query, key) {
   const { tokens, keys, columns, masks, hidden, numbers } = content
   const cell = query * columns + key
-  const number = (stage, name) => `${name}  ${stageOf(content, stage)[cell].toFixed(4)}`
-  const lines = [`query  ${tokens[query]} (${query})`, `key  ${(keys ?? tokens)[key]} (${key})`, number("scores", "score"), number("scaled", "scaled")]
-  if (numbers.masked) lines.push(number("masked", "mixed"))
-  lines.push(number("weights", "weight"))
-  if (numbers.mixed) lines.push(number("mixed", "mixed weight"))
+  const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: "weight" }
+  const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
+    ([stage]) => stage === "scaled" || numbers[stage],
+  )
   const hiding = masks.filter((_, bit) => hidden[cell] & (1 << bit))
-  if (hiding.length) lines.push(`hidden by ${hiding.join(" and ")}`)
-  return lines.join("\n")
+  return [
+    `query  ${tokens[query]} (${query})`,
+    `key  ${keys[key]} (${key})`,
+    ...told.map(([stage, name]) => `${name}  ${stageOf(content, stage)[cell].toFixed(4)}`),
+    ...(hiding.length ? [`hidden by ${hiding.join(" and ")}`] : []),
+  ].join("\n")
 }
 
-function colours(element) {
+/** @type {(element: Element) => Record<"sequential" | "diverging", [number, string][]> &
+      Record<"font" | "text" | "primary" | "background", string>} */
+function themeOf(element) {
   const style = getComputedStyle(element)
-  const scale = (kind) => palette(element, kind).map((colour, index, all) => [index / (all.length - 1), colour])
-  return {
-    sequential: scale("sequential"),
-    diverging: scale("diverging"),
-    font: style.getPropertyValue("--st-font"),
-    text: style.getPropertyValue("--st-text-color"),
-    primary: style.getPropertyValue("--st-primary-color"),
-    background: style.getPropertyValue("--st-background-color"),
-  }
+  const read = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`)
+  /** @type {(kind: string) => [number, string][]} */
+  const scale = (kind) =>
+    palette(element, kind).map((colour, index, all) => [index / (all.length - 1), colour])
+  const scales = { sequential: scale("sequential"), diverging: scale("diverging") }
+  const [text, primary] = [read("text-color"), read("primary-color")]
+  return { ...scales, font: read("font"), text, primary, background: read("background-color") }
 }

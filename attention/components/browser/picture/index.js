@@ -5,50 +5,89 @@ import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
 
+/** What all parts are drawn from: `PictureHeader` in Python without the place, then the numbers of
+    each stage, and which masks hide each cell. Where a sentence is its own memory, `own`, its tokens
+    are the keys.
+    @typedef {{ zmin: number, zmax: number, diverging: boolean, words: string }} Stage
+    @typedef {{ x: string[], y: string[], xgap?: number, texttemplate?: string }} Heat
+    @typedef {{ parts: (keyof typeof BUILDERS)[], rows: number, columns: number, width: number,
+      tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[], own: boolean,
+      scale: number, sent: string[], head: number | null, masks: string[], emptyRow: string,
+      caption: { before: string, after: string }, heat: Heat, layout: any, beside: object[],
+      room: [number, number], entropy: number[], stages: Record<string, Stage>,
+      numbers: Record<string, Float32Array>, hidden: Uint8Array }} Content
+
+    The terms of a sum: each of one key, or the last of the others together.
+    @typedef {{ key: number | null, name: string, weight: number, cells: (number | null)[] }} Row
+    @typedef {{ rows: Row[], terms: Float32Array, most: number, length: number }} Terms
+
+    @import { Given, Place } from "../shared/message.js"
+    @typedef {ReturnType<typeof where>} At
+    @typedef {{ draw: (content: Content) => void, show: (at: At) => void }} Part
+    @typedef {{ frame: HTMLElement, content: Content, parts: Record<string, Part>, drawn: Part[],
+      names: string }} View */
+
 const BUILDERS = { lines: buildLines, heatmap: buildHeatmap, sum: buildSum }
 
-/* One picture of several parts, which all show the same query: the chosen one, or the one that is
-   pointed at in any of them. The heatmap goes first: it is what one waits for. */
+/** One picture of several parts, which all show the same query: the chosen one, or the one that is
+    pointed at in any of them. The heatmap goes first: it is what one waits for.
+    @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
-  const picture = viewIn(parentElement, build)
-  const { numbers, rest, place, ...content } = decode(data, "picture", 1)
-  const sizes = { values: content.columns * content.width, output: content.rows * content.width }
+  const view = viewIn(parentElement, build)
+  const { place, ...header } = decode(data, "picture", 1)
+  const content = contentOf(header)
+  view.drawn = []
+  adopt(place)
+  view.content = content
+  if (view.names !== content.parts.join()) compose(view)
+  const { heatmap, ...others } = view.parts
+  draw(view, [heatmap])
+  afterPaint(() => view.content === content && draw(view, Object.values(others)))
+}
+
+/** What has been decoded, its numbers stage by stage.
+    @type {(header: any) => Content} */
+export function contentOf({ numbers: all, rest, ...header }) {
+  const { rows, columns, width, sent, keys, tokens, keysKnown, known } = header
+  /** @type {Record<string, number>} */
+  const sizes = { values: columns * width, output: rows * width }
+  /** @type {Record<string, Float32Array>} */
+  const numbers = {}
   let from = 0
-  content.numbers = {}
-  for (const name of content.sent) {
-    const until = from + (sizes[name] ?? content.rows * content.columns)
-    content.numbers[name] = numbers.subarray(from, until)
+  for (const name of sent) {
+    const until = from + (sizes[name] ?? rows * columns)
+    numbers[name] = all.subarray(from, until)
     from = until
   }
-  content.hidden = rest
-  picture.content = null
-  adopt(place)
-  picture.content = content
-  if (picture.names !== content.parts.join()) compose(picture)
-  const { heatmap, ...others } = picture.parts
-  draw(picture, [heatmap])
-  afterPaint(() => picture.content === content && draw(picture, Object.values(others)))
+  const memory = { own: keys === null, keys: keys ?? tokens, keysKnown: keysKnown ?? known }
+  return { ...header, ...memory, numbers, hidden: rest }
 }
 
-function build(parent, picture) {
-  const frame = make("div", "attention-picture", parent)
-  Object.assign(picture, { frame, content: null, parts: {}, names: "" })
-  whenMoved(frame, () => picture.content && show(picture, Object.values(picture.parts)))
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  view.frame = make("div", "attention-picture", parent)
+  whenMoved(view.frame, () => show(view, view.drawn))
 }
 
-function compose(picture) {
-  const { parts } = picture.content
-  picture.frame.replaceChildren()
-  picture.names = parts.join()
-  picture.parts = Object.fromEntries(parts.map((name) => [name, BUILDERS[name](make("section", `part ${name}`, picture.frame))]))
+/** @type {(view: View) => void} */
+function compose(view) {
+  const { parts } = view.content
+  view.frame.replaceChildren()
+  view.names = parts.join()
+  view.parts = Object.fromEntries(
+    parts.map((name) => [name, BUILDERS[name](make("section", `part ${name}`, view.frame))]),
+  )
 }
 
-function draw(picture, parts) {
-  for (const part of parts) part.draw(picture.content)
-  show(picture, parts)
+/** @type {(view: View, parts: Part[]) => void} */
+function draw(view, parts) {
+  for (const part of parts) part.draw(view.content)
+  view.drawn.push(...parts)
+  show(view, parts)
 }
 
-function show({ content }, parts) {
-  const { stage, ...at } = where(content.rows)
-  for (const part of parts) part.show({ ...at, stage: content.stages[stage] ? stage : "weights" })
+/** @type {(view: View, parts: Part[]) => void} */
+function show({ content: { rows, stages } }, parts) {
+  const { stage, ...at } = where(rows)
+  for (const part of parts) part.show({ ...at, stage: stages[stage] ? stage : "weights" })
 }

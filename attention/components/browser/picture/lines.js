@@ -1,7 +1,13 @@
-import { chooseByKeys } from "../shared/choosing.js"
-import { make, makeChip } from "../shared/elements.js"
-import { choose, pointAt } from "../shared/place.js"
+import { listenToTokens, markQueries } from "../shared/choosing.js"
+import { make, makeChip, place, reveal } from "../shared/elements.js"
+import { choose } from "../shared/place.js"
 import { maskWords, rowOf, summary } from "./sums.js"
+
+/** @import { Tokens } from "../shared/choosing.js"
+    @import { At, Content, Part } from "./index.js"
+    @typedef {Record<"scroll" | "told" | "notes", HTMLElement> & Tokens & { content: Content,
+      lines: SVGElement, number: HTMLInputElement, height: number, weights: Text[], paths: Element[],
+      names: string, at?: At, held: number }} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_ROOMY = 14
@@ -9,146 +15,140 @@ const GAP = 4
 const PADDING = 3
 const PART = 16
 
-/* Queries and keys as text, joined by lines as strong as the weights of one query. */
+/** Queries and keys as text, joined by lines as strong as the weights of one query.
+    @type {(parent: HTMLElement) => Part} */
 export function buildLines(parent) {
   const heads = make("div", "heads", parent)
-  const label = make("label", "", heads)
-  label.append("query token ")
-  const number = Object.assign(make("input", "", label), { type: "number", min: 0, step: 1 })
-  make("span", "", heads).textContent = "key and weight"
+  const label = make("label", "", heads, { textContent: "query token " })
+  const number = make("input", "", label, { type: "number", min: "0", step: "1" })
+  make("span", "", heads, { textContent: "key and weight" })
   const scroll = make("div", "scroll", parent)
   const queries = make("div", "queries", scroll)
   const lines = scroll.appendChild(document.createElementNS(SVG, "svg"))
-  const keys = make("div", "keys", scroll)
-  const told = make("p", "summary", parent)
-  told.setAttribute("role", "status")
+  const words = "Keys, each with the weight it gets"
+  const keys = make("div", "keys", scroll, { role: "list", ariaLabel: words })
+  const told = make("p", "summary", parent, { role: "status" })
   const notes = make("div", "", parent)
-  queries.tabIndex = 0
-  queries.setAttribute("role", "listbox")
-  queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
-  keys.setAttribute("role", "list")
-  keys.setAttribute("aria-label", "Keys, each with the weight it gets")
-  lines.setAttribute("aria-hidden", "true")
-  const view = { content: null, scroll, queries, lines, keys, number, told, notes, options: [], items: [], names: null, query: null, held: null }
-  const among = (list) => (event) => list().indexOf(event.target.closest(".token"))
-  const option = among(() => view.options)
-  const item = among(() => view.items)
-  queries.addEventListener("pointerover", (event) => option(event) >= 0 && pointAt({ query: option(event) }))
-  queries.addEventListener("pointerleave", () => pointAt(null))
-  queries.addEventListener("click", (event) => option(event) >= 0 && choose("query", option(event)))
-  keys.addEventListener("pointerover", (event) => item(event) >= 0 && pointAt({ key: item(event) }))
-  keys.addEventListener("pointerleave", () => pointAt(null))
-  chooseByKeys(queries, () => [view.held, view.options.length], (query) => choose("query", query))
+  lines.ariaHidden = "true"
+  /** @type {View} */
+  const view = /** @type {any} */ ({ scroll, queries, lines, keys, number, told, notes })
+  listenToTokens(view)
   number.addEventListener("change", () => {
     const wanted = Math.round(number.valueAsNumber)
-    if (Number.isFinite(wanted)) choose("query", Math.min(view.options.length - 1, Math.max(0, wanted)))
-    number.value = view.held
+    const last = view.options.length - 1
+    if (Number.isFinite(wanted)) choose("query", Math.min(last, Math.max(0, wanted)))
+    number.value = String(view.held)
   })
-  scroll.addEventListener("scroll", () => scroll.querySelector(".held") && requestAnimationFrame(() => join(view)))
-  new ResizeObserver(() => view.query !== null && join(view)).observe(scroll)
+  const again = () => view.at && join(view, view.at.query)
+  scroll.addEventListener("scroll", () => {
+    if (scroll.querySelector(".held")) requestAnimationFrame(again)
+  })
+  new ResizeObserver(again).observe(scroll)
   return { draw: (content) => draw(view, content), show: (at) => show(view, at) }
 }
 
-/* Without a memory the sentence is its own: its tokens are queries and keys. */
+/** Of two sequences the shorter one, where it fits, stays in view while the other scrolls.
+    @type {(view: View, content: Content) => void} */
 function draw(view, content) {
-  const { tokens, known, keys, keysKnown } = (view.content = content)
+  const { tokens, known, keys, keysKnown, own } = content
   const names = JSON.stringify([tokens, known, keys, keysKnown])
-  view.query = null
-  if (view.names !== names) write(view, tokens, known, keys ?? tokens, keysKnown ?? known)
+  Object.assign(view, { content, at: undefined })
+  if (view.names !== names) write(view)
   view.names = names
-  for (const [list, all] of [[view.queries, view.options], [view.keys, view.items]]) list.classList.toggle("held", Boolean(keys) && all.length * (view.height + GAP) < view.scroll.clientHeight)
+  const room = own ? 0 : view.scroll.clientHeight
+  view.queries.classList.toggle("held", tokens.length * (view.height + GAP) < room)
+  view.keys.classList.toggle("held", keys.length * (view.height + GAP) < room)
 }
 
-function write(view, tokens, known, keys, keysKnown) {
+/** @type {(view: View) => void} */
+function write(view) {
+  const { tokens, known, keys, keysKnown } = view.content
   const long = Math.max(tokens.length, keys.length) > MOST_ROOMY
   view.height = long ? 24 : 30
   view.scroll.classList.toggle("long", long)
-  view.scroll.style.setProperty("--height", `${view.height}px`)
+  place(view.scroll, { "--height": view.height })
   view.options = tokens.map((token, index) => makeChip("option", known[index], token, index))
   view.items = keys.map((token, index) => makeChip("listitem", keysKnown[index], token, index))
-  for (const item of view.items) make("small", "", item).append("")
-  view.number.max = tokens.length - 1
-  view.held = null
+  view.weights = view.items.map((item) => make("small", "", item).appendChild(new Text()))
+  view.paths = keys.map(() => document.createElementNS(SVG, "path"))
+  view.number.max = String(tokens.length - 1)
+  view.held = -1
   view.queries.replaceChildren(...parts(view, view.options))
   view.keys.replaceChildren(...parts(view, view.items))
-  view.lines.replaceChildren(...keys.map(() => document.createElementNS(SVG, "path")))
+  view.lines.replaceChildren(...view.paths)
 }
 
-/* A few tokens each: the browser leaves parts alone that are scrolled out of sight. */
+/** A few tokens each: the browser leaves parts alone that are scrolled out of sight.
+    @type {(view: View, tokens: HTMLElement[]) => HTMLElement[]} */
 function parts({ height }, tokens) {
   return Array.from({ length: Math.ceil(tokens.length / PART) }, (_, index) => {
-    const part = make("div", "")
-    part.setAttribute("role", "presentation")
+    const part = make("div", "", null, { role: "presentation" })
     part.append(...tokens.slice(index * PART, (index + 1) * PART))
     part.style.containIntrinsicBlockSize = `${part.children.length * (height + GAP) - GAP}px`
     return part
   })
 }
 
-function show(view, { query, key, held, wanted }) {
-  const { options, items, lines } = view
-  if (view.query !== query) {
-    view.query = query
-    view.wanted = null
-    join(view)
+/** What asks for the layout comes before what changes it, which would have it worked out twice.
+    @type {(view: View, at: At) => void} */
+function show(view, at) {
+  const { query, key, held } = at
+  const { scroll, queries, height } = view
+  if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
+  if (view.at?.query !== query) join(view, query)
+  if (view.at?.query !== query || view.at.wanted !== at.wanted) {
+    tell(view, at)
   }
-  if (view.wanted !== wanted) {
-    view.wanted = wanted
-    tell(view, query, wanted)
-  }
-  if (view.held !== held) {
-    options[view.held]?.setAttribute("aria-selected", "false")
-    options[held].setAttribute("aria-selected", "true")
-    view.queries.setAttribute("aria-activedescendant", options[held].id)
-    view.number.value = held
-    view.held = held
-    reveal(view, held)
-  }
-  for (const marked of view.scroll.querySelectorAll(".previewed")) marked.classList.remove("previewed")
-  if (query !== held) options[query].classList.add("previewed")
-  if (key !== null) for (const marked of [items[key], lines.children[key]]) marked.classList.add("previewed")
+  if (view.held !== held) view.number.value = String(held)
+  Object.assign(view, { at, held })
+  markQueries(view, held, query)
+  for (const marked of scroll.querySelectorAll(".keys .previewed, path.previewed"))
+    marked.classList.remove("previewed")
+  if (key !== null)
+    for (const marked of [view.items[key], view.paths[key]]) marked.classList.add("previewed")
 }
 
-/* The lines from the query to the keys, and each key's weight. */
-function join(view) {
+/** The lines from the query to the keys, and each key's weight.
+    @type {(view: View, query: number) => void} */
+function join(view, query) {
   const { columns, numbers, hidden } = view.content
-  const { query, height, items, lines } = view
-  const weights = rowOf(numbers.weights, columns, query)
+  const row = rowOf(numbers.weights, columns, query)
   const masked = rowOf(hidden, columns, query)
-  const most = weights.reduce((most, weight) => (weight > most ? weight : most), 0) || 1
-  const width = lines.clientWidth
-  const from = view.queries.offsetTop + below(view, query) + height / 2
-  const start = view.keys.offsetTop + height / 2
-  for (let key = 0; key < columns; key++) {
-    const weight = weights[key]
-    const item = items[key]
-    const line = lines.children[key]
-    const to = start + below(view, key)
-    item.classList.toggle("masked", Boolean(masked[key]))
-    item.style.backgroundColor = masked[key] ? "" : `color-mix(in srgb, var(--st-primary-color) ${6 + (44 * weight) / most}%, transparent)`
-    item.lastChild.firstChild.data = masked[key] ? "masked" : weight.toFixed(columns > 64 ? 4 : 3)
-    line.setAttribute("d", masked[key] ? "" : `M0,${from} C${width / 2},${from} ${width / 2},${to} ${width},${to}`)
-    line.setAttribute("stroke-width", masked[key] ? 0 : 0.75 + 7 * weight)
-    line.setAttribute("stroke-opacity", masked[key] ? 0 : 0.08 + (0.8 * weight) / most)
+  const most = row.reduce((most, weight) => Math.max(most, weight), 0) || 1
+  const width = view.lines.clientWidth
+  const middle = view.height / 2
+  const from = view.queries.offsetTop + below(view.height, query) + middle
+  const start = view.keys.offsetTop + middle
+  for (const [key, weight] of row.entries()) {
+    const [item, line] = [view.items[key], view.paths[key]]
+    const share = `${6 + (44 * weight) / most}%`
+    const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
+    const none = Boolean(masked[key])
+    item.classList.toggle("masked", none)
+    item.style.backgroundColor = none ? "" : colour
+    view.weights[key].data = none ? "masked" : weight.toFixed(columns > 64 ? 4 : 3)
+    line.setAttribute("d", none ? "" : curve(width, from, start + below(view.height, key)))
+    line.setAttribute("stroke-width", String(none ? 0 : 0.75 + 7 * weight))
+    line.setAttribute("stroke-opacity", String(none ? 0 : 0.08 + (0.8 * weight) / most))
   }
 }
 
-function tell({ content, told, notes }, query, wanted) {
+/** @type {(width: number, from: number, to: number) => string} */
+export function curve(width, from, to) {
+  return `M0,${from} C${width / 2},${from} ${width / 2},${to} ${width},${to}`
+}
+
+/** @type {(view: View, at: At) => void} */
+function tell({ content, told, notes }, { query, wanted }) {
   told.textContent = summary(content, query)
   const last = content.rows - 1
-  const beyond = wanted > last ? `There is no token ${wanted} in this sentence; showing the last, ${last}.` : ""
-  const words = [beyond, maskWords(content, query)].filter(Boolean)
-  if (notes.childElementCount !== words.length) notes.replaceChildren(...words.map(() => make("p", "note")))
-  for (const [index, line] of [...notes.children].entries()) line.textContent = words[index]
+  const beyond = `There is no token ${wanted} in this sentence; showing the last, ${last}.`
+  const words = [wanted > last ? beyond : "", maskWords(content, query)].filter(Boolean)
+  notes.replaceChildren(...words.map((textContent) => make("p", "note", null, { textContent })))
 }
 
-function reveal(view, query) {
-  const { scrollTop, clientHeight } = view.scroll
-  const top = view.queries.offsetTop + below(view, query)
-  if (top < scrollTop || top + view.height > scrollTop + clientHeight) view.scroll.scrollTop = top - clientHeight / 2
-}
-
-/* How far below the top of its list a token stands. */
-function below({ height }, index) {
+/** How far below the top of its list a token stands.
+    @type {(height: number, index: number) => number} */
+export function below(height, index) {
   return PADDING + index * (height + GAP)
 }

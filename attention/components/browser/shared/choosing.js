@@ -31,31 +31,36 @@ export function cellAt({ clientX, clientY }, { left, top, width, height }, rows,
   return [within((clientY - top) / height, rows), within((clientX - left) / width, columns)]
 }
 
-/** A list of query tokens: pointing at one shows its row for the moment, a click or a key
-    chooses it.
-    @typedef {{ queries: HTMLElement, options: HTMLElement[] }} Choosing
-    @type {(view: Choosing) => void} */
-export function listenToQueries(view) {
-  const { queries } = view
-  queries.tabIndex = 0
-  queries.setAttribute("role", "listbox")
-  queries.setAttribute("aria-label", "Choose a query token; arrow keys move")
-  /** @type {(task: (query: number) => void) => (event: Event) => void} */
-  const onToken = (task) => (event) => {
+/** Lists of query and key tokens: pointing at one shows it for the moment, a click or a key chooses
+    a query.
+    @typedef {Record<"queries" | "keys", HTMLElement>} Lists
+    @typedef {Lists & Record<"options" | "items", HTMLElement[]>} Tokens
+    @type {(view: Tokens) => void} */
+export function listenToTokens(view) {
+  const { queries, keys } = view
+  const ariaLabel = "Choose a query token; arrow keys move"
+  Object.assign(queries, { tabIndex: 0, role: "listbox", ariaLabel })
+  /** @type {(list: "options" | "items", task: (at: number) => void) => (event: Event) => void} */
+  const onToken = (list, task) => (event) => {
     const token = under(event, ".token")
-    if (token) task(view.options.indexOf(token))
+    if (token) task(view[list].indexOf(token))
   }
   const pick = (/** @type {number} */ query) => choose("query", query)
-  const standing = () => where(view.options.length)
-  const preview = onToken((query) => pointAt({ query }))
+  /** @type {() => [number, number]} */
+  const standing = () => [where(view.options.length).held, view.options.length]
+  const preview = onToken("options", (query) => pointAt({ query }))
   queries.addEventListener("pointerover", preview)
-  queries.addEventListener("pointerleave", () => pointAt(null))
-  queries.addEventListener("click", onToken(pick))
-  chooseByKeys(queries, () => [standing().held, view.options.length], pick)
+  keys.addEventListener(
+    "pointerover",
+    onToken("items", (key) => pointAt({ key })),
+  )
+  for (const list of [queries, keys]) list.addEventListener("pointerleave", () => pointAt(null))
+  queries.addEventListener("click", onToken("options", pick))
+  chooseByKeys(queries, standing, pick)
 }
 
 /** Marks the chosen query, and the one whose row is shown for the moment.
-    @type {(view: Choosing, held: number, query: number) => void} */
+    @type {(view: Pick<Tokens, "queries" | "options">, held: number, query: number) => void} */
 export function markQueries({ queries, options }, held, query) {
   for (const option of queries.querySelectorAll("[aria-selected=true], .previewed")) {
     option.setAttribute("aria-selected", "false")

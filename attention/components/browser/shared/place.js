@@ -66,7 +66,15 @@ export function choose(name, value) {
 /** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
     @type {(element: Element, task: () => void) => void} */
 export function whenMoved(element, task) {
+  listening()
   listeners.add({ element, task })
+}
+
+/** Those whose elements are there; the others, of a page that one has left, are let go.
+    @type {() => typeof listeners} */
+export function listening() {
+  for (const listener of listeners) if (!listener.element.isConnected) listeners.delete(listener)
+  return listeners
 }
 
 /** How the server is told.
@@ -76,10 +84,7 @@ export function tellBy(tell) {
 }
 
 function announce() {
-  for (const listener of listeners) {
-    if (listener.element.isConnected) listener.task()
-    else listeners.delete(listener)
-  }
+  for (const { task } of listening()) task()
 }
 
 function write() {

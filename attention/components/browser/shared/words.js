@@ -18,9 +18,13 @@ export function inFull(number) {
 /** A token as a sentence names it, with its position where it stands more than once.
     @type {(tokens: string[], position: number) => string} */
 export function named(tokens, position) {
-  const token = tokens[position]
-  const alone = tokens.indexOf(token) === tokens.lastIndexOf(token)
-  return alone ? `“${token}”` : `“${token}” at ${position}`
+  return `“${tokens[position]}”${repeated(tokens, position) ? ` at ${position}` : ""}`
+}
+
+/** Whether the token there stands elsewhere too.
+    @type {(tokens: string[], position: number) => boolean} */
+export function repeated(tokens, position) {
+  return tokens.indexOf(tokens[position]) !== tokens.lastIndexOf(tokens[position])
 }
 
 /** About how wide the longest of some names is, in pixels.

@@ -54,7 +54,17 @@ function build(parent, view) {
   const plot = make("div", "plot", row, { tabIndex: 0, role: "application" })
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame, { role: "group" })
-  Object.assign(view, { frame, title, slider, output, plot, list, multiples, moving: false, turn: 0 })
+  Object.assign(view, {
+    frame,
+    title,
+    slider,
+    output,
+    plot,
+    list,
+    multiples,
+    moving: false,
+    turn: 0,
+  })
   slider.addEventListener("input", () => {
     view.moving = true
     move(view, view.content.values[Number(slider.value)])
