@@ -153,14 +153,12 @@ def place() -> Place:
 
 
 def choose_place(chosen: dict[str, Any]) -> None:
-    """Take over what has been chosen in the browser, within a callback."""
+    """Take over what has been chosen in the browser, within a callback.
+
+    The browser has put it into the address itself, where it may say something newer by now.
+    """
     st.session_state["turn"] = chosen["turn"]
     for name in PLACE:
-        about, value = every_setting()[name], chosen["values"][name]
-        if about.problem(value):
-            continue
-        st.session_state[name] = value
-        if value == about.default:
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = str(value)
+        value = chosen["values"][name]
+        if every_setting()[name].problem(value) is None:
+            st.session_state[name] = value

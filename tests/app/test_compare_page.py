@@ -115,7 +115,6 @@ def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
 def test_a_click_chooses_the_row_that_the_tables_tell_of() -> None:
     app = opened("compare", s=WORDS).move(query=3)
     assert app.place["query"] == 3
-    assert app.query_params == {"s": WORDS, "query": "3"}
     assert any("“d”" in text.value for text in app.text)
     row, every = app.tables
     assert {*row[""]} == {*WORDS.split(), "sum"}

@@ -152,6 +152,17 @@ def test_settings_go_along_from_page_to_page() -> None:
     assert chosen.items() <= drawn.items()
 
 
+def test_the_chosen_query_and_stage_go_along_from_page_to_page() -> None:
+    app = opened("explore", query=3).move(stage="scores")
+    last = 3
+    for page, chosen in (("heads", 1), ("cross", 2), ("compare", 5), ("explore", 0)):
+        app.switch_page(f"pages/{page}.py").run()
+        assert app.place == {"query": last, "stage": "scores"}
+        last = app.move(query=chosen).place["query"]
+        assert last == chosen
+    assert opened("explore", query=2).place == {"query": 2, "stage": "weights"}
+
+
 @every_page
 def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(
     page: Page, monkeypatch: pytest.MonkeyPatch

@@ -42,7 +42,7 @@ def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_ce
 ) -> None:
     page = open_page("/cross?mask=causal&mask=length&valid_len=1")
     page.locator(".attention-heatmap .xtick").last.wait_for()
-    box = page.locator(".st-key-weights_heatmap canvas").bounding_box()
+    box = page.locator(".attention-cells").bounding_box()
 
     def told() -> list[str]:
         """What is told of a hidden cell that is pointed at, wherever the pointer was before."""

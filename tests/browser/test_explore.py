@@ -18,7 +18,7 @@ from PIL import Image
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
-from attention.pipeline import Selection, Settings
+from attention.pipeline import Settings
 from tests.browser.browsing import (
     Open,
     Page,
@@ -37,7 +37,7 @@ from tests.browser.browsing import (
 )
 from tests.hostile import HOSTILE
 
-CELLS = ".st-key-weights_heatmap canvas[data-version]"
+CELLS = ".attention-cells[data-version]"
 PLOTLYS = ".hm image"
 MOST_LABELLED = 32
 
@@ -83,15 +83,8 @@ def set_by_hand(page: Page, about: Setting) -> None:
     else:
         wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
         box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
-
-        def typed() -> bool:
-            """Whether it is in the address; what is typed while a run begins may be lost."""
-            if name not in search(page):
-                box.fill(wanted or str(2 if default != 2 else 3))
-                box.press("Enter")
-            return name in search(page)
-
-        eventually(page, typed, True)
+        box.fill(wanted or str(2 if default != 2 else 3))
+        box.press("Enter")
     expect_in_search(page, name)
 
 
@@ -141,12 +134,17 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
     set_all_by_hand(page, variant)
     for name, values in given.items():
         for value in values.split(","):
-            choice(page, name, value).click()
+            if name == "stage":
+                page.get_by_role("radio", name=value, exact=True).click()
+            else:
+                choice(page, name, value).click()
         expect_in_search(page, name)
     for about in shared.values():
         if about.when and about.when[1] in given.get(about.when[0], "").split(","):
             set_by_hand(page, about)
-    set_by_hand(page, settings_of(Selection)["query"])
+    page.get_by_role("spinbutton", name="query token").fill("2")
+    page.get_by_role("spinbutton", name="query token").press("Enter")
+    expect_in_search(page, "query")
     if variant == "talking":
         set_by_hand(page, shared["s"])
         expect(page.get_by_role("option")).to_have_text(["he", "said", "she", "said"])
@@ -155,40 +153,6 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
     assert link["query"] == "2"
     assert given.items() <= link.items()
     check_link(page, open_page)
-
-
-def test_queries_are_chosen_by_click_and_keys_and_the_back_button_undoes_it(
-    open_page: Open,
-) -> None:
-    page = open_page("/?query=2")
-    page.locator(PLOTLYS).wait_for(state="attached")
-    page.locator(".attention-heatmap .xtick").last.wait_for()
-    box = cells(page).bounding_box()
-    row = page.locator("tbody tr").nth(1).locator("td")
-    weight, score, scaled = (row.nth(cell).inner_text() for cell in (0, 1, 2))
-
-    def told() -> list[str]:
-        """What is told of a cell that is pointed at, wherever the pointer was before."""
-        page.mouse.move(box["x"] + box["width"] * 1.4 / 6, box["y"] + box["height"] * 2.4 / 6)
-        page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 2.5 / 6)
-        return str(page.locator(".attention-tip").inner_text()).splitlines()
-
-    numbers = [f"score  {score}", f"scaled  {scaled}", f"weight  {weight}"]
-    eventually(page, told, ["query  walks (2)", "key  cat (1)", *numbers])
-
-    page.get_by_role("option").nth(4).click()
-    expect(equation(page)).to_contain_text("ythe 4 =")
-    expect_search(page, {"query": "4"})
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("ArrowUp")
-    expect(equation(page)).to_contain_text("yon =")
-    expect_search(page, {"query": "3"})
-    page.keyboard.press("End")
-    expect(equation(page)).to_contain_text("ystreet =")
-    expect_search(page, {"query": "5"})
-    page.go_back()
-    expect(equation(page)).to_contain_text("yon =")
-    expect_search(page, {"query": "3"})
 
 
 def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
@@ -311,7 +275,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
     assert not [title for title in titles if "cloud" in title.lower() or "share" in title.lower()]
     for name, button in {
-        "attention-weights.svg": page.locator(".st-key-weights_heatmap [data-title='Save as SVG']"),
+        "attention-weights.svg": page.locator(".st-key-picture [data-title='Save as SVG']"),
         "weighted-sum.svg": page.get_by_text("Save as SVG"),
     }.items():
         with page.expect_download() as download:
@@ -368,6 +332,8 @@ def check_harmless(page: Page, sentence: str) -> None:
     tokens = tokenize(sentence)
     options = page.get_by_role("option")
     eventually(page, options.all_text_contents, tokens)
+    named = page.locator(".keys bdi, .terms tbody bdi")
+    eventually(page, named.all_text_contents, [*tokens, *tokens])
     expect(page.locator(".attention-heatmap .xtick")).to_have_count(len(tokens))
     expect_harmless(page)
 

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.browsing import Open, Page, expect
 
-HEATMAP = "**/heatmap/index.js"
+PICTURE = "**/picture/index.js"
 
 
-def test_a_module_that_cannot_be_loaded_leaves_a_sentence_in_place(open_page: Open) -> None:
-    page = open_page(before=lambda page: page.route(HEATMAP, lambda route: route.abort()))
+def expect_the_rest(page: Page) -> None:
+    """Until all other parts of the page are there."""
+    expect(page.locator(".st-key-examples")).to_contain_text("6 tokens")
+    expect(page.locator(".nearest dd").first).to_contain_text("the")
+
+
+@pytest.mark.parametrize("module", ["index", "sums"])
+def test_a_module_that_cannot_be_loaded_leaves_a_sentence_in_place(
+    module: str, open_page: Open
+) -> None:
+    missing = f"**/picture/{module}.js"
+    page = open_page(before=lambda page: page.route(missing, lambda route: route.abort()))
     expect(page.get_by_role("alert")).to_have_text(
         "This part of the page could not be loaded; reload the page."
     )
-    expect(page.locator(".summary")).to_contain_text("attends most to")
+    expect_the_rest(page)
 
 
 def test_a_message_of_another_version_leaves_a_sentence_in_place(open_page: Open) -> None:
     def make_older(page: Page) -> None:
-        page.route(HEATMAP, serve_older)
+        page.route(PICTURE, serve_older)
 
     def serve_older(route: object) -> None:
         answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace('"heatmap", 1', '"heatmap", 0'))
+        route.fulfill(response=answer, body=answer.text().replace('"picture", 1', '"picture", 0'))
 
     page = open_page(before=make_older)
     expect(page.get_by_role("alert")).to_have_text(
         "This page is from another version of the app; reload it."
     )
-    expect(page.locator(".summary")).to_contain_text("attends most to")
+    expect_the_rest(page)

@@ -95,8 +95,8 @@ function show(view, at) {
   const { query, key, held } = at
   const { scroll, queries, height } = view
   if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
-  if (view.at?.query !== query) {
-    join(view, query)
+  if (view.at?.query !== query) join(view, query)
+  if (view.at?.query !== query || view.at.wanted !== at.wanted) {
     tell(view, at)
   }
   if (view.held !== held) view.number.value = String(held)

@@ -1,0 +1,468 @@
+"""The linked picture in Chromium: what is pointed at or chosen in one part, all parts show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.core.analysis import contributions, residual, shares
+from attention.display import captions
+from attention.inputs.text import tokenize
+from attention.pipeline import Result
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_heatmap,
+    expect_search,
+    hostile,
+)
+from tests.lessons.making import result_of
+
+WORDS = ["she", "sat", "by", "the", "river", "bank"]
+LINK = {"s": " ".join(WORDS)}
+MOST_TERMS = 32
+
+# What each part shows of the query that is chosen, the one whose row is seen, and a key. A part of
+# the heatmap's frame counts by the cells that it lies on.
+LOOK = """() => {
+  const all = (selector) => [...document.querySelectorAll(`.attention-picture ${selector}`)]
+  const first = (selector, mark) => {
+    const at = all(selector).findIndex((one) => one.matches(mark))
+    return at < 0 ? null : at
+  }
+  const cells = all(".attention-cells")[0].getBoundingClientRect()
+  const along = (name, start, size, count) => {
+    const [part] = all(`.attention-${name}`)
+    if (!part.checkVisibility()) return null
+    const box = part.getBoundingClientRect()
+    return Math.round(((box[start] - cells[start]) * count) / cells[size])
+  }
+  const [rows, columns] = [all(".queries .token").length, all(".keys .token").length]
+  const term = all(".equation .pointed")[0]
+  return {
+    held: first(".queries .token", "[aria-selected=true]"),
+    box: Number(all(".lines input")[0].value),
+    outline: along("outline", "top", "height", rows),
+    query: first(".queries .token", ".previewed"),
+    row: along("row", "top", "height", rows),
+    key: first(".keys .token", ".previewed"),
+    line: first(".lines path", ".previewed"),
+    column: along("column", "left", "width", columns),
+    term: term ? Number(term.dataset.key) : null,
+    terms: first(".terms tbody tr", ".pointed"),
+    tip: all(".attention-tip")[0].checkVisibility(),
+    summary: all(".summary")[0].textContent.split("”")[0].slice(1),
+    equation: all(".equation bdi")[0].textContent,
+  }
+}"""
+
+# The server's answers come late.
+LATE = """
+const wait = (task) => function (event) { setTimeout(() => task.call(this, event), 250) }
+const listen = WebSocket.prototype.addEventListener
+WebSocket.prototype.addEventListener = function (name, task, ...more) {
+  return listen.call(this, name, name === "message" ? wait(task) : task, ...more)
+}
+const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage")
+const set = function (task) { own.set.call(this, wait(task)) }
+Object.defineProperty(WebSocket.prototype, "onmessage", { ...own, set })
+"""
+
+
+def look(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate(LOOK)
+    return found
+
+
+def showing(
+    held: int, query: int | None = None, key: int | None = None, cell: bool = False
+) -> dict[str, Any]:
+    """What all parts show: the chosen query, or another one or a key that is pointed at."""
+    seen = held if query is None else query
+    other = seen if seen != held else None
+    return {
+        **dict.fromkeys(("held", "box", "outline"), held),
+        **{"query": other, "row": seen if cell else other},
+        **dict.fromkeys(("key", "line", "column", "term", "terms"), key),
+        **{"tip": cell, "summary": WORDS[seen], "equation": WORDS[seen]},
+    }
+
+
+def expect_showing(page: Page, *where: Any, **more: Any) -> None:
+    eventually(page, lambda: look(page), showing(*where, **more))
+
+
+def part(page: Page, selector: str) -> Any:
+    return page.locator(f".attention-picture {selector}")
+
+
+def cell_at(page: Page, query: int, key: int) -> tuple[float, float]:
+    """Where the middle of a cell of the heatmap is."""
+    box = part(page, ".attention-cells").bounding_box()
+    rows, columns = (part(page, f".{name} .token").count() for name in ("queries", "keys"))
+    down, across = box["height"] * (query + 0.5) / rows, box["width"] * (key + 0.5) / columns
+    return box["x"] + across, box["y"] + down
+
+
+def nearest(page: Page) -> Any:
+    """The word nearest to the chosen token, which is that token."""
+    return page.locator(".nearest dd bdi").first
+
+
+def stage(page: Page, name: str) -> Any:
+    return part(page, f".stages [data-stage='{name}']")
+
+
+def expect_stage(page: Page, name: str) -> None:
+    """Until the heatmap is of that stage, and the menu says so."""
+    expect(part(page, ".stages [aria-checked=true]")).to_have_text(name)
+    expect(page.get_by_label(f"Heatmap of the {name}: queries down")).to_be_visible()
+
+
+# Pointing
+
+
+def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page: Open) -> None:
+    page = open_page("/?" + urlencode(LINK | {"query": "2"}))
+    expect_heatmap(page)
+    expect_showing(page, 2)
+    for selector, shown in (
+        (".queries .token >> nth=4", {"query": 4}),
+        (".keys .token >> nth=5", {"key": 5}),
+        (".terms tbody tr >> nth=1 >> th", {"key": 1}),
+        (".terms tbody tr >> nth=3 >> td.weight", {"key": 3}),
+        (".equation .term[data-key='4']", {"key": 4}),
+    ):
+        part(page, selector).hover()
+        expect_showing(page, 2, **shown)
+        page.mouse.move(5, 5)
+        expect_showing(page, 2)
+    for query, key in ((0, 5), (2, 1)):
+        page.mouse.move(*cell_at(page, query, key))
+        expect_showing(page, 2, query=query, key=key, cell=True)
+    page.mouse.move(5, 5)
+    expect_showing(page, 2)
+    expect_search(page, LINK | {"query": "2"})
+
+
+def test_a_cell_that_is_pointed_at_tells_its_numbers_at_every_stage(open_page: Open) -> None:
+    settings: dict[str, Any] = {"variant": "talking", "mask": ("causal",), "d_model": 10}
+    link = {"s": "a b c", "vectors": "random", "d_model": 10, "variant": "talking"}
+    page = open_page("/?" + urlencode(link | {"mask": "causal"}))
+    expect_heatmap(page)
+    result = result_of("a b c", **settings)
+    names = ("score", "scaled", "mixed", "weight", "mixed weight")
+    for query, key in ((2, 1), (0, 2)):
+        page.mouse.move(*cell_at(page, query, key))
+        stages = result.trace.stages.values()
+        numbers = [f"{float(numbers[query, key]):.4f}" for numbers in stages]
+        lines = [f"query  {'abc'[query]} ({query})", f"key  {'abc'[key]} ({key})"]
+        lines += [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
+        lines += ["hidden by the causal mask"] if key > query else []
+        tip = part(page, ".attention-tip")
+        eventually(page, lambda tip=tip: tip.inner_text().splitlines(), lines)
+
+
+# Choosing
+
+
+def test_what_is_chosen_in_one_part_is_held_by_all_and_by_the_address(open_page: Open) -> None:
+    page = open_page("/?" + urlencode(LINK))
+    expect_heatmap(page)
+
+    def expect_chosen(query: int) -> None:
+        expect_showing(page, query)
+        expect_search(page, LINK | ({"query": str(query)} if query else {}))
+        expect(nearest(page)).to_have_text(WORDS[query])
+
+    part(page, ".queries .token >> nth=4").click()
+    expect_chosen(4)
+    page.mouse.click(*cell_at(page, 1, 5))
+    expect_chosen(1)
+    page.mouse.move(5, 5)
+    part(page, ".queries").focus()
+    for key, query in {"ArrowDown": 2, "End": 5, "ArrowUp": 4, "Home": 0}.items():
+        page.keyboard.press(key)
+        expect_chosen(query)
+    for written, query in {"3": 3, "77": 5, "-1": 0, "2": 2}.items():
+        part(page, ".lines input").fill(written)
+        part(page, ".lines input").press("Enter")
+        expect_chosen(query)
+    part(page, ".lines input").press("ArrowUp")
+    expect_chosen(3)
+    check_link(page, open_page)
+
+
+def test_a_choice_stands_in_the_address_before_the_server_knows(open_page: Open) -> None:
+    page = open_page("/?" + urlencode(LINK))
+    expect_heatmap(page)
+    click = "element => { element.click(); return location.search }"
+    sentence = "?" + urlencode(LINK)
+    token = part(page, ".queries .token >> nth=4")
+    assert token.evaluate(click) == f"{sentence}&query=4"
+    assert look(page) == showing(4)
+    assert stage(page, "scores").evaluate(click) == f"{sentence}&query=4&stage=scores"
+    assert part(page, ".queries .token >> nth=0").evaluate(click) == f"{sentence}&stage=scores"
+    assert look(page) == showing(0)
+
+
+def test_late_answers_of_the_server_neither_undo_a_choice_nor_fill_the_history(
+    open_page: Open,
+) -> None:
+    link = "/?" + urlencode(LINK | {"mask": "causal"})
+    page = open_page(link, before=lambda page: page.add_init_script(LATE))
+    expect_heatmap(page)
+    before = page.evaluate("history.length")
+    page.evaluate("""() => {
+      window.seen = []
+      const note = () => {
+        const query = new URLSearchParams(location.search).get("query")
+        if (window.seen.at(-1) !== query) window.seen.push(query)
+        requestAnimationFrame(note)
+      }
+      note()
+    }""")
+    part(page, ".queries").focus()
+    for query in range(1, 6):
+        page.keyboard.press("ArrowDown")
+        expect_showing(page, query)
+        # the server is told, and has not answered
+        page.wait_for_function("start => performance.now() > start + 80", arg=now(page))
+    expect(nearest(page)).to_have_text(WORDS[5])
+    assert page.evaluate("window.seen") == [None, "1", "2", "3", "4", "5"]
+    assert page.evaluate("history.length") == before
+
+
+def now(page: Page) -> float:
+    found: float = page.evaluate("performance.now()")
+    return found
+
+
+def test_a_stage_is_chosen_by_click_and_arrow_keys(open_page: Open) -> None:
+    page = open_page("/?query=1")
+    expect_heatmap(page)
+    expect_stage(page, "weights")
+    cells = part(page, ".attention-cells[data-version]")
+    painted = cells.evaluate("canvas => canvas.toDataURL()")
+    stage(page, "scores").click()
+    expect_stage(page, "scores")
+    expect_search(page, {"query": "1", "stage": "scores"})
+    assert cells.evaluate("canvas => canvas.toDataURL()") != painted
+    for key, name in {"ArrowRight": "scaled", "ArrowLeft": "scores", "ArrowUp": "weights"}.items():
+        page.keyboard.press(key)
+        expect_stage(page, name)
+        expect(stage(page, name)).to_be_focused()
+    expect_search(page, {"query": "1"})
+    assert cells.evaluate("canvas => canvas.toDataURL()") == painted
+    page.keyboard.press("ArrowLeft")
+    expect_stage(page, "masked")
+    check_link(page, open_page)
+
+
+def test_a_link_opens_both_and_what_is_not_here_is_the_nearest_with_a_word(
+    open_page: Open,
+) -> None:
+    page = open_page("/?" + urlencode(LINK | {"query": "3", "stage": "scaled"}))
+    expect_heatmap(page)
+    expect_showing(page, 3)
+    expect_stage(page, "scaled")
+    page = open_page("/?" + urlencode(LINK | {"query": "77", "stage": "mixed"}))
+    expect_heatmap(page)
+    expect_showing(page, 5)
+    expect_stage(page, "weights")
+    note = part(page, ".lines .note")
+    expect(note).to_have_text("There is no token 77 in this sentence; showing the last, 5.")
+    part(page, ".queries .token >> nth=5").click()
+    expect(note).to_have_count(0)
+    expect_search(page, LINK | {"query": "5", "stage": "mixed"})
+
+
+def test_a_choice_goes_along_by_the_menu_and_a_step_back_has_its_own(open_page: Open) -> None:
+    page = open_page("/?" + urlencode({"query": "3", "stage": "scores"}))
+    expect_heatmap(page)
+    page.get_by_role("link", name="Heads").click()
+    expect(page.get_by_text("the query of “on”")).to_be_visible()
+    expect_stage(page, "scores")
+    expect_search(page, {"query": "3", "stage": "scores"})
+    page.get_by_role("option").nth(5).click()
+    expect(page.get_by_text("the query of “street”")).to_be_visible()
+    expect_search(page, {"query": "5", "stage": "scores"})
+    page.go_back()
+    expect(nearest(page)).to_have_text("on")
+    expect(page.get_by_role("option", selected=True)).to_have_text("on")
+    expect_search(page, {"query": "3", "stage": "scores"})
+    page.go_forward()
+    expect(page.get_by_text("the query of “street”")).to_be_visible()
+    page.get_by_role("link", name="Explore").click()
+    expect(nearest(page)).to_have_text("street")
+    choice(page, "mask", "causal").click()
+    expect_search(page, {"mask": "causal", "query": "5", "stage": "scores"})
+    page.get_by_role("button", name="he said she said").click()
+    link = {"mask": "causal", "query": "5", "stage": "scores", "s": "he said she said"}
+    expect(page.get_by_role("option", selected=True)).to_have_text("said")
+    expect_search(page, link)
+
+
+# Numbers
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-").replace("%", "").replace("‖y‖", ""))
+
+
+def near(texts: list[str], numbers: Tensor, digits: int) -> bool:
+    """Whether what stands on the page is these numbers, rounded."""
+    found = torch.tensor([read(text) for text in texts], dtype=torch.float64)
+    apart = 0.51 * 10.0**-digits + 1e-5
+    return found.shape == numbers.shape and bool(((found - numbers).abs() <= apart).all())
+
+
+def check_numbers(page: Page, result: Result, query: int) -> None:
+    """The weights, the equation and the terms that the page has worked out are torch's own."""
+    trace, tokens, keys = result.trace, result.tokens, result.key_tokens
+    weights, applied = trace.weights[query].double(), trace.applied[query].double()
+    allowed = weights >= 0 if trace.mask is None else trace.mask[query]
+    told = part(page, ".keys .token small").all_inner_texts()
+    assert [text != "masked" for text in told] == allowed.tolist()
+    numbers = [text for text in told if text != "masked"]
+    assert near(numbers, weights[allowed], 4 if len(keys) > 64 else 3)
+
+    order = sorted(range(len(keys)), key=lambda key: (-abs(float(applied[key])), key))
+    written = [key for key in order if applied[key]][:7]
+    terms = part(page, ".equation .term")
+    assert [int(term.get_attribute("data-key")) for term in terms.all()] == written
+    assert near(part(page, ".equation .term b").all_inner_texts(), applied[written], 3)
+    checked = part(page, ".check").inner_text().replace("‖Σ w·v − y‖ =", "").split()
+    assert read(checked[2]) == pytest.approx(float(applied.sum()), abs=2e-6)
+    assert read(checked[3]) < 1e-5
+    assert residual(trace, query) < 1e-5
+
+    shown = sorted(order[:MOST_TERMS])
+    others = order[MOST_TERMS:]
+    lines = part(page, ".terms tbody tr")
+    names = [f"{len(others)} others"] if others else []
+    assert part(page, ".terms tbody bdi").all_inner_texts() == [keys[key] for key in shown] + names
+    added = contributions(trace, query).double()
+    groups = [[key] for key in shown] + ([others] if others else [])
+    vectors = torch.stack([added[group].sum(0) for group in groups])
+    share = torch.stack([shares(trace, query).double()[group].sum() for group in groups])
+
+    def column(selector: str) -> list[str]:
+        return [text for text in lines.locator(selector).all_inner_texts() if text.strip()]
+
+    scale = torch.stack([applied[group].sum() for group in groups])
+    assert near(column("td.weight span:last-child"), scale, 4)
+    cells = [line.locator("td.number").all_inner_texts() for line in lines.all()]
+    score, scaled, value, term, part_of_y = map(list, zip(*cells, strict=True))
+    assert near(score[: len(shown)], trace.scores[query, shown].double(), 4)
+    assert near(scaled[: len(shown)], trace.scaled[query, shown].double(), 4)
+    assert near(value[: len(shown)], trace.values[shown].double().norm(dim=1), 3)
+    assert near(term, vectors.norm(dim=1), 3)
+    assert near(part_of_y, 100 * share, 1)
+    output = trace.output[query].double()
+    assert near([part(page, ".terms td.total").inner_text()], applied.sum()[None], 4)
+    *_, length, whole = part(page, ".terms tfoot td.number").all_inner_texts()
+    assert near([length], output.norm()[None], 3)
+    assert read(whole) == (100 if output.any() else 0)
+
+    words = captions.row_words(result.masks, query, tokens)
+    assert part(page, ".lines .note").all_inner_texts() == ([words] if words else [])
+    check_readout(page, result, query, shown)
+
+
+def check_readout(page: Page, result: Result, query: int, shown: list[int]) -> None:
+    """Pointing at the strip tells a number of a term with both its factors."""
+    trace = result.trace
+    key = shown[1]
+    strip = part(page, ".terms tbody canvas")
+    box = strip.bounding_box()
+    width = trace.values.shape[1]
+    place = {"x": box["width"] * 1.5 / width, "y": box["height"] * 1.5 / len(shown)}
+    strip.hover(position=place)
+    weight, value = trace.applied[query, key], trace.values[key, 1]
+    readout = part(page, ".terms .readout")
+    expect(readout).to_contain_text(f"{result.key_tokens[key]}, dimension 1: ")
+    told = readout.inner_text().split(": ")[1].replace("=", "·").split(" · ")
+    expected = [weight * value, weight, value] if weight else [weight * value]
+    assert [float(text) for text in told] == pytest.approx([float(x) for x in expected], rel=1e-4)
+
+
+LONG = " ".join(f"w{number}" for number in range(40))
+MASKED: dict[str, Any] = {"mask": ("causal", "length"), "valid_len": 2, "positions": "alibi"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "settings"),
+    [
+        ("a b c d e", {}),
+        ("a b c d e", MASKED | {"variant": "talking", "head": 2}),
+        ("a b c d e", MASKED | {"variant": "qkv", "scale": "none"}),
+        (LONG, {"variant": "multihead", "positions": "sinusoidal"}),
+        ("a b c d e", {"mask": ("length",), "valid_len": 0}),
+    ],
+    ids=["dot", "talking", "qkv", "long", "nothing"],
+)
+def test_the_numbers_worked_out_in_the_browser_are_torchs_own(
+    sentence: str, settings: dict[str, Any], open_page: Open
+) -> None:
+    settings = settings | {"d_model": 10}
+    page = open_page("/?" + urlencode({"s": sentence, "vectors": "random"} | settings, True))
+    result = result_of(sentence, **settings)
+    for query in (0, 4):
+        part(page, ".lines input").fill(str(query))
+        part(page, ".lines input").press("Enter")
+        expect(part(page, ".equation bdi").first).to_have_text(result.tokens[query])
+        check_numbers(page, result, query)
+
+
+def test_numbers_of_one_sentence_over_another_are_torchs_own(open_page: Open) -> None:
+    link = {"target": "a b c", "memory": "d e", "vectors": "random", "d_model": "10", "query": "1"}
+    page = open_page("/cross?" + urlencode(link | {"mask": "causal"}))
+    expect(part(page, ".equation bdi").first).to_have_text("b")
+    check_numbers(page, result_of("a b c", "d e", d_model=10, mask=("causal",)), 1)
+
+
+# Words
+
+
+def test_hostile_tokens_are_text_in_every_part(open_page: Open, tmp_path: Path) -> None:
+    for sentence in hostile(MOST_TERMS)[:4]:
+        tokens = tokenize(sentence)
+        page = open_page("/?" + urlencode({"s": sentence, "mask": "causal"}))
+        expect_heatmap(page)
+        last = len(tokens) - 1
+        page.mouse.move(*cell_at(page, last, 0))
+        lines = [f"query  {tokens[last]} ({last})", f"key  {tokens[0]} (0)"]
+        tip = part(page, ".attention-tip")
+        eventually(page, lambda tip=tip: tip.text_content().split("\n")[:2], lines)
+        part(page, ".queries .token").last.click()
+        named = part(page, ".queries bdi, .keys bdi, .terms tbody bdi")
+        eventually(page, named.all_text_contents, tokens * 3)
+        expect(part(page, ".lines .note")).to_contain_text(f"“{tokens[last]}” may attend to ")
+        expect(part(page, ".summary")).to_contain_text(f"“{tokens[last]}”")
+        short = [token if len(token) <= 12 else f"{token[:11]}…" for token in tokens]
+        assert set(part(page, ".equation bdi").all_text_contents()) <= {*short}
+        part(page, ".terms tbody canvas").hover(position={"x": 3, "y": 3})
+        expect(part(page, ".readout")).to_contain_text(f"{tokens[0]}, dimension 0: ")
+        expect_harmless(page)
+        with page.expect_download() as download:
+            part(page, ".bottom button").click()
+        file = tmp_path / "sum.svg"
+        download.value.save_as(file)
+        drawn = [*ElementTree.parse(file).getroot()]
+        assert {element.tag.split("}")[1] for element in drawn} == {"rect", "text"}
+        assert [element.text for element in drawn if element.get("text-anchor") == "end"] == [
+            *tokens,
+            "Σ = y",
+        ]
