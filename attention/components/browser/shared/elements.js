@@ -1,6 +1,8 @@
 /** @import { Place } from "./message.js" */
 const views = new WeakMap()
 const tasks = new WeakMap()
+/** @type {Set<{ inside: Element, observer: MutationObserver }>} */
+const watching = new Set()
 
 /** What stands in a place already, or what is built there now.
     @type {<View>(parent: Place, build: (parent: Place, view: View) => void) => View} */
@@ -76,12 +78,21 @@ export function settle(view, milliseconds, task) {
   tasks.set(view, setTimeout(task, milliseconds))
 }
 
-/** @type {(parent: Place, task: () => void) => void} */
+/** Runs a task in another theme, for as long as the place is there.
+    @type {(parent: Place, task: () => void) => void} */
 export function whenThemed(parent, task) {
+  for (const each of watching) if (!each.inside.isConnected) letGo(each)
   const inside = parent instanceof ShadowRoot ? parent.host : parent
   const themed = inside.closest("[style*='--st-']") ?? document.body
   const observer = new MutationObserver(() => requestAnimationFrame(task))
   observer.observe(themed, { attributes: true, attributeFilter: ["style"] })
+  watching.add({ inside, observer })
+}
+
+/** @type {(watch: { inside: Element, observer: MutationObserver }) => void} */
+function letGo(watch) {
+  watch.observer.disconnect()
+  watching.delete(watch)
 }
 
 /** Draws again in another width or theme, once there is something to draw.
