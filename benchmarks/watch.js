@@ -13,125 +13,126 @@
    Content is every element, attribute and text in the body, inside shadow roots too, and every
    canvas drawn on. Not content: Streamlit's header with its running indicator, and the marks of
    stale elements, which only dim them. */
-(() => {
-  const QUIET = 600;
-  let run = null;
+;(() => {
+  const QUIET = 600
+  let run = null
 
   function afterPaint(then) {
     requestAnimationFrame(() => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => then(performance.now());
-      port2.postMessage(null);
-    });
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => then(performance.now())
+      port2.postMessage(null)
+    })
   }
 
   function contentChanged() {
-    if (!run?.start) return;
-    const current = run;
-    current.changed = performance.now();
-    afterPaint((now) => (current.page = now));
+    if (!run?.start) return
+    const current = run
+    current.changed = performance.now()
+    afterPaint((now) => (current.page = now))
   }
 
   function heatmapChanged() {
-    if (!run?.start || run.seen) return;
-    const current = run;
-    current.seen = true;
-    contentChanged();
-    afterPaint((now) => (current.heatmap = now));
+    if (!run?.start || run.seen) return
+    const current = run
+    current.seen = true
+    contentChanged()
+    afterPaint((now) => (current.heatmap = now))
   }
 
   function isContent({ target, attributeName }) {
-    const element = target.closest ? target : (target.host ?? target.parentElement);
-    if (attributeName === "data-stale" || attributeName === "data-test-script-state") return false;
-    if (attributeName === "class" && element.hasAttribute("data-stale")) return false;
-    return !element?.closest('head, [data-testid="stHeader"]');
+    const element = target.closest ? target : (target.host ?? target.parentElement)
+    if (attributeName === "data-stale" || attributeName === "data-test-script-state") return false
+    if (attributeName === "class" && element.hasAttribute("data-stale")) return false
+    return !element?.closest('head, [data-testid="stHeader"]')
   }
 
   const observer = new MutationObserver((records) => {
-    if (!run?.start) return;
-    if (records.some(isContent)) contentChanged();
-    const painted = (r) => r.attributeName === "data-version" && r.target.matches(run.selector);
-    if (records.some(painted)) heatmapChanged();
-  });
+    if (!run?.start) return
+    if (records.some(isContent)) contentChanged()
+    const painted = (r) => r.attributeName === "data-version" && r.target.matches(run.selector)
+    if (records.some(painted)) heatmapChanged()
+  })
 
   function observe(root) {
-    const kinds = { subtree: true, childList: true, attributes: true, characterData: true };
-    observer.observe(root, kinds);
+    const kinds = { subtree: true, childList: true, attributes: true, characterData: true }
+    observer.observe(root, kinds)
   }
 
   /* Calls `after` whenever the method `name` of `prototype` has been called. */
   function follow(prototype, name, after) {
-    const method = prototype[name];
+    const method = prototype[name]
     prototype[name] = function (...values) {
-      const value = method.apply(this, values);
-      after(this, value);
-      return value;
-    };
+      const value = method.apply(this, values)
+      after(this, value)
+      return value
+    }
   }
 
-  observe(document);
-  follow(Element.prototype, "attachShadow", (_, root) => observe(root));
+  observe(document)
+  follow(Element.prototype, "attachShadow", (_, root) => observe(root))
   for (const name of ["putImageData", "drawImage", "clearRect"]) {
     follow(CanvasRenderingContext2D.prototype, name, ({ canvas }) => {
-      if (canvas.isConnected) contentChanged();
-    });
+      if (canvas.isConnected) contentChanged()
+    })
   }
 
   document.addEventListener(
     "click",
     () => {
-      if (run && !run.start) run.start = performance.now();
+      if (run && !run.start) run.start = performance.now()
     },
     true,
-  );
+  )
 
   document.addEventListener(
     "load",
     ({ target }) => {
-      if (!run?.start || !target.matches?.(run.selector)) return;
-      if (!run.before.has(target.href.baseVal)) heatmapChanged();
+      if (!run?.start || !target.matches?.(run.selector)) return
+      if (!run.before.has(target.href.baseVal)) heatmapChanged()
     },
     true,
-  );
+  )
 
   function pictures(selector) {
-    return [...document.querySelectorAll(selector)].map((image) => image.href?.baseVal);
+    return [...document.querySelectorAll(selector)].map((image) => image.href?.baseVal)
   }
 
   function scriptRuns() {
-    return document.querySelector('[data-test-script-state="notRunning"]') === null;
+    return document.querySelector('[data-test-script-state="notRunning"]') === null
   }
 
   window.watch = {
     arm(selector) {
-      run = { selector, before: new Set(pictures(selector)) };
+      run = { selector, before: new Set(pictures(selector)) }
     },
 
     result(timeout) {
-      const current = run;
-      const deadline = performance.now() + timeout;
+      const current = run
+      const deadline = performance.now() + timeout
       return new Promise((resolve, reject) => {
         const timer = setInterval(() => {
-          const now = performance.now();
-          const quiet = now - current.changed > QUIET && !scriptRuns();
+          const now = performance.now()
+          const quiet = now - current.changed > QUIET && !scriptRuns()
           if (current.heatmap && quiet) {
-            clearInterval(timer);
-            const { start, heatmap, page } = current;
-            resolve({ heatmap: heatmap - start, page: page - start });
+            clearInterval(timer)
+            const { start, heatmap, page } = current
+            resolve({ heatmap: heatmap - start, page: page - start })
           } else if (now > deadline) {
-            clearInterval(timer);
-            reject(new Error(current.heatmap ? "the page never rests" : "no new heatmap"));
+            clearInterval(timer)
+            reject(new Error(current.heatmap ? "the page never rests" : "no new heatmap"))
           }
-        }, 50);
-      });
+        }, 50)
+      })
     },
 
     /* How many rows the heatmap shows, from the canvas or from Plotly's own data. */
     rows(selector) {
-      const element = document.querySelector(selector);
-      if (element instanceof HTMLCanvasElement) return Number(element.dataset.rows ?? element.height);
-      const traces = element.closest(".js-plotly-plot")._fullData;
-      return traces.find((trace) => trace.type === "heatmap").z.length;
+      const element = document.querySelector(selector)
+      if (element instanceof HTMLCanvasElement)
+        return Number(element.dataset.rows ?? element.height)
+      const traces = element.closest(".js-plotly-plot")._fullData
+      return traces.find((trace) => trace.type === "heatmap").z.length
     },
-  };
-})();
+  }
+})()

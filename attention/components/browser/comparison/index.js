@@ -56,9 +56,7 @@ function build(parent, view) {
   const row = make("div", "row", frame, { tabIndex: 0, role: "application" })
   const readout = make("p", "readout", frame, { role: "status" })
   Object.assign(view, { frame, row, readout })
-  const held = () => where(view.content.size).held
-  const pick = (/** @type {number} */ query) => choose("query", query)
-  chooseByKeys(row, () => [held(), view.content.size], pick)
+  chooseByKeys(row, () => view.content.size)
   row.addEventListener("pointermove", (event) => {
     const [query, key] = pointedAt(view, event)
     pointAt(query === undefined ? null : { query, key: key ?? null })
@@ -69,7 +67,7 @@ function build(parent, view) {
     const [at] = name
       ? [[...(name.parentNode?.children ?? [])].indexOf(name)]
       : pointedAt(view, event)
-    if (at !== undefined) pick(at)
+    if (at !== undefined) choose("query", at)
   })
   follow(view, parent, draw)
   whenMoved(frame, () => view.content && mark(view))

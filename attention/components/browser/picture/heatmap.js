@@ -120,13 +120,10 @@ function draw(view, stage) {
   view.hatch.hidden = !masks || !hidden.some(Boolean)
   const z = Array.from({ length: rows }, (_, row) => rowOf(view.shown, columns, row))
   const clear = "rgba(0,0,0,0)"
-  const looks = {
-    autosize: true,
-    paper_bgcolor: clear,
-    font: { family: theme.font, color: theme.text },
-    modebar: { bgcolor: clear, color: theme.text, activecolor: theme.primary },
-    dragmode: Math.max(rows, columns) > 32 ? "zoom" : false,
-  }
+  const font = { family: theme.font, color: theme.text }
+  const modebar = { bgcolor: clear, color: theme.text, activecolor: theme.primary }
+  const dragmode = Math.max(rows, columns) > 32 ? "zoom" : false
+  const looks = { autosize: true, paper_bgcolor: clear, font, modebar, dragmode }
   const colours = { zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }
   view.figure = [
     { ...heat, z, ...colours },
@@ -231,17 +228,16 @@ function save(view, Plotly) {
   const { chart, stage, content, at, figure } = view
   const [heat, { xaxis, yaxis, ...layout }] = figure
   const shown = layoutOf(view)
-  const ranges = {
-    xaxis: { ...xaxis, range: shown.xaxis.range },
-    yaxis: { ...yaxis, range: shown.yaxis.range },
-  }
+  const across = { ...xaxis, range: shown.xaxis.range }
+  const down = { ...yaxis, range: shown.yaxis.range }
   const rows = { y0: at.held - 0.5, y1: at.held + 0.5 }
   const line = { color: CHOSEN, width: 2 }
   const shapes = [{ type: "rect", x0: -0.5, x1: content.columns - 0.5, ...rows, line }]
   const data = [heat, ...(stage === "weights" ? content.beside : [])]
   const file = { format: "svg", filename: `attention-${stage}` }
   const size = { width: chart.clientWidth, height: layout.height }
-  Plotly.downloadImage({ data, layout: { ...layout, ...ranges, shapes } }, { ...file, ...size })
+  const whole = { ...layout, xaxis: across, yaxis: down, shapes }
+  Plotly.downloadImage({ data, layout: whole }, { ...file, ...size })
 }
 
 /** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and
@@ -253,20 +249,16 @@ function drawBeside(view) {
   const { zmin, zmax } = stages[view.stage ?? ""]
   view.width = view.chart.clientWidth
   const [width, height] = [view.width - l - r, layout.height - top - b]
-  /** @type {(share: [number, number]) => Box} */
-  const between = ([start, end]) => ({
-    ...{ left: l + start * width, top },
-    ...{ width: (end - start) * width, height },
-  })
+  /** @type {(shares: [number, number]) => Box} */
+  const between = ([start, end]) => {
+    return { left: l + start * width, top, width: (end - start) * width, height }
+  }
   view.box = between(layout.xaxis.domain ?? [0, 1])
   for (const element of [view.hatch, view.cells]) place(element, view.box)
   place(view.legend, { left: l + width + 4, top, width: r - 4, height })
   view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
-  const ends = legendOf(
-    zmin,
-    zmax,
-    view.shown.some((number) => Math.abs(number) > zmax),
-  )
+  const beyond = view.shown.some((number) => Math.abs(number) > zmax)
+  const ends = legendOf(zmin, zmax, beyond)
   view.legend.replaceChildren(...ends.map((textContent) => make("span", "", null, { textContent })))
   place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
@@ -279,11 +271,10 @@ function drawBeside(view) {
 /** What stands beside the scale from top to bottom; whether some numbers lie beyond its ends.
     @type {(low: number, high: number, beyond: boolean) => string[]} */
 export function legendOf(low, high, beyond) {
-  const signs = beyond ? ["≥ ", "", low ? "≤ " : ""] : ["", "", ""]
-  return [high, (low + high) / 2, low].map((number, at) => {
-    const short = String(Number(number.toPrecision(2)))
-    return signs[at] + short.replace("-", "−")
-  })
+  const short = (/** @type {number} */ number) =>
+    String(Number(number.toPrecision(2))).replace("-", "−")
+  const [above, below] = beyond ? ["≥ ", low ? "≤ " : ""] : ["", ""]
+  return [above + short(high), short((low + high) / 2), below + short(low)]
 }
 
 /** @type {(view: View, height: number) => void} */

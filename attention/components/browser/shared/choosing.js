@@ -9,15 +9,14 @@ export function rowAfter(key, at, count) {
   return Math.min(count - 1, Math.max(0, rows[/** @type {keyof typeof rows} */ (key)]))
 }
 
-/** Arrow keys, Home, End and Enter choose a row; `standing` tells the chosen one and their count.
-    @type {(element: HTMLElement, standing: () => [number, number],
-      choose: (row: number) => void) => void} */
-export function chooseByKeys(element, standing, choose) {
+/** Arrow keys, Home, End and Enter choose one of so many queries.
+    @type {(element: HTMLElement, count: () => number) => void} */
+export function chooseByKeys(element, count) {
   element.addEventListener("keydown", (event) => {
-    const next = rowAfter(event.key, ...standing())
+    const next = rowAfter(event.key, where(count()).held, count())
     if (next === undefined) return
     event.preventDefault()
-    choose(next)
+    choose("query", next)
   })
 }
 
@@ -40,23 +39,17 @@ export function listenToTokens(view) {
   const { queries, keys } = view
   const ariaLabel = "Choose a query token; arrow keys move"
   Object.assign(queries, { tabIndex: 0, role: "listbox", ariaLabel })
-  /** @type {(list: "options" | "items", task: (at: number) => void) => (event: Event) => void} */
-  const onToken = (list, task) => (event) => {
-    const token = under(event, ".token")
-    if (token) task(view[list].indexOf(token))
-  }
-  const pick = (/** @type {number} */ query) => choose("query", query)
-  /** @type {() => [number, number]} */
-  const standing = () => [where(view.options.length).held, view.options.length]
-  const preview = onToken("options", (query) => pointAt({ query }))
-  queries.addEventListener("pointerover", preview)
-  keys.addEventListener(
-    "pointerover",
-    onToken("items", (key) => pointAt({ key })),
-  )
+  /** @type {(list: "queries" | "keys", kind: string, task: (at: number) => void) => void} */
+  const listen = (list, kind, task) =>
+    view[list].addEventListener(kind, (event) => {
+      const token = under(event, ".token")
+      if (token) task(view[list === "keys" ? "items" : "options"].indexOf(token))
+    })
+  listen("queries", "pointerover", (query) => pointAt({ query }))
+  listen("queries", "click", (query) => choose("query", query))
+  listen("keys", "pointerover", (key) => pointAt({ key }))
   for (const list of [queries, keys]) list.addEventListener("pointerleave", () => pointAt(null))
-  queries.addEventListener("click", onToken("options", pick))
-  chooseByKeys(queries, standing, pick)
+  chooseByKeys(queries, () => view.options.length)
 }
 
 /** Marks the chosen query, and the one whose row is shown for the moment.

@@ -54,17 +54,8 @@ function build(parent, view) {
   const plot = make("div", "plot", row, { tabIndex: 0, role: "application" })
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame, { role: "group" })
-  Object.assign(view, {
-    frame,
-    title,
-    slider,
-    output,
-    plot,
-    list,
-    multiples,
-    moving: false,
-    turn: 0,
-  })
+  Object.assign(view, { frame, title, slider, output, plot, list, multiples })
+  Object.assign(view, { moving: false, turn: 0 })
   slider.addEventListener("input", () => {
     view.moving = true
     move(view, view.content.values[Number(slider.value)])
@@ -73,11 +64,7 @@ function build(parent, view) {
     view.moving = false
     view.release()
   })
-  chooseByKeys(
-    plot,
-    () => [where(view.content.size).held, view.content.size],
-    (row) => choose("query", row),
-  )
+  chooseByKeys(plot, () => view.content.size)
   const rowUnder = (/** @type {MouseEvent} */ event) => {
     const box = view.canvas.getBoundingClientRect()
     const { size } = view.content
