@@ -121,7 +121,7 @@ def nearest(page: Page) -> Any:
 
 
 def stage(page: Page, name: str) -> Any:
-    return part(page, f".stages [data-stage='{name}']")
+    return part(page, ".stages").get_by_role("radio", name=name, exact=True)
 
 
 def expect_stage(page: Page, name: str) -> None:

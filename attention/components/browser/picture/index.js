@@ -66,7 +66,7 @@ export function contentOf({ numbers: all, rest, ...header }) {
 /** @type {(parent: Place, view: View) => void} */
 function build(parent, view) {
   view.frame = make("div", "attention-picture", parent)
-  whenMoved(view.frame, () => show(view, view.drawn))
+  whenMoved(view.frame, () => view.drawn.length && show(view, view.drawn))
 }
 
 /** @type {(view: View) => void} */

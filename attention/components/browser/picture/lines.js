@@ -96,9 +96,7 @@ function show(view, at) {
   const { scroll, queries, height } = view
   if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
   if (view.at?.query !== query) join(view, query)
-  if (view.at?.query !== query || view.at.wanted !== at.wanted) {
-    tell(view, at)
-  }
+  if (view.at?.query !== query || view.at.wanted !== at.wanted) tell(view, at)
   if (view.held !== held) view.number.value = String(held)
   Object.assign(view, { at, held })
   markQueries(view, held, query)
