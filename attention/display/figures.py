@@ -90,15 +90,27 @@ def heatmap(
     bits stands beside it. Masked cells are left open and crossed. Raises ValueError for an
     unknown stage.
     """
+    if stage not in trace.stages:
+        raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
     trace = trace.detach()
-    z, (cells, *others), layout = heatmap_parts(trace, stage, tokens, query, keys)
+    n_queries, n_keys = trace.scores.shape
+    z = trace.stages[stage].numpy()
+    masked = numpy.zeros(z.shape, dtype=bool)
+    if trace.mask is not None and stage in WHERE_MASKED:
+        masked = ~trace.mask.numpy()
+        z = numpy.where(masked, numpy.float32("nan"), z)
+    bits = analysis.entropy_bits(trace.weights).tolist()
+    cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
+    layout["shapes"] = [outline(query, n_keys)]
     labels = positioned(tokens)
-    if numpy.isnan(z).any() and max(z.shape) <= MAX_CROSSES:
-        others.append(crosses(numpy.isnan(z), labels, positioned(keys or tokens)))
-    if stage == "weights" and len(tokens) <= MAX_TICKS:
-        bits = analysis.entropy_bits(trace.weights).tolist()
+    if masked.any():
+        layout["shapes"].append(ground(n_queries, n_keys))
+        if max(z.shape) <= MAX_CROSSES:
+            others.append(crosses(masked, labels, positioned(keys or tokens)))
+    if stage == "weights" and n_queries <= MAX_TICKS:
         others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
         layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    cells |= colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys))
     cells |= {
         "z": z,
         "customdata": numpy.stack(hover_numbers(trace), -1),
@@ -113,40 +125,29 @@ def hover_numbers(trace: Trace) -> list[Any]:
     return [tensor.numpy() for tensor in (trace.scores, trace.scaled, trace.weights)]
 
 
-def heatmap_parts(
+def _around_cells(
     trace: Trace,
     stage: str,
     tokens: Sequence[str],
-    query: int,
-    keys: Sequence[str] | None = None,
-) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
-    """What `heatmap` is made of: the numbers (nan where masked), traces without them, layout.
+    keys: Sequence[str] | None,
+    bits: Sequence[float],
+) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+    """The cells of a heatmap without numbers and colours, what stands beside them, and the layout.
 
-    Left out is what a page can draw with less effort: crosses, and up to `MAX_TICKS` rows the
-    bars of their entropy, for which there is room to the right.
+    bits: the entropy of each row, which stands beside the weights; as bars where there are few
+    rows, which a page draws with less effort.
     """
-    if stage not in trace.stages:
-        raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
     n_queries, n_keys = trace.scores.shape
     keys = tokens if keys is None else keys
     labels = positioned(tokens)
-    z = trace.stages[stage].numpy()
-    masked = numpy.zeros(z.shape, dtype=bool)
-    if trace.mask is not None and stage in WHERE_MASKED:
-        masked = ~trace.mask.numpy()
-        z = numpy.where(masked, numpy.float32("nan"), z)
-
-    data: list[dict[str, Any]] = [
-        {
-            "type": "heatmap",
-            "x": positioned(keys),
-            "y": labels,
-            "texttemplate": "%{z:.2f}" if max(z.shape) <= MAX_NUMBERS else "",
-            **cell_gaps(n_queries, n_keys),
-            **colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys)),
-            "colorbar": COLOUR_LEGEND,
-        }
-    ]
+    cells = {
+        "type": "heatmap",
+        "x": positioned(keys),
+        "y": labels,
+        "texttemplate": "%{z:.2f}" if max(n_queries, n_keys) <= MAX_NUMBERS else "",
+        **cell_gaps(n_queries, n_keys),
+        "colorbar": COLOUR_LEGEND,
+    }
     layout: dict[str, Any] = {
         "xaxis": token_axis(keys)
         | {"side": "top", "tickangle": top_angle(keys), "range": [-0.5, n_keys - 0.5]},
@@ -154,18 +155,15 @@ def heatmap_parts(
         "height": figure_height(n_queries),
         "margin": margins(tokens, keys),
         "plot_bgcolor": CLEAR,
-        "shapes": [outline(query, n_keys)],
         "showlegend": False,
     }
-    if masked.any():
-        layout["shapes"].append(ground(n_queries, n_keys))
+    beside = []
     if stage == "weights":
         layout["xaxis"] |= {"domain": [0, 0.82]}
-    if stage == "weights" and n_queries > MAX_TICKS:
-        bits = analysis.entropy_bits(trace.weights).tolist()
-        data.append(profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"})
-        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
-    return z, data, layout
+        if n_queries > MAX_TICKS:
+            beside = [profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"}]
+            layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    return cells, beside, layout
 
 
 class StagesOfHeatmap(TypedDict):
@@ -187,23 +185,28 @@ def heatmap_of_stages(
     trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
 ) -> StagesOfHeatmap:
     """What a page draws `heatmap` from for any stage, without the numbers."""
-    _, (heat, *beside), layout = heatmap_parts(trace, "weights", tokens, 0, keys)
-    del layout["shapes"], heat["zmin"], heat["zmax"]
+    bits = analysis.entropy_bits(trace.weights).tolist()
+    heat, beside, layout = _around_cells(trace, "weights", tokens, keys, bits)
     n_keys = trace.scores.shape[1]
     quantile = colour_quantile(n_keys)
-    stages = {}
+    stages: dict[str, dict[str, Any]] = {}
     for name, numbers in trace.stages.items():
         masked = trace.mask is not None and name in WHERE_MASKED
-        seen = numbers[trace.mask] if masked else numbers
-        shades = colours(seen.numpy(), diverging=name != "weights", quantile=quantile)
-        diverging = shades.pop("autocolorscale", False)
-        stages[name] = shades | {"diverging": diverging, "words": stage_words(name, n_keys)}
+        same = name == "scaled" and trace.bias is None and trace.scale > 0
+        if same:
+            most = stages["scores"]["zmax"] * trace.scale
+        else:
+            most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
+        diverging = name != "weights"
+        low = -most if diverging else 0.0
+        words = stage_words(name, n_keys)
+        stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": words}
     return {
         "heat": heat,
         "layout": layout,
         "beside": beside,
         "room": ENTROPY_DOMAIN,
-        "entropy": analysis.entropy_bits(trace.weights).tolist(),
+        "entropy": bits,
         "stages": stages,
     }
 
@@ -316,43 +319,6 @@ def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[st
         "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
         "hoverinfo": "skip",
     }
-
-
-def equation(
-    trace: Trace,
-    tokens: Sequence[str],
-    query: int,
-    most: int = 7,
-    keys: Sequence[str] | None = None,
-    head: int | None = None,
-) -> str:
-    """Output row `query` written out as HTML, strongest terms first, tokens escaped.
-
-    keys: the tokens of the keys, None = those of the queries; head: which one of several heads
-    the trace is of, None where there is but one.
-    """
-
-    def vector(letter: str, names: Sequence[str], position: int) -> str:
-        again = f" {position}" if names.count(names[position]) > 1 else ""
-        return f"<i>{letter}</i><sub><bdi>{label(names[position])}</bdi>{again}</sub>"
-
-    of_head = "" if head is None else f" of head {head}"
-    keys = tokens if keys is None else keys
-    weights = trace.applied[query]
-    order = weights.abs().argsort(descending=True, stable=True).tolist()
-    order = [key for key in order if weights[key]]
-    terms = [
-        f"<b>{_three(float(weights[key]))}</b>&hairsp;·&hairsp;{vector('v', keys, key)}"
-        for key in order[:most]
-    ]
-    if len(order) > most:
-        rest = float(weights[order[most:]].sum())
-        terms.append(f"{_three(rest)} in {len(order) - most} more")
-    return f"{vector('y', tokens, query)}{of_head} = {' + '.join(terms) or '0'}"
-
-
-def _three(weight: float) -> str:
-    return f"{weight:.3f}".replace("-", "−")
 
 
 def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
@@ -475,12 +441,14 @@ def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]
     With a quantile below 1 the largest numbers share the last colour, so that a few of them do
     not leave all others pale.
     """
-    sizes = numpy.abs(z[numpy.isfinite(z)])
-    if quantile < 1 and sizes.size:
-        most = float(numpy.quantile(sizes, quantile))
-    else:
-        most = float(sizes.max(initial=0))
-    most = most or 1.0
+    most = _most(z[numpy.isfinite(z)], quantile)
     if diverging:
         return {"zmin": -most, "zmax": most, "autocolorscale": True}
     return {"zmin": 0.0, "zmax": most}
+
+
+def _most(numbers: Any, quantile: float) -> float:
+    """Below what that part of the sizes lies; 1 where there is none."""
+    sizes = numpy.abs(numbers)
+    most = numpy.quantile(sizes, quantile) if sizes.size and quantile < 1 else sizes.max(initial=0)
+    return float(most) or 1.0

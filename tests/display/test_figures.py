@@ -114,9 +114,6 @@ def test_the_keys_of_another_sequence_go_across() -> None:
     assert heat(figure).z.shape == (2, 3)
     assert list(heat(figure).x) == ["c (0)", "d (1)", "e (2)"]
     assert list(heat(figure).y) == ["a (0)", "b (1)"]
-    said = figures.equation(trace, ["a", "b"], 1, keys=["c", "d", "e"], head=2)
-    assert said.startswith("<i>y</i><sub><bdi>b</bdi></sub> of head 2 = <b>0.333</b>")
-    assert "<i>v</i><sub><bdi>e</bdi></sub>" in said
 
 
 @pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
@@ -199,19 +196,6 @@ def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
         assert numpy.array_equal(z[row], contributions(trace, 5)[key].numpy())
 
 
-def test_the_equation_writes_the_strongest_terms_first_and_weights_as_mixed() -> None:
-    weights = torch.tensor([[0.25, 0.625, 0, 0.125]])
-    more: dict[str, Any] = {"scores": lambda q, k: weights.log(), "scale": 1.0}
-    inputs = torch.zeros(1, 1), torch.zeros(4, 1), torch.ones(4, 1)
-    trace = attend(*inputs, **more)
-    said = figures.equation(trace, list("abcd"), 0)
-    assert said.index("0.625") < said.index("0.250") < said.index("0.125")
-    assert [letter for letter in "abcd" if f"<bdi>{letter}</bdi>" in said] == ["a", "b", "d"]
-    assert "0.375 in 2 more" in figures.equation(trace, list("abcd"), 0, most=1)
-    mixed = attend(*inputs, **more, after_softmax=torch.neg)
-    assert "<b>−0.250</b>" in figures.equation(mixed, list("abcd"), 0)
-
-
 # Markup of visitors
 
 
@@ -248,18 +232,8 @@ def test_tokens_are_escaped_wherever_plotly_would_read_markup_and_never_stand_in
         ("&" * 13, "&amp;" * 11 + "…"),
     ],
 )
-def test_the_equation_escapes_tokens_after_long_ones_are_shortened(token: str, shown: str) -> None:
-    said = figures.equation(traced(1), [token], 0)
-    assert said.count(f"<bdi>{shown}</bdi>") == said.count("<bdi>") == 2
-
-
-def test_the_equation_tells_repeated_tokens_apart_and_is_zero_where_all_is_hidden() -> None:
-    trace = traced(mask=MASK)
-    said = figures.equation(trace, TOKENS, 3)
-    assert said.startswith("<i>y</i><sub><bdi>the</bdi> 3</sub> = ")
-    assert "<i>v</i><sub><bdi>the</bdi> 0</sub>" in said
-    assert "<i>v</i><sub><bdi>cat</bdi></sub>" in said
-    assert figures.equation(trace, TOKENS, 2).endswith(" = 0")
+def test_a_label_is_escaped_after_a_long_one_is_shortened(token: str, shown: str) -> None:
+    assert figures.label(token) == shown
 
 
 class Tags(HTMLParser):

@@ -108,7 +108,8 @@ function listenToCells(view) {
 /** @type {(view: View, stage: string) => void} */
 function draw(view, stage) {
   const { content, chart, caption } = view
-  const { columns, rows, heat, layout, stages, hidden } = content
+  const { columns, rows, heat, stages, hidden } = content
+  const { xaxis2: _, ...layout } = content.layout // that of the entropy, which is drawn here
   const { zmin, zmax, diverging, words } = stages[stage]
   const theme = themeOf(chart)
   const masks = WHERE_MASKED.includes(stage)
@@ -236,7 +237,8 @@ function save(view, Plotly) {
   const data = [heat, ...(stage === "weights" ? content.beside : [])]
   const file = { format: "svg", filename: `attention-${stage}` }
   const size = { width: chart.clientWidth, height: layout.height }
-  const whole = { ...layout, xaxis: across, yaxis: down, shapes }
+  const { xaxis2 } = content.layout
+  const whole = { ...layout, xaxis: across, xaxis2, yaxis: down, shapes }
   Plotly.downloadImage({ data, layout: whole }, { ...file, ...size })
 }
 

@@ -69,7 +69,9 @@ export function termsOf(summed, query) {
     rowOf(terms, width, row).set(term)
     const key = group === rest ? null : group[0]
     const cell = query * columns + group[0]
-    const alone = [numbers.scores[cell], stageOf(summed, "scaled")[cell]]
+    const score = numbers.scores[cell]
+    const scaled = numbers.scaled?.[cell] ?? Math.fround(score * Math.fround(summed.scale))
+    const alone = [score, scaled]
     const value = rowOf(numbers.values, width, group[0])
     const known = key === null ? [null, null, null] : [...alone, lengthOf(value)]
     const share = squared ? dot(term, output) / squared : 0
