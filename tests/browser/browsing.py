@@ -114,6 +114,7 @@ def expect_the_same(page: Page, other: Page) -> None:
 
 def check_link(page: Page, open_page: Open) -> Page:
     """Whoever opens the page's address sees what the page shows."""
+    expect_rest(page)
     _, _, path, query, _ = urlsplit(page.url)
     other = open_page(f"{path}?{query}", beside=page)
     expect_the_same(other, page)
