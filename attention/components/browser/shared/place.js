@@ -87,6 +87,13 @@ function announce() {
   for (const { task } of listening()) task()
 }
 
+/* What Streamlit writes into the address may be older than a choice made here. A step in the history
+   is no such thing: the server says what its address asks for. */
+const { navigation } = /** @type {any} */ (globalThis)
+navigation?.addEventListener("currententrychange", (/** @type {any} */ { navigationType }) => {
+  if (place.defaults.stage && navigationType !== "traverse") write()
+})
+
 function write() {
   const address = new URL(location.href)
   for (const [name, value] of Object.entries(place.values)) {
