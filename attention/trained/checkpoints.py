@@ -23,6 +23,7 @@ class Weights:
     """
 
     def __init__(self, file: Path, prefix: str = "") -> None:
+        self._file: Any
         try:
             self._file = safe_open(file, "pt")
         except (OSError, SafetensorError) as error:

@@ -109,7 +109,7 @@ class Bert(Layout):
         config, name = self.config, f"encoder.layer.{index}"
         d_model, hidden = config["hidden_size"], config["intermediate_size"]
         eps = config["layer_norm_eps"]
-        parameters = {}
+        parameters: dict[str, Tensor] = {}
         for letter, part in {
             "q": "self.query",
             "k": "self.key",

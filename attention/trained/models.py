@@ -149,9 +149,12 @@ class Transformer(Model):
         final_norm: Norm | None = None,
         unembedding: Tensor | None = None,
     ) -> None:
-        self.about, self.pieces, self.embedding = about, read, embedding  # type: ignore[method-assign]
+        self.about, self._read, self.embedding = about, read, embedding
         self.layers, self.final_norm, self.unembedding = layers, final_norm, unembedding
         self.limit = min(MAX_PIECES, len(embedding.positions))
+
+    def pieces(self, text: str) -> Pieces:
+        return self._read(text)
 
     def run(self, text: str, change: tuple[int, Attend] | None = None) -> Run:
         pieces = self.pieces(text)

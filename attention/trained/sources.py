@@ -70,7 +70,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Model:
-    """The model of that name. Raises ValueError, in words for a visitor, where it cannot be read."""
+    """The model of that name. Raises ValueError where it cannot be read."""
     return PACKAGED[name].read()
 
 
