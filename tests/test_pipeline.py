@@ -12,7 +12,6 @@ import torch
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
-from attention import pipeline
 from attention.core import masks
 from attention.core.functional import LongTrace, Trace
 from attention.core.positions import alibi, rotary, sinusoidal
@@ -20,14 +19,9 @@ from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import MAX_TOKENS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
-from attention.pipeline import (
-    Result,
-    Settings,
-    compute,
-    missing_head,
-    variant_names,
-    vector_names,
-)
+from attention.pipeline import Result, Settings, compute, computing
+from attention.pipeline.result import missing_head
+from attention.pipeline.settings import variant_names, vector_names
 from tests.core.variant_claims import readmes_variant
 from tests.hostile import HOSTILE
 from tests.properties import given
@@ -124,7 +118,7 @@ def test_a_variant_is_offered_and_computed_as_long_as_it_is_registered(tmp_path:
 def test_the_layer_has_its_own_settings_the_shared_seed_and_numbers_that_divide(
     settings: dict[str, Any], d_model: int, expected: dict[str, Any]
 ) -> None:
-    layer = Settings(**settings).layer(d_model)
+    layer = Settings(**settings).variant_layer(d_model)
     assert type(layer) is VARIANTS[settings["variant"]]
     assert dataclasses.asdict(layer.config) == expected
 
@@ -142,7 +136,7 @@ def test_settings_a_variant_cannot_have_are_refused(
     variant: str, config: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        Settings(variant=variant, config=tuple(config.items())).layer(7)
+        Settings(variant=variant, config=tuple(config.items())).variant_layer(7)
 
 
 # From a sentence to its numbers
@@ -344,8 +338,8 @@ def test_a_long_run_gives_what_a_whole_one_keeps(
     }
     whole = computed(**settings)
     assert isinstance(whole.layer_trace, Trace)
-    monkeypatch.setattr(pipeline, "MAX_KEPT", 0)
-    monkeypatch.setattr(pipeline, "MAX_AT_ONCE", 4 * 6 * 4)
+    monkeypatch.setattr(computing, "MAX_KEPT", 0)
+    monkeypatch.setattr(computing, "MAX_AT_ONCE", 4 * 6 * 4)
     long = computed(**settings)
     assert isinstance(long.layer_trace, LongTrace)
     assert_close(vars(long.trace), vars(whole.trace))

@@ -25,8 +25,8 @@ class Setting:
     ``maximum`` as its greatest number of characters. A choice whose default is a tuple may have
     any number of its options. ``options`` may be a function, for menus that follow a registry.
     ``when`` names another setting and the value it must have, or hold, for this one to have
-    any effect: ``("mask", "window")``. ``divides`` names the setting, or d_model, that a whole
-    number must divide; only such numbers are offered.
+    any effect: ``("mask", "window")``; ``unless`` one it must not have. ``divides`` names the
+    setting, or d_model, that a whole number must divide; only such numbers are offered.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Setting:
     step: float | None = None
     options: Options = ()
     when: tuple[str, str] | None = None
+    unless: tuple[str, str] | None = None
     divides: str = ""
 
     @property
@@ -52,6 +53,8 @@ class Setting:
 
     def applies(self, value_of: Callable[[str], Value]) -> bool:
         """Whether the setting has any effect while the others have the values of `value_of`."""
+        if self.unless is not None and value_of(self.unless[0]) == self.unless[1]:
+            return False
         if self.when is None:
             return True
         other = value_of(self.when[0])
@@ -165,10 +168,25 @@ def prefixed(declared: Declared, prefix: str) -> Declared:
             about,
             name=prefix + name,
             when=about.when and (prefix + about.when[0], about.when[1]),
+            unless=about.unless and (prefix + about.unless[0], about.unless[1]),
             divides=about.divides and prefix + about.divides,
         )
         for name, about in declared.items()
     }
+
+
+def read_numbers(text: str) -> list[int]:
+    """The numbers that a text names, as in "0,2,3", each once, in order.
+
+    Raises ValueError, saying how they are written, where it has anything else.
+    """
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not (word.isascii() and word.isdigit()):
+            raise ValueError(
+                f"Heads are written as numbers with commas between, as in 0,2,3, got {word[:20]!r}"
+            )
+    return sorted({int(word) for word in words})
 
 
 def divisors(number: int, largest: int) -> list[int]:

@@ -19,17 +19,23 @@ def tokenize(sentence: str) -> list[str]:
     """The tokens of a sentence: torchtext's `basic_english`, contractions kept as GloVe has them.
 
     `basic_english` alone splits "can't" into "can ' t"; GloVe was trained on "ca n't", "it 's".
-    Control characters count as spaces; characters that turn the direction of the text around
-    them are dropped, so that one token cannot rearrange the page.
     """
     return list(_tokens(sentence))
 
 
+def plain(sentence: str) -> str:
+    """The sentence as it can be shown in pieces.
+
+    Control characters become spaces; characters that turn the direction of the text around them
+    are dropped, so that one piece cannot rearrange the page.
+    """
+    kept = _TURNS_TEXT.sub("", sentence.replace("\u2019", "'"))
+    return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in kept)
+
+
 @functools.lru_cache(maxsize=256)
 def _tokens(sentence: str) -> tuple[str, ...]:
-    plain = _TURNS_TEXT.sub("", sentence.replace("\u2019", "'"))
-    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in plain)
     tokens: list[str] = []
-    for index, piece in enumerate(_CONTRACTION.split(plain)):
+    for index, piece in enumerate(_CONTRACTION.split(plain(sentence))):
         tokens += [piece.lower()] if index % 2 else _basic_english(piece)
     return tuple(tokens)

@@ -18,7 +18,10 @@ from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
 from attention.display.matrix import Matrix, MatrixError, cells, read_stack
 from attention.display.tables import Working, number
 from attention.inputs.text import tokenize
-from attention.pipeline import Settings, make_masks, missing_head, read_sentence
+from attention.pipeline import Settings
+from attention.pipeline.computing import make_masks
+from attention.pipeline.entering import read_sentence
+from attention.pipeline.result import missing_head
 
 PAD = "·pad·"
 MAX_SENTENCES, MAX_TOKENS, MAX_QUERIES, LONGEST_NAME = 6, 16, 4, 24
@@ -245,7 +248,7 @@ def padded(
     for row, (_, vectors) in zip(memory, memories, strict=True):
         row[: len(vectors)] = vectors
     valid_lens = _lens(lens, torch.tensor(sizes), len(queries), longest, notes)
-    layer = settings.layer(x.shape[-1])
+    layer = settings.variant_layer(x.shape[-1])
     head = min(settings.head, layer.heads - 1)
     with torch.no_grad():
         trace = layer(

@@ -12,7 +12,7 @@ from torch.nn.functional import max_pool2d
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
-from attention.core.settings import choice, decimal, settings_of, text
+from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
 from attention.display.tables import number
 
@@ -232,13 +232,10 @@ def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> E
 def read_active(text: str, heads: int) -> tuple[list[int], str]:
     """The heads that `text` names, as in "0,2,3"; all where it names none. And what was wrong."""
     everyone = list(range(heads))
-    words = text.replace(",", " ").split()
-    if bad := [word for word in words if not (word.isascii() and word.isdigit())]:
-        return everyone, (
-            f"Heads are written as numbers with commas between, as in 0,2,3, got {bad[0][:20]!r}; "
-            "drawing all of them."
-        )
-    numbers = sorted({int(word) for word in words})
+    try:
+        numbers = read_numbers(text)
+    except ValueError as error:
+        return everyone, f"{error}; drawing all of them."
     there = [head for head in numbers if head < heads]
     missing = [str(head) for head in numbers if head >= heads]
     wrong = f"There is no head {', '.join(missing)[:60]} of {heads}." if missing else ""

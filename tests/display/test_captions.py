@@ -13,7 +13,8 @@ from attention.display.captions import (
     mask_bits,
     row_words,
 )
-from attention.pipeline import Settings, make_masks
+from attention.pipeline import Settings
+from attention.pipeline.computing import make_masks
 
 TOKENS = ["a", "b", "<b>", "d", "e"]
 CHOSEN = Settings(mask=("causal", "window", "cells"), radius=2, cells="0:0 2:3")

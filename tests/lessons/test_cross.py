@@ -227,7 +227,7 @@ def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
     for positions, mask in (("none", everything), ("rotary", causal), ("alibi", causal)):
         settings = Settings(variant=variant, positions=positions, head=1)
         batch = batched(2, 7, 3, lens=lens, hidden=mask, settings=settings)
-        layer = settings.layer(D_MODEL)
+        layer = settings.variant_layer(D_MODEL)
         for index, size in enumerate((2, 7, 3)):
             allowed = masks.lengths(batch.valid_lens, 7)[index] & mask
             with torch.no_grad():

@@ -1,0 +1,106 @@
+"""Settings -> result."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torchtext.vocab import Vectors
+
+from attention.core import masks
+from attention.core.functional import LongTrace, Trace
+from attention.pipeline.entering import into_trained_layer, into_variant
+from attention.pipeline.result import Result
+from attention.pipeline.settings import Settings
+from attention.trained import sources
+from attention.trained.models import Run
+from attention.trained.sources import NONE
+
+MAX_KEPT = 1 << 18  # cells of all heads, up to which all steps of a run are kept
+MAX_AT_ONCE = 1 << 17  # cells of all heads that are worked out at once where they are not
+
+
+def compute(
+    settings: Settings,
+    load_vectors: Callable[[str], Vectors],
+    memory: str | None = None,
+    run_model: Callable[[str, str], Run] = lambda name, text: sources.load(name).run(text),
+) -> Result:
+    """Everything the settings ask for, computed once. Raises NoWords on an empty sentence.
+
+    load_vectors: a name of `vector_names()` other than "random" -> torchtext's `Vectors`;
+    memory: the sentence that keys and values come from, None = the settings' own;
+    run_model: the name of a trained model and a text -> the model's run over it.
+    """
+    if settings.model != NONE:
+        enters = into_trained_layer(settings, run_model)
+    else:
+        enters = into_variant(settings, load_vectors, memory)
+    sentence, other, layer = enters.sentence, enters.memory, enters.layer
+    keys, x = other or sentence, sentence.x
+    n_queries, n_keys = len(sentence.tokens), len(keys.tokens)
+
+    chosen, mask_problem = make_masks(settings, n_queries, n_keys, enters.causal)
+    mask = masks.combine(chosen.values())
+
+    with torch.no_grad():
+        some = layer.some(
+            x,
+            mask,
+            memory=None if other is None else other.x,
+            scale=settings.scale_factor,
+            rotate=settings.rotate,
+            bias=functools.partial(settings.bias, layer, n_queries, n_keys),
+        )
+        trace: Trace | LongTrace
+        if layer.heads * n_queries * n_keys <= MAX_KEPT:
+            trace = some(slice(None), slice(None))
+        else:
+            at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))
+            trace = LongTrace(
+                torch.no_grad()(some),
+                n_queries,
+                at_once,
+                layer.apart,
+                None if mask is None else mask[None],
+            )
+    problems = [*enters.problems, *([mask_problem] if mask_problem else [])]
+    return Result(
+        **vars(sentence),
+        settings=settings,
+        layer=layer,
+        layer_trace=trace,
+        masks=chosen,
+        words=enters.words,
+        problems=tuple(problems),
+        memory=other,
+        memory_text=memory,
+        trained=enters.trained,
+    )
+
+
+def make_masks(
+    settings: Settings, n_queries: int, n_keys: int, causal: bool = False
+) -> tuple[dict[str, Tensor], str]:
+    """The masks in force by name, (queries, keys) each, and why one of them could not be made.
+
+    causal: whether the layer was trained with a causal mask, which then is one of them.
+    """
+    makers: dict[str, Callable[[], Tensor]] = {
+        "causal": lambda: masks.causal(n_queries, n_keys),
+        "length": lambda: masks.lengths(torch.tensor([settings.valid_len]), n_keys)[0].expand(
+            n_queries, n_keys
+        ),
+        "window": lambda: masks.window(n_queries, n_keys, settings.radius),
+        "cells": lambda: masks.parse_cells(settings.cells, n_queries, n_keys),
+    }
+    made, problem = {}, ""
+    own = ("causal",) if causal and settings.trained_mask == "kept" else ()
+    for name in dict.fromkeys((*own, *settings.mask)):
+        try:
+            made[name] = makers[name]()
+        except ValueError as error:
+            problem = f"No single cells are hidden: {error}."
+    return made, problem

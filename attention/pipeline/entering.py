@@ -1,0 +1,175 @@
+"""What the settings let into which layer: word vectors, or the pieces of a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torchtext.vocab import Vectors
+
+from attention.core.positions import sinusoidal
+from attention.core.settings import read_numbers
+from attention.core.variants import Variant
+from attention.inputs.text import MAX_TOKENS, plain, tokenize
+from attention.inputs.vectors import look_up, random_vectors
+from attention.pipeline.settings import Settings
+from attention.trained.layers import Layer
+from attention.trained.models import Pieces, Run
+
+
+class NoWords(ValueError):
+    """There is no word in the sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("the sentence has no words yet")
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """A sentence as vectors.
+
+    known: for each token whether it has a vector; left_out: how many tokens did not fit;
+    vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
+    groups: where the tokens are pieces of words, which word each belongs to, None: special ones.
+    """
+
+    tokens: tuple[str, ...]
+    known: tuple[bool, ...]
+    left_out: int
+    vectors: Tensor
+    encoding: Tensor | None
+    x: Tensor
+    groups: tuple[int | None, ...] | None
+
+    @property
+    def unknown(self) -> list[str]:
+        """The words without a vector."""
+        pairs = zip(self.tokens, self.known, strict=True)
+        return [token for token, known in pairs if not known]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPlace:
+    """Where a layer stands in a trained model: its position among so many; cut: heads cut out."""
+
+    layer: Layer
+    position: int
+    of: int
+    cut: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Entering:
+    """What the settings let into which layer.
+
+    words: the vectors whose space the values live in, None when they live in another; trained:
+    where the layer stands in a trained model, if it does; problems: what could not be used as it
+    was set, in words.
+    """
+
+    sentence: Sentence
+    memory: Sentence | None
+    layer: Variant
+    words: Vectors | None = None
+    trained: TrainedPlace | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def causal(self) -> bool:
+        """Whether the layer was trained with a causal mask."""
+        return self.trained is not None and self.trained.layer.causal
+
+
+def into_variant(
+    settings: Settings, load_vectors: Callable[[str], Vectors], memory: str | None
+) -> Entering:
+    """Word vectors, into the chosen variant."""
+    vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
+    sentence = read_sentence(settings, tokenize(settings.s), vectors)
+    other = None if memory is None else read_sentence(settings, tokenize(memory), vectors)
+    layer = settings.variant_layer(sentence.x.shape[-1])
+    with torch.no_grad():
+        x = (other or sentence).x
+        own_words = torch.equal(layer.project(x, "values"), x[None])
+    return Entering(sentence, other, layer, vectors if own_words else None)
+
+
+def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run]) -> Entering:
+    """What enters the chosen layer of the chosen model, and that layer's own attention."""
+    text = plain(settings.s)
+    if not text.strip():
+        raise NoWords
+    run = run_model(settings.model, text)
+    last = len(run.entering) - 1
+    place = run.entering[min(settings.layer, last)]
+    problems = []
+    if settings.layer > last:
+        problems.append(f"There is no layer {settings.layer} of {last + 1}; showing the last.")
+    layer, attention = place.layer, place.layer.attention
+    try:
+        cut = [head for head in read_numbers(settings.cut) if head < attention.heads]
+    except ValueError as error:
+        cut = []
+        problems.append(f"{error}; no head is cut out.")
+    if cut:
+        attention = attention.without(cut)
+    with torch.no_grad():
+        sentence = _pieces(settings, place.pieces, layer.attention_input(place.x))
+        memory = None
+        if place.memory is not None and place.memory_pieces is not None:
+            memory = _pieces(settings, place.memory_pieces, place.memory)
+    trained = TrainedPlace(layer, min(settings.layer, last), last + 1, tuple(cut))
+    return Entering(sentence, memory, attention, None, trained, tuple(problems))
+
+
+def _pieces(settings: Settings, pieces: Pieces, x: Tensor) -> Sentence:
+    """The pieces of a sentence and their vectors, without special ones where these are set aside.
+
+    Raises NoWords when there are no others.
+    """
+    special = pieces.special
+    if all(special):
+        raise NoWords
+    if settings.special == "set aside":
+        kept = [position for position, put_in in enumerate(special) if not put_in]
+        x = x[kept]
+    else:
+        kept = list(range(len(special)))
+    encoding = sinusoidal(*x.shape) if settings.positions == "sinusoidal" else None
+    return Sentence(
+        tokens=tuple(pieces.texts[position] for position in kept),
+        known=(True,) * len(kept),
+        left_out=pieces.left_out,
+        vectors=x,
+        encoding=encoding,
+        x=x if encoding is None else x + encoding,
+        groups=tuple(pieces.words[position] for position in kept),
+    )
+
+
+def read_sentence(
+    settings: Settings, everything: Sequence[str], vectors: Vectors | None
+) -> Sentence:
+    """The tokens of a sentence as vectors, random ones where there are none, and positions.
+
+    Raises NoWords when there are no tokens.
+    """
+    tokens = everything[:MAX_TOKENS]
+    if not tokens:
+        raise NoWords
+    if vectors is None:
+        embedded = random_vectors(tokens, settings.d_model, settings.seed)
+    else:
+        embedded = look_up(vectors, tokens)
+    encoding = sinusoidal(*embedded.x.shape) if settings.positions == "sinusoidal" else None
+    return Sentence(
+        tokens=tuple(tokens),
+        known=embedded.known,
+        left_out=len(everything) - len(tokens),
+        vectors=embedded.x,
+        encoding=encoding,
+        x=embedded.x if encoding is None else embedded.x + encoding,
+        groups=None,
+    )
