@@ -75,7 +75,7 @@ class Settings:
         unless=("model", NONE),
         help="A model that was trained to go on writing never saw what comes after a token.",
     )
-    variant: str = choice("dot", "Variant", variant_names)
+    variant: str = choice("dot", "Variant", variant_names, when=("model", NONE))
     vectors: str = choice(
         "glove",
         "Vectors",

@@ -69,6 +69,11 @@ def names() -> tuple[str, ...]:
     return (NONE, *(name for name, source in PACKAGED.items() if source.path is not None))
 
 
+def about(name: str) -> About:
+    """What a visitor is told of the model of that name, known before it is loaded."""
+    return PACKAGED[name].about
+
+
 def load(name: str) -> Model:
     """The model of that name. Raises ValueError where it cannot be read."""
     return PACKAGED[name].read()

@@ -1,0 +1,134 @@
+"""What the layers of a trained model do: all heads at a glance, what they add, which matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from attention.display.tables import number
+from attention.lessons import heads
+from attention.lessons.heads import Additions, Overview
+from attention.trained.models import Entering, Model, Run
+
+MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """Layers of one kind at a glance: every head of every layer.
+
+    layers: their positions in the model; heads: how many each has; seen: all heads, layer after
+    layer; shape: queries and keys.
+    """
+
+    layers: tuple[int, ...]
+    heads: int
+    seen: Overview
+    shape: tuple[int, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """What each head is called."""
+        return [f"layer {layer} head {head}" for layer in self.layers for head in range(self.heads)]
+
+    def place(self, index: int) -> tuple[int, int]:
+        """The layer and the head that one of all heads is."""
+        row, head = divmod(index, self.heads)
+        return self.layers[row], head
+
+
+def glances(run: Run) -> list[Glance]:
+    """All heads of all layers: those over the sentence itself, and those over another one.
+
+    One layer's weights are worked out at a time, and only their picture and measures are kept.
+    """
+    kinds: dict[bool, list[int]] = {}
+    for position, entering in enumerate(run.entering):
+        kinds.setdefault(entering.memory is not None, []).append(position)
+    return [_glance(run, layers) for layers in kinds.values()]
+
+
+@torch.no_grad()
+def _glance(run: Run, layers: Sequence[int]) -> Glance:
+    made = []
+    for position in layers:
+        place = run.entering[position]
+        trace = place.layer.trace(place.x, place.memory)
+        made.append(heads.overview(trace, 0, (place.memory_pieces or place.pieces).special))
+    measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
+    n_heads = len(made[0].dots)
+    seen = Overview(
+        torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
+    )
+    return Glance(tuple(layers), n_heads, seen, tuple(trace.weights.shape[-2:]))
+
+
+@torch.no_grad()
+def additions(place: Entering, query: int) -> Additions:
+    """What all heads, the bias and the residual path add up to for one token of a layer.
+
+    That sum is what enters the layer norm, or in a layer that norms first what goes on.
+    """
+    layer = place.layer
+    added = heads.additions(layer.attention, layer.trace(place.x, place.memory), query)
+    residual = place.x[query]
+    parts = torch.cat([residual[None], added.parts])
+    joined = layer.run(place.x, layer.attended(place.x, place.memory)).joined[query]
+    return heads.summed(["residual", *added.names], parts, joined)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """How far a change of one layer moves what comes out of the model.
+
+    cosines (pieces,): of each piece's last hidden state, trained and changed.
+    """
+
+    names: tuple[str, ...]
+    cosines: Tensor
+
+    def table(self) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
+        """Names, columns and means; see `tables.table`."""
+        column = self.cosines.double()
+        return [*self.names], {"cosine": column.tolist()}, ["mean", number(float(column.mean()))]
+
+
+def moved(model: Model, run: Run, position: int, attended: Tensor) -> Moved:
+    """What becomes of the last hidden states if the attention of one layer adds `attended`.
+
+    attended: (queries, d_model).
+    """
+    hidden = model.rerun(run, position, attended)
+    return Moved(run.pieces.texts, cosine_similarity(hidden, run.hidden, dim=-1))
+
+
+@torch.no_grad()
+def without_each(model: Model, run: Run, position: int) -> Tensor:
+    """Cosines of the last hidden states with and without each head of a layer. (heads, pieces).
+
+    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.2).
+    """
+    place = run.entering[position]
+    trace = place.layer.trace(place.x, place.memory)
+    attended = place.layer.attention.output(trace)
+    cut = attended - place.layer.attention.head_outputs(trace)
+    at_once = len(cut) if len(place.x) <= MAX_PIECES_AT_ONCE else 1
+    hidden = torch.cat([model.rerun(run, position, some) for some in cut.split(at_once)])
+    return cosine_similarity(hidden, run.hidden, dim=-1)
+
+
+def importance_table(
+    cosines: Tensor,
+) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+    """The heads of a layer by how much the model's output moves without them, most first."""
+    means, least = cosines.double().mean(-1), cosines.double().min(-1).values
+    order = means.argsort(stable=True).tolist()
+    columns: dict[str, Sequence[float | str]] = {
+        "mean cosine": means[order].tolist(),
+        "least cosine": least[order].tolist(),
+    }
+    return [f"without head {head}" for head in order], columns, []
