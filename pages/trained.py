@@ -27,7 +27,7 @@ def trained_layers() -> None:
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
-    left, right = st.columns([5, 6], gap="large")
+    left, right = st.columns([6, 6], gap="large")
     with left:
         at_a_glance(model, result)
     with right:
@@ -100,8 +100,9 @@ def of_token() -> None:
     place_of(session.place(), session.choose_place, key="place")
     token_sum(result, min(int(session.value_of("query")), len(result.tokens) - 1))
     st.subheader("What each head attends to")
-    widgets.widget("sort")
-    for glance in results.glances():
+    seen = results.glances()
+    widgets.widget("sort", offered=("head", *seen[0].seen.measures))
+    for glance in seen:
         names, columns, even = heads.measure_table(
             glance.seen, session.value_of("sort"), glance.names
         )
@@ -122,13 +123,14 @@ def token_sum(result: Result, query: int) -> None:
     st.subheader("What adds up in this layer")
     token = distinct_names(result.tokens)[query]
     st.text(f"“{token}”: what came in stays, and every head adds its part.")
+    most = heads.most_of(added)
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(
             [
-                Matrix("what is added", added.parts, names, lights="column"),
+                Matrix("what is added", added.parts, names, lights="column", most=most),
                 "Σ =",
-                Matrix("sum", added.output[None], ["sum"]),
+                Matrix("the sum", added.output[None], ["the sum"], most=most),
             ],
             key="added",
         )
@@ -136,9 +138,9 @@ def token_sum(result: Result, query: int) -> None:
         st.html(tables.table(names, columns, total=total))
     norm = "then goes on" if place.layer.norm_first else "then goes through the layer norm"
     st.caption(
-        f"Residual: the vector as it came into the layer. The sum {norm}. Along y: how far a part "
-        "reaches in the direction of the sum. The parts sum to it but for rounding: "
-        f"‖Σ − sum‖ = {added.residual:.1e}."
+        f"Residual: the vector as it came into the layer. The sum {norm}. Along the sum: how far a "
+        "part reaches in its direction. The parts add up to it but for rounding: ‖Σ − the sum‖ = "
+        f"{added.residual:.1e}. The last colours stand for ±{most:.2g} and beyond."
     )
 
 

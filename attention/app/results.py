@@ -9,6 +9,7 @@ from threading import Lock
 
 import streamlit as st
 from cachetools import LRUCache, cached
+from torch import Tensor
 
 from attention.app.links import every_setting
 from attention.app.session import (
@@ -166,6 +167,34 @@ def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
     if pair or a.tokens != b.tokens:
         return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace), (a, b)
     return compare.of_settings(a.tokens, a.trace, b.trace), (a, b)
+
+
+def moved() -> tuple[Sequence[str], dict[str, Tensor]] | None:
+    """How far A and B move what comes out of the chosen model; None where neither changes it.
+
+    The names of what comes out, and the cosines of A and of B by name.
+    """
+    now = compared()
+    if now is None or value_of("model") == NONE:
+        return None
+    model, run = load_model(value_of("model")), run_of(current_settings())
+    changed = {side: result for side, result in zip("AB", now[1], strict=True) if result.changes}
+    if not changed:
+        return None
+    cosines = {side: trained.moved(model, run, result) for side, result in changed.items()}
+    return run.pieces.texts, cosines
+
+
+@cached(LRUCache(32), lock=Lock())
+def _without_each(name: str, text: str, layer: int) -> Tensor:
+    return trained.without_each(load_model(name), run_model(name, text), layer)
+
+
+def without_each() -> Tensor:
+    """Cosines of what comes out of the chosen model with and without each head of the layer."""
+    settings = current_settings()
+    last = len(load_model(settings.model).layers) - 1
+    return _without_each(settings.model, plain(settings.s), min(settings.layer, last))
 
 
 def differences() -> list[str]:

@@ -218,6 +218,13 @@ def paint(
     choose(name, masks.format_cells(mask))
 
 
+def copy_side() -> None:
+    """Give B every setting of A, within a callback."""
+    for name, value in in_use().items():
+        if name not in OF_BOTH:
+            choose(OTHER + name, value)
+
+
 def swap_sides() -> None:
     """Exchange A and B, within a callback; what neither uses stays as it is."""
     for name in dict.fromkeys([*in_use(), *in_use(OTHER)]):

@@ -264,10 +264,12 @@ def write_active(active: Sequence[int], heads: int) -> str:
 class Additions:
     """What each head, and the bias of W_o where there is one, adds to one token's output.
 
-    names: of the parts; parts (parts, d_out) sum to output (d_out,), up to residual, the length of
-    the difference; lengths, along: of each part, and how far it reaches along the output.
+    name: of the sum; names: of the parts; parts (parts, d_out) sum to output (d_out,), up to
+    residual, the length of the difference; lengths, along: of each part, and how far it reaches
+    along the output.
     """
 
+    name: str
     names: list[str]
     parts: Tensor
     output: Tensor
@@ -281,10 +283,10 @@ class Additions:
         shares = [float(part) / length if length else 0.0 for part in self.along]
         columns: dict[str, Sequence[float | str]] = {
             "length": self.lengths.tolist(),
-            "along y": self.along.tolist(),
-            "share of y": [_percent(share) for share in shares],
+            f"along {self.name}": self.along.tolist(),
+            f"share of {self.name}": [_percent(share) for share in shares],
         }
-        total = ["y", number(length), number(math.fsum(self.along.tolist()))]
+        total = [self.name, number(length), number(math.fsum(self.along.tolist()))]
         return self.names, columns, [*total, _percent(math.fsum(shares))]
 
 
@@ -297,15 +299,24 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
     _, bias = layer.projection("output")
     if bias is not None:
         parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
-    return summed(names, parts, output)
+    return summed("y", names, parts, output)
 
 
-def summed(names: list[str], parts: Tensor, output: Tensor) -> Additions:
-    """Parts (parts, d_out), and what they add up to, (d_out,)."""
+def summed(name: str, names: list[str], parts: Tensor, output: Tensor) -> Additions:
+    """Parts (parts, d_out), and what they add up to, (d_out,), which is called `name`."""
     length = output.norm()
     along = parts @ output / length.where(length > 0, 1.0)
     residual = float((parts.double().sum(0) - output.double()).norm())
-    return Additions(names, parts, output, parts.norm(dim=-1), along, residual)
+    return Additions(name, names, parts, output, parts.norm(dim=-1), along, residual)
+
+
+def most_of(added: Additions) -> float:
+    """The size up to which 99 of 100 numbers that are added stay: what the last colour stands for.
+
+    A trained model keeps a few dimensions far greater than all others, which would leave these
+    without any colour.
+    """
+    return float(added.parts.abs().flatten().double().quantile(0.99)) or 1.0
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ from torch.nn.functional import cosine_similarity
 from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
+from attention.pipeline import Result
 from attention.trained.models import Entering, Model, Run
 
 MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
@@ -78,32 +79,34 @@ def additions(place: Entering, query: int) -> Additions:
     residual = place.x[query]
     parts = torch.cat([residual[None], added.parts])
     joined = layer.run(place.x, layer.attended(place.x, place.memory)).joined[query]
-    return heads.summed(["residual", *added.names], parts, joined)
+    return heads.summed("the sum", ["residual", *added.names], parts, joined)
 
 
-@dataclass(frozen=True, eq=False)
-class Moved:
-    """How far a change of one layer moves what comes out of the model.
+@torch.no_grad()
+def moved(model: Model, run: Run, result: Result) -> Tensor:
+    """How far a changed layer moves what comes out of the model. (rows,).
 
-    cosines (pieces,): of each piece's last hidden state, trained and changed.
+    Of each last hidden state the cosine between the trained one and the one that comes out if the
+    layer's attention gives what `result` has. What is set aside there stays as it was trained.
     """
+    assert result.trained is not None
+    place = run.entering[result.trained.position]
+    attended = place.layer.attended(place.x, place.memory)
+    kept = torch.ones(len(attended), dtype=torch.bool)
+    if len(result.tokens) < len(attended):
+        kept = ~torch.tensor(place.pieces.special)
+    attended[kept] = result.layer.output(result.layer_trace)
+    hidden = model.rerun(run, result.trained.position, attended)
+    return cosine_similarity(hidden, run.hidden, dim=-1)
 
-    names: tuple[str, ...]
-    cosines: Tensor
 
-    def table(self) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-        """Names, columns and means; see `tables.table`."""
-        column = self.cosines.double()
-        return [*self.names], {"cosine": column.tolist()}, ["mean", number(float(column.mean()))]
-
-
-def moved(model: Model, run: Run, position: int, attended: Tensor) -> Moved:
-    """What becomes of the last hidden states if the attention of one layer adds `attended`.
-
-    attended: (queries, d_model).
-    """
-    hidden = model.rerun(run, position, attended)
-    return Moved(run.pieces.texts, cosine_similarity(hidden, run.hidden, dim=-1))
+def moved_table(
+    names: Sequence[str], cosines: Mapping[str, Tensor]
+) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
+    """Names, columns and means of the cosines of A and B by name; see `tables.table`."""
+    means = [number(float(column.double().mean())) for column in cosines.values()]
+    columns = {f"cosine {side}": column.double().tolist() for side, column in cosines.items()}
+    return [*names], columns, ["mean", *means]
 
 
 @torch.no_grad()
@@ -121,14 +124,12 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
     return cosine_similarity(hidden, run.hidden, dim=-1)
 
 
-def importance_table(
-    cosines: Tensor,
-) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+def importance_table(cosines: Tensor) -> tuple[list[str], Mapping[str, Sequence[float]]]:
     """The heads of a layer by how much the model's output moves without them, most first."""
     means, least = cosines.double().mean(-1), cosines.double().min(-1).values
     order = means.argsort(stable=True).tolist()
-    columns: dict[str, Sequence[float | str]] = {
+    columns = {
         "mean cosine": means[order].tolist(),
         "least cosine": least[order].tolist(),
     }
-    return [f"without head {head}" for head in order], columns, []
+    return [f"without head {head}" for head in order], columns
