@@ -19,7 +19,7 @@ transformers = pytest.importorskip(
 
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
-    "a river of words, café and naïve, running to the unhappiest ending",
+    "é is in café, été and née: a river of naïve words, running to the unhappiest ending",
 ]
 POSITIONS = 40
 SENTENCES = (
