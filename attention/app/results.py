@@ -182,7 +182,7 @@ def moved() -> tuple[Sequence[str], dict[str, Tensor]] | None:
     if not changed:
         return None
     cosines = {side: trained.moved(model, run, result) for side, result in changed.items()}
-    return run.pieces.texts, cosines
+    return run.entering[-1].pieces.texts, cosines
 
 
 @cached(LRUCache(32), lock=Lock())

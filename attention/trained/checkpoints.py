@@ -3,92 +3,125 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from tokenizers import Tokenizer
 from torch import Tensor
 
-from attention.trained.layouts import LAYOUTS
-from attention.trained.models import MAX_PIECES, About, Pieces, Transformer
+from attention.trained.layouts import LAYOUTS, Layout, Parts
+from attention.trained.models import MAX_PIECES, About, Transformer
+from attention.trained.pieces import Reader
+
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
 class Weights:
-    """The tensors of a safetensors file, mapped into memory.
+    """The tensors of one or several safetensors files, mapped into memory.
 
     Names may begin with the `prefix` of a larger model that this one is part of ("bert.").
+    Where only the `outline` is wanted, tensors have shapes and no numbers; none are read.
     """
 
-    def __init__(self, file: Path, prefix: str = "") -> None:
-        self._file: Any
-        try:
-            self._file = safe_open(file, "pt")
-        except (OSError, SafetensorError) as error:
-            raise ValueError(f"{file.name} must be a whole safetensors file: {error}") from error
-        self._names = set(self._file.keys())
-        self._prefix = prefix if any(name.startswith(prefix) for name in self._names) else ""
+    def __init__(self, files: Sequence[Path], prefix: str = "", outline: bool = False) -> None:
+        self._files: dict[str, Any] = {}
+        for file in files:
+            try:
+                opened: Any = safe_open(file, "pt")
+            except (OSError, SafetensorError) as error:
+                raise ValueError(
+                    f"{file.name} must be a whole safetensors file: {error}"
+                ) from error
+            self._files |= dict.fromkeys(opened.keys(), opened)
+        self._prefix, self._outline = prefix, outline
 
     def __contains__(self, name: str) -> bool:
-        return self._prefix + name in self._names
+        return self._stored(name) in self._files
+
+    def _stored(self, name: str) -> str:
+        return self._prefix + name if self._prefix + name in self._files else name
 
     def take(self, name: str, *shape: int) -> Tensor:
-        """The tensor of that name, as float32. Raises ValueError unless it is there in the shape
-        expected."""
+        """The tensor of that name, as float32. Raises ValueError unless it is there, of floats, in
+        the shape expected."""
         if name not in self:
             raise ValueError(f"the file of weights must have a tensor {name!r}, it has none")
-        tensor: Tensor = self._file.get_tensor(self._prefix + name)
-        if tuple(tensor.shape) != shape:
-            raise ValueError(f"{name} must be {shape}, got {tuple(tensor.shape)}")
+        stored = self._stored(name)
+        part = self._files[stored].get_slice(stored)
+        if tuple(part.get_shape()) != shape:
+            raise ValueError(f"{name} must be {shape}, got {tuple(part.get_shape())}")
+        if "F" not in part.get_dtype():
+            raise ValueError(f"{name} must be of floats, got {part.get_dtype()}")
+        if self._outline:
+            return torch.empty(shape, device="meta")
+        tensor: Tensor = self._files[stored].get_tensor(stored)
         return tensor.to(torch.float32)
 
 
 def load_folder(folder: Path, about: About) -> Transformer:
     """The model in a folder of config.json, model.safetensors and tokenizer.json.
 
+    Instead of model.safetensors there may be several, named by model.safetensors.index.json.
     Raises ValueError, saying what was expected and what came, where it cannot be read.
     """
-    config = _read_json(folder / "config.json")
-    layout = LAYOUTS.get(str(config.get("model_type")))
-    if layout is None:
-        raise ValueError(
-            f"its layout must be one of {', '.join(LAYOUTS)}, got {config.get('model_type')!r}"
-        )
-    weights = Weights(_there(folder / "model.safetensors"), layout.prefix)
-    try:
-        parts = layout(config).read(weights)
-    except KeyError as error:
-        raise ValueError(f"config.json must have {error}, it has not") from error
-    limit = min(MAX_PIECES, len(parts.embedding.positions))
-    reader = read_pieces(_there(folder / "tokenizer.json"), limit)
+    parts, reader = _read(folder, outline=False)
     return Transformer(
         about, reader, parts.embedding, parts.layers, parts.final_norm, parts.unembedding
     )
 
 
-def read_pieces(file: Path, limit: int) -> Callable[[str], Pieces]:
-    """What turns a text into at most `limit` pieces, as the tokenizer of that file has it."""
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # the library raises nothing narrower
-        raise ValueError(f"{file.name} must be a tokenizer of Hugging Face: {error}") from error
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(limit)
+def check_folder(folder: Path) -> None:
+    """Raise ValueError where `load_folder` would; no weights are read."""
+    _read(folder, outline=True)
 
-    def read(text: str) -> Pieces:
-        encoded = tokenizer.encode(text)
-        special = encoded.special_tokens_mask
-        pairs = zip(encoded.word_ids, special, strict=True)
-        return Pieces(
-            ids=torch.tensor(encoded.ids, dtype=torch.int64),
-            texts=tuple(encoded.tokens),
-            words=tuple(None if put_in else word for word, put_in in pairs),
-            left_out=sum(part.special_tokens_mask.count(0) for part in encoded.overflowing),
+
+def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
+    layout = read_layout(folder)
+    parts = layout.read(Weights(_weight_files(folder), layout.prefix, outline))
+    reader = Reader(_there(folder / TOKENIZER), min(MAX_PIECES, len(parts.embedding.positions)))
+    vocabulary = len(parts.embedding.pieces)
+    if reader.largest_id >= vocabulary:
+        raise ValueError(
+            f"{TOKENIZER} must have ids below {vocabulary}, one for each vector, "
+            f"it has {reader.largest_id}"
         )
+    return parts, reader
 
-    return read
+
+def read_layout(folder: Path) -> Layout:
+    """How the files in a folder are laid out, as its config.json says. Raises ValueError where it
+    says nothing, or nothing that is known."""
+    config = _read_json(folder / CONFIG)
+    layout = LAYOUTS.get(str(config.get("model_type")))
+    if layout is None:
+        raise ValueError(
+            f"its layout must be one of {', '.join(LAYOUTS)}, got {config.get('model_type')!r}"
+        )
+    return layout(config)
+
+
+def read_index(file: Path) -> list[str]:
+    """The files of weights that an index names, all in the folder of the index. Raises ValueError
+    where it is no such index."""
+    places = _read_json(file).get("weight_map")
+    names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
+    if not names:
+        raise ValueError(f"{file.name} must have a weight_map from tensors to files")
+    for name in names:
+        if Path(name).name != name or not name.endswith(".safetensors"):
+            raise ValueError(
+                f"{file.name} must name safetensors files beside itself, it has {name!r}"
+            )
+    return names
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    if (folder / WEIGHTS).is_file() or not (folder / INDEX).is_file():
+        return [_there(folder / WEIGHTS)]
+    return [_there(folder / name) for name in read_index(folder / INDEX)]
 
 
 def _there(file: Path) -> Path:
@@ -100,7 +133,7 @@ def _there(file: Path) -> Path:
 def _read_json(file: Path) -> dict[str, Any]:
     try:
         read = json.loads(_there(file).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{file.name} must be JSON: {error}") from error
     if not isinstance(read, dict):
         raise ValueError(f"{file.name} must be a JSON object, got {type(read).__name__}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
@@ -42,89 +43,296 @@ class Parts:
 class Layout:
     """Reads the parts of a model; config: its config.json.
 
-    model_type: what config.json calls the family; prefix: what the names of tensors begin with
-    where the model is part of a larger one.
+    model_type: what config.json calls the family; source: who described it; prefix: what the
+    names of tensors begin with where the model is part of a larger one; settings: what config.json
+    calls each setting; defaults: what holds where it is silent; only: settings of which these
+    layers can do one value alone.
+    Raises ValueError where a setting is missing, or is one that cannot be done.
     """
 
     model_type: ClassVar[str]
+    source: ClassVar[str]
     prefix: ClassVar[str]
+    settings: ClassVar[Mapping[str, str]]
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    only: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.config = config
+        said = {name: value for name, value in config.items() if value is not None}
+        self.config = {**self.only, **self.defaults, **said}
+        for name, value in self.only.items():
+            if self.config[name] != value:
+                raise ValueError(
+                    f"config.json must have {name} = {value!r}, which is all that can be shown, "
+                    f"got {self.config[name]!r}"
+                )
+        self.d_model, self.heads = self.whole("d_model"), self.whole("heads")
+        if self.d_model % self.heads:
+            raise ValueError(f"heads must divide d_model = {self.d_model}, got {self.heads}")
 
     def __init_subclass__(cls) -> None:
         if "model_type" in vars(cls):
             LAYOUTS[cls.model_type] = cls
 
-    def read(self, weights: TakesWeights) -> Parts:
-        """All parts. Raises ValueError where a tensor is missing or of another shape, KeyError
-        where a setting is missing in config.json."""
-        raise NotImplementedError
+    def setting(self, name: str) -> Any:
+        """What config.json has for one of `settings`. Raises ValueError where it has nothing."""
+        key = self.settings[name]
+        if key not in self.config:
+            raise ValueError(f"config.json must have {key!r}, it has not")
+        return self.config[key]
 
-    def activation(self, name: str) -> Activation:
+    def whole(self, name: str) -> int:
+        """A setting that counts something. Raises ValueError unless it is at least 1."""
+        value = self.setting(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(
+                f"{self.settings[name]} in config.json must be a whole number of at least 1, "
+                f"got {value!r}"
+            )
+        return value
+
+    @property
+    def eps(self) -> float:
+        """What layer norm adds to the variance. Raises ValueError unless it is a number."""
+        value = self.setting("eps")
+        if not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise ValueError(
+                f"{self.settings['eps']} in config.json must be a number of at least 0, "
+                f"got {value!r}"
+            )
+        return float(value)
+
+    @property
+    def activation(self) -> Activation:
         """The activation that config.json names. Raises ValueError where it is unknown."""
-        if name not in ACTIVATIONS:
+        name = self.setting("activation")
+        if not isinstance(name, str) or name not in ACTIVATIONS:
             raise ValueError(
                 f"its activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}"
             )
         return ACTIVATIONS[name]
 
-
-def linear(weights: TakesWeights, name: str, d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
-    """The matrix (d_in, d_out) and the bias of one of torch's linear layers, stored transposed."""
-    return weights.take(f"{name}.weight", d_out, d_in).T, weights.take(f"{name}.bias", d_out)
-
-
-def norm(weights: TakesWeights, name: str, d_model: int, eps: float) -> Norm:
-    """The layer norm of that name."""
-    return Norm(weights.take(f"{name}.weight", d_model), weights.take(f"{name}.bias", d_model), eps)
-
-
-class Bert(Layout):
-    """BERT (Devlin et al. 2019): norms after each sum, learned positions, no mask."""
-
-    model_type = "bert"
-    prefix = "bert."
-
     def read(self, weights: TakesWeights) -> Parts:
-        config = self.config
-        d_model, eps = config["hidden_size"], config["layer_norm_eps"]
-        embeddings = "embeddings"
-        kinds = weights.take(
-            f"{embeddings}.token_type_embeddings.weight", config["type_vocab_size"], d_model
-        )
-        positions = weights.take(
-            f"{embeddings}.position_embeddings.weight", config["max_position_embeddings"], d_model
-        )
-        embedding = Embedding(
-            weights.take(f"{embeddings}.word_embeddings.weight", config["vocab_size"], d_model),
-            positions + kinds[0],  # every sentence here is the first of its kind
-            norm(weights, f"{embeddings}.LayerNorm", d_model, eps),
-        )
-        layers = [self.layer(weights, index) for index in range(config["num_hidden_layers"])]
-        return Parts(embedding, layers)
+        """All parts. Raises ValueError where a tensor is missing or of another shape."""
+        layers = [self.layer(weights, index) for index in range(self.whole("layers"))]
+        return Parts(self.embedding(weights), layers)
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        """What turns pieces into the first layer's input."""
+        raise NotImplementedError
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:
         """One layer."""
-        config, name = self.config, f"encoder.layer.{index}"
-        d_model, hidden = config["hidden_size"], config["intermediate_size"]
-        eps = config["layer_norm_eps"]
+        raise NotImplementedError
+
+    def norm(self, weights: TakesWeights, name: str) -> Norm:
+        """The layer norm of that name; older files call its weight gamma and its bias beta."""
+        weight, bias = (
+            (f"{name}.gamma", f"{name}.beta")
+            if f"{name}.gamma" in weights
+            else (f"{name}.weight", f"{name}.bias")
+        )
+        return Norm(weights.take(weight, self.d_model), weights.take(bias, self.d_model), self.eps)
+
+
+class Bert(Layout):
+    """BERT (Devlin et al. 2019): norms after each sum, learned positions, no mask.
+
+    names: what its files call each part of a layer.
+    """
+
+    model_type = "bert"
+    source = "Devlin et al. 2019, BERT"
+    prefix = "bert."
+    settings: ClassVar[Mapping[str, str]] = {
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "layers": "num_hidden_layers",
+        "hidden": "intermediate_size",
+        "activation": "hidden_act",
+        "eps": "layer_norm_eps",
+        "positions": "max_position_embeddings",
+        "vocabulary": "vocab_size",
+        "token types": "type_vocab_size",
+    }
+    defaults: ClassVar[Mapping[str, Any]] = {"layer_norm_eps": 1e-12}
+    only: ClassVar[Mapping[str, Any]] = {
+        "position_embedding_type": "absolute",
+        "is_decoder": False,
+        "add_cross_attention": False,
+    }
+    names: ClassVar[Mapping[str, str]] = {
+        "layer": "encoder.layer",
+        "q": "attention.self.query",
+        "k": "attention.self.key",
+        "v": "attention.self.value",
+        "o": "attention.output.dense",
+        "attention norm": "attention.output.LayerNorm",
+        "1": "intermediate.dense",
+        "2": "output.dense",
+        "output norm": "output.LayerNorm",
+    }
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        return Embedding(
+            self.table(weights, "word", "vocabulary"),
+            self.positions(weights),
+            self.norm(weights, "embeddings.LayerNorm"),
+        )
+
+    def positions(self, weights: TakesWeights) -> Tensor:
+        """What is added for each position; every sentence here is the first of its kind."""
+        positions = self.table(weights, "position", "positions")
+        return positions + self.table(weights, "token_type", "token types")[0]
+
+    def table(self, weights: TakesWeights, name: str, length: str) -> Tensor:
+        """One of the tables of embeddings, (as many as that setting says, d_model)."""
+        return weights.take(
+            f"embeddings.{name}_embeddings.weight", self.whole(length), self.d_model
+        )
+
+    def layer(self, weights: TakesWeights, index: int) -> Layer:
+        def named(part: str) -> str:
+            return f"{self.names['layer']}.{index}.{self.names[part]}"
+
+        def linear(part: str, d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
+            """The matrix (d_in, d_out), stored transposed, and the bias."""
+            matrix = weights.take(f"{named(part)}.weight", d_out, d_in)
+            return matrix.T, weights.take(f"{named(part)}.bias", d_out)
+
+        d_model, hidden = self.d_model, self.whole("hidden")
         parameters: dict[str, Tensor] = {}
-        for letter, part in {
-            "q": "self.query",
-            "k": "self.key",
-            "v": "self.value",
-            "o": "output.dense",
-        }.items():
-            W, b = linear(weights, f"{name}.attention.{part}", d_model, d_model)
-            parameters |= {f"W_{letter}": W, f"b_{letter}": b}
+        for letter in "qkvo":
+            parameters[f"W_{letter}"], parameters[f"b_{letter}"] = linear(letter, d_model, d_model)
+        feed_forward = FeedForward(
+            *linear("1", d_model, hidden), *linear("2", hidden, d_model), self.activation
+        )
         return Layer(
-            TrainedAttention(config["num_attention_heads"], parameters),
-            norm(weights, f"{name}.attention.output.LayerNorm", d_model, eps),
-            FeedForward(
-                *linear(weights, f"{name}.intermediate.dense", d_model, hidden),
-                *linear(weights, f"{name}.output.dense", hidden, d_model),
-                self.activation(config["hidden_act"]),
-            ),
-            norm(weights, f"{name}.output.LayerNorm", d_model, eps),
+            TrainedAttention(self.heads, parameters),
+            self.norm(weights, named("attention norm")),
+            feed_forward,
+            self.norm(weights, named("output norm")),
+        )
+
+
+class Roberta(Bert):
+    """RoBERTa (Liu et al. 2019): BERT whose positions are counted from behind the padding's."""
+
+    model_type = "roberta"
+    source = "Liu et al. 2019, RoBERTa"
+    prefix = "roberta."
+    settings: ClassVar[Mapping[str, str]] = {**Bert.settings, "padding": "pad_token_id"}
+    defaults: ClassVar[Mapping[str, Any]] = {"layer_norm_eps": 1e-12, "pad_token_id": 1}
+
+    def positions(self, weights: TakesWeights) -> Tensor:
+        padding, positions = self.setting("padding"), super().positions(weights)
+        if not isinstance(padding, int) or not 0 <= padding < len(positions) - 1:
+            raise ValueError(
+                f"pad_token_id in config.json must be one of {len(positions) - 1} positions, "
+                f"counted from 0, got {padding!r}"
+            )
+        return positions[padding + 1 :]
+
+
+class DistilBert(Bert):
+    """DistilBERT (Sanh et al. 2019): BERT without token types, under names of its own."""
+
+    model_type = "distilbert"
+    source = "Sanh et al. 2019, DistilBERT"
+    prefix = "distilbert."
+    settings: ClassVar[Mapping[str, str]] = {
+        "d_model": "dim",
+        "heads": "n_heads",
+        "layers": "n_layers",
+        "hidden": "hidden_dim",
+        "activation": "activation",
+        "eps": "layer_norm_eps",
+        "positions": "max_position_embeddings",
+        "vocabulary": "vocab_size",
+    }
+    only: ClassVar[Mapping[str, Any]] = {}
+    names: ClassVar[Mapping[str, str]] = {
+        "layer": "transformer.layer",
+        "q": "attention.q_lin",
+        "k": "attention.k_lin",
+        "v": "attention.v_lin",
+        "o": "attention.out_lin",
+        "attention norm": "sa_layer_norm",
+        "1": "ffn.lin1",
+        "2": "ffn.lin2",
+        "output norm": "output_layer_norm",
+    }
+
+    def positions(self, weights: TakesWeights) -> Tensor:
+        return self.table(weights, "position", "positions")
+
+
+class Gpt2(Layout):
+    """GPT-2 (Radford et al. 2019): norms before, a causal mask, scores of the next piece."""
+
+    model_type = "gpt2"
+    source = "Radford et al. 2019, GPT-2"
+    prefix = "transformer."
+    settings: ClassVar[Mapping[str, str]] = {
+        "d_model": "n_embd",
+        "heads": "n_head",
+        "layers": "n_layer",
+        "hidden": "n_inner",
+        "activation": "activation_function",
+        "eps": "layer_norm_epsilon",
+        "positions": "n_positions",
+        "vocabulary": "vocab_size",
+    }
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "layer_norm_epsilon": 1e-5,
+        "activation_function": "gelu_new",
+        "tie_word_embeddings": True,
+    }
+    only: ClassVar[Mapping[str, Any]] = {
+        "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False,
+        "reorder_and_upcast_attn": False,
+        "add_cross_attention": False,
+    }
+
+    def read(self, weights: TakesWeights) -> Parts:
+        parts, unembedding = super().read(weights), None
+        if "lm_head.weight" in weights:
+            shape = parts.embedding.pieces.shape
+            unembedding = weights.take("lm_head.weight", *shape).T
+        elif self.config["tie_word_embeddings"]:
+            unembedding = parts.embedding.pieces.T
+        return replace(parts, final_norm=self.norm(weights, "ln_f"), unembedding=unembedding)
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        return Embedding(
+            weights.take("wte.weight", self.whole("vocabulary"), self.d_model),
+            weights.take("wpe.weight", self.whole("positions"), self.d_model),
+        )
+
+    def layer(self, weights: TakesWeights, index: int) -> Layer:
+        def linear(part: str, d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
+            """The matrix (d_in, d_out), stored as it is, and the bias."""
+            name = f"h.{index}.{part}"
+            return weights.take(f"{name}.weight", d_in, d_out), weights.take(f"{name}.bias", d_out)
+
+        d_model = self.d_model
+        hidden = self.whole("hidden") if "n_inner" in self.config else 4 * d_model
+        joint, joint_bias = linear("attn.c_attn", d_model, 3 * d_model)
+        W_o, b_o = linear("attn.c_proj", d_model, d_model)
+        parameters = {"W_o": W_o, "b_o": b_o}
+        for letter, W, b in zip("qkv", joint.chunk(3, dim=1), joint_bias.chunk(3), strict=True):
+            parameters |= {f"W_{letter}": W, f"b_{letter}": b}
+        feed_forward = FeedForward(
+            *linear("mlp.c_fc", d_model, hidden),
+            *linear("mlp.c_proj", hidden, d_model),
+            self.activation,
+        )
+        return Layer(
+            TrainedAttention(self.heads, parameters),
+            self.norm(weights, f"h.{index}.ln_1"),
+            feed_forward,
+            self.norm(weights, f"h.{index}.ln_2"),
+            norm_first=True,
+            causal=True,
         )

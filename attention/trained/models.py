@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -129,18 +130,28 @@ class Embedding:
         return x if self.norm is None else self.norm(x)
 
 
+class Reads(Protocol):
+    """Text -> its pieces, and back, see `pieces.Reader`."""
+
+    def __call__(self, text: str) -> Pieces: ...
+
+    def shown(self, ids: Sequence[int]) -> tuple[str, ...]: ...
+
+    def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None: ...
+
+
 class Transformer(Model):
     """A stack of layers of self-attention over embedded pieces.
 
-    read: text -> its pieces; final_norm: what the last layer's output goes through, if anything;
-    unembedding (d_model, vocabulary): what turns hidden states into scores of the next piece, for
-    models that were trained to predict it.
+    read: text -> its pieces, and back; final_norm: what the last layer's output goes through, if
+    anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
+    piece, for models that were trained to predict it.
     """
 
     def __init__(
         self,
         about: About,
-        read: Callable[[str], Pieces],
+        read: Reads,
         embedding: Embedding,
         layers: Sequence[Layer],
         final_norm: Norm | None = None,
@@ -152,6 +163,19 @@ class Transformer(Model):
 
     def pieces(self, text: str) -> Pieces:
         return self._read(text)
+
+    def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Pieces of the vocabulary by their ids, as `Pieces.texts` has them."""
+        return self._read.shown(ids)
+
+    def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None:
+        """What is appended to a sentence of the pieces `after` when these pieces are chosen.
+
+        The longer sentence has these very pieces again where the tokenizer allows it; it does not
+        where it joins pieces, as "c" and "at". None where no text says what they are: parts of a
+        character, or ids without a piece.
+        """
+        return self._read.text_of(ids, after)
 
     def run(self, text: str) -> Run:
         pieces = self.pieces(text)

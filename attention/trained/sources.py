@@ -1,18 +1,28 @@
-"""Which trained models there are, and where each comes from."""
+"""Which trained models there are, and where each comes from.
+
+Some are carried by installed packages; others the owner names, in ATTENTION_MODELS.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
-from collections.abc import Callable, Mapping
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.trained.checkpoints import load_folder
+from attention.trained.checkpoints import check_folder, load_folder, read_layout
+from attention.trained.hub import fetch_folder
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
 
 NONE = "none"
+OWN_MODELS_VARIABLE = "ATTENTION_MODELS"
+
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -32,8 +42,8 @@ class Packaged:
     @property
     def path(self) -> Path | None:
         """Where its files are, None where the package is not installed."""
-        found = importlib.util.find_spec(self.package)
-        return Path(found.origin).parent / self.folder if found and found.origin else None
+        root = _package_folder(self.package)
+        return None if root is None else root / self.folder
 
     def read(self) -> Model:
         """The model. Raises ValueError where a file is missing, or another one than was pinned."""
@@ -104,19 +114,138 @@ PT_EN = Packaged(
 PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN)}
 
 
+@dataclass(frozen=True)
+class Own:
+    """A model that the owner named, and the folder where its files are."""
+
+    about: About
+    folder: Path
+
+    def read(self) -> Model:
+        """The model. Raises ValueError where a file is missing, or not what it was."""
+        return load_folder(self.folder, self.about)
+
+
+class OwnModels:
+    """What the owner named, as far as it has been had.
+
+    models: by their names in the menu; problems: a line for each one that could not be had.
+    """
+
+    def __init__(self) -> None:
+        self.models: Mapping[str, Own] = {}
+        self.problems: tuple[str, ...] = ()
+        self._wanted = ""
+        self._lock = threading.Lock()
+
+    def fetch(self, wanted: str, report: Report) -> None:
+        """See to all models of a list, once: they are the names of `names` as soon as they are
+        there. wanted: folders, and names at Hugging Face, with commas between them."""
+        with self._lock:
+            if wanted == self._wanted:
+                return
+            self._wanted, self.models, self.problems = wanted, {}, ()
+            for entry in dict.fromkeys(part.strip() for part in wanted.split(",")):
+                if entry:
+                    report(f"{entry!r}: looking for its files")
+                    self._see_to(entry, report)
+
+    def _see_to(self, entry: str, report: Report) -> None:
+        try:
+            own = find_own(entry, {NONE, *PACKAGED, *self.models})
+        except Exception as error:  # whatever one model is like, the others are there
+            kind = "" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: "
+            problem = " ".join(f"{entry!r} cannot be had: {kind}{error}".split())
+            self.problems = (*self.problems, problem)
+            report(problem)
+        else:
+            self.models = {**self.models, own.about.name: own}
+            report(f"{entry!r}: ready")
+
+
+def find_own(entry: str, taken: Collection[str]) -> Own:
+    """A model that the owner named: a folder, or a name at Hugging Face that is fetched.
+
+    taken: the names it cannot have. No weights are read. Raises ValueError or OSError where it
+    cannot be had.
+    """
+    folder, checkpoint = Path(entry).expanduser(), entry
+    here = folder.is_dir()
+    if here:
+        checkpoint = (folder.resolve() if folder.name in ("", "..") else folder).name
+    if not checkpoint.isprintable():
+        raise ValueError("its name must have no control characters")
+    if not here:
+        folder = fetch_folder(entry)
+    check_folder(folder)
+    about = About(
+        name=_free_name(checkpoint, taken),
+        title=checkpoint.rpartition("/")[2],
+        source=read_layout(folder).source,
+        checkpoint=checkpoint,
+    )
+    return Own(about, folder.absolute())
+
+
+_OWN = OwnModels()
+
+
+def fetch(report: Report | None = None) -> None:
+    """See to the models that the owner named in ATTENTION_MODELS; what is not here yet is fetched.
+
+    To be called at start, never in a visitor's request; a second call does nothing. Of what cannot
+    be had `problems` tells. report: is told how far it is, a line at a time.
+    """
+    _OWN.fetch(os.environ.get(OWN_MODELS_VARIABLE, ""), report or (lambda line: None))
+
+
+def problems() -> tuple[str, ...]:
+    """A line for each model that the owner named and that could not be had."""
+    return _OWN.problems
+
+
 def names() -> tuple[str, ...]:
     """What the menu of models offers, `NONE` first: no model, but parameters that can be set."""
-    return (NONE, *(name for name, source in PACKAGED.items() if source.path is not None))
+    return (NONE, *_sources())
 
 
 def about(name: str) -> About:
-    """What a visitor is told of the model of that name, known before it is loaded."""
-    return PACKAGED[name].about
+    """What a visitor is told of a model; nothing of it is read. Raises ValueError if there is none
+    of that name."""
+    return _source(name).about
 
 
 def load(name: str) -> Model:
-    """The model of that name. Raises ValueError where it cannot be read."""
-    return PACKAGED[name].read()
+    """The model of that name. Raises ValueError where there is none, or it cannot be read."""
+    return _source(name).read()
+
+
+def _sources() -> dict[str, Packaged | Own]:
+    """All models whose files are there, by their names."""
+    packaged = {name: source for name, source in PACKAGED.items() if source.path is not None}
+    return {**packaged, **_OWN.models}
+
+
+def _source(name: str) -> Packaged | Own:
+    found = PACKAGED.get(name) or _OWN.models.get(name)
+    if found is None:
+        raise ValueError(f"the model must be one of {', '.join(_sources())}, got {name!r}")
+    return found
+
+
+@functools.cache
+def _package_folder(package: str) -> Path | None:
+    found = importlib.util.find_spec(package)
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def _free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
 
 
 def check_hash(file: Path, expected: str) -> None:

@@ -1,0 +1,133 @@
+"""Tiny checkpoints of every layout, with random weights, as transformers saves them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from torch import Tensor, nn
+
+transformers = pytest.importorskip(
+    "transformers", reason="needs transformers (requirements-dev.txt)"
+)
+
+CORPUS = [
+    "the cat sat on the mat and looked at the cat on the other mat",
+    "é is in café, été and née: a river of naïve words, running to the unhappiest ending",
+]
+POSITIONS = 40
+SENTENCES = (
+    "the cat sat",
+    "A naïve café's unhappiest cat, running!",
+    "猫は привет 😀 שלום 👩‍👩‍👧 \t mat\n\ncat  10,000",
+    "the cat " * POSITIONS,
+)
+
+
+def wordpiece() -> Tokenizer:
+    """As BERT's: words and ##ings between [CLS] and [SEP]."""
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = WordPieceTrainer(vocab_size=75, special_tokens=special, show_progress=False)
+    made.train_from_iterator(CORPUS, trainer)
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return made
+
+
+def bytelevel(special: list[str]) -> Tokenizer:
+    """As GPT-2's: any text at all, in pieces of bytes."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = BpeTrainer(
+        vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    made.train_from_iterator(CORPUS, trainer)
+    return made
+
+
+def robertas() -> Tokenizer:
+    """Pieces of bytes between <s> and </s>."""
+    made = bytelevel(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return made
+
+
+class Family(NamedTuple):
+    """A tokenizer, and what transformers has for a family: its model, and its settings here."""
+
+    tokenizer: Callable[[], Tokenizer]
+    model: str
+    config: dict[str, Any]
+
+
+SIZES = {
+    "hidden_size": 24,
+    "num_attention_heads": 3,
+    "num_hidden_layers": 2,
+    "intermediate_size": 40,
+    "max_position_embeddings": POSITIONS,
+}
+DISTILS = {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40}
+GPTS = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": POSITIONS}
+FAMILIES = {
+    "bert": Family(wordpiece, "BertModel", SIZES),
+    "bert with a head": Family(wordpiece, "BertForMaskedLM", SIZES | {"hidden_act": "relu"}),
+    "roberta": Family(robertas, "RobertaModel", SIZES | {"max_position_embeddings": POSITIONS + 2}),
+    "distilbert": Family(
+        wordpiece, "DistilBertModel", DISTILS | {"max_position_embeddings": POSITIONS}
+    ),
+    "gpt2": Family(lambda: bytelevel(["<|endoftext|>"]), "GPT2LMHeadModel", GPTS),
+    "gpt2 untied": Family(
+        lambda: bytelevel(["<|endoftext|>"]),
+        "GPT2LMHeadModel",
+        GPTS | {"tie_word_embeddings": False, "n_inner": 40},
+    ),
+}
+
+
+class Checkpoint(NamedTuple):
+    """A folder of files, and the model that transformers wrote into it."""
+
+    folder: Path
+    theirs: Any
+
+
+def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
+    """A model of one of `FAMILIES`, its weights random and large enough for all to matter."""
+    family = FAMILIES[name]
+    tokenizer = family.tokenizer()
+    kind = getattr(transformers, family.model)
+    config = kind.config_class(**family.config, vocab_size=tokenizer.get_vocab_size())
+    config._attn_implementation = "eager"
+    theirs = kind(config).eval()
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter += torch.randn(parameter.shape, generator=generator) * 0.2
+    theirs.save_pretrained(folder, **saving)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return Checkpoint(folder, theirs)
+
+
+@torch.no_grad()
+def run_theirs(theirs: nn.Module, ids: Tensor) -> Any:
+    """All that transformers tells of a run over ids (pieces,)."""
+    return theirs(ids[None], output_hidden_states=True, output_attentions=True)
+
+
+def change_json(file: Path, **changes: Any) -> None:
+    """Settings written into a file of JSON; None takes one out."""
+    read = json.loads(file.read_text("utf-8")) | changes
+    kept = {name: value for name, value in read.items() if value is not None}
+    file.write_text(json.dumps(kept), "utf-8")

