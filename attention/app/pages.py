@@ -19,7 +19,7 @@ from attention.pipeline import Settings
 
 Values = Callable[[str], Any]
 SHARED = settings_of(Settings)
-OF_MODELS = ("model", "layer", "special", "cut", "trained_mask")
+OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 BESIDE = tuple(name for name in SHARED if name != "s")
 WITHOUT_MODELS = tuple(name for name in BESIDE if name not in OF_MODELS)
 
@@ -114,7 +114,7 @@ PAGES = [
         "layers that have learned: every head of every layer of a real model on your sentence, "
         "what each looks at, and what all of them add to a token",
         models="needed",
-        beside=lambda values: ("model", "layer", "head"),
+        beside=lambda values: ("model", "layer", "head", "join"),
     ),
     Page(
         "cross",

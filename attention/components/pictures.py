@@ -79,7 +79,9 @@ def picture(
     one of several the trace is of; caption: what the heatmap's begins and ends with.
     """
     keys = None if memory is None else list(memory[0])
-    sent = {"scores": trace.scores, "weights": trace.weights}
+    sent: dict[str, Tensor] = {
+        name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
+    }
     if trace.bias is not None:
         sent["scaled"] = trace.scaled
     if trace.mixed_scores is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from attention.core import analysis
+from attention.core.functional import Trace, WeightsAlone
 from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
 from attention.pipeline import Result
 from attention.trained.models import Entering, Model, Run
 
+MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
 MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
 
 
@@ -66,6 +70,41 @@ def _glance(run: Run, layers: Sequence[int]) -> Glance:
         torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
     )
     return Glance(tuple(layers), n_heads, seen, tuple(trace.weights.shape[-2:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Weights of pieces as weights of words. tokens, keys: the words; trace: their weights."""
+
+    tokens: tuple[str, ...]
+    keys: tuple[str, ...]
+    trace: Trace
+
+
+def joined(result: Result) -> Joined:
+    """The weights that a result shows, its pieces joined into words; see `analysis.join`."""
+    memory = result.memory or result
+    rows, columns = slots(result.groups or ()), slots(memory.groups or ())
+    weights = analysis.join(result.trace.weights, rows, columns)
+    tokens, keys = whole_words(result.tokens, rows), whole_words(memory.tokens, columns)
+    return Joined(tokens, keys, WeightsAlone(weights))
+
+
+def slots(groups: Sequence[int | None]) -> list[int]:
+    """For each piece the position of its word; a special token is a word of its own."""
+    found: list[int] = []
+    for at, word in enumerate(groups):
+        goes_on = at > 0 and word is not None and word == groups[at - 1]
+        found.append(len(set(found)) - (1 if goes_on else 0))
+    return found
+
+
+def whole_words(pieces: Sequence[str], slots: Sequence[int]) -> tuple[str, ...]:
+    """The words of some pieces, without the marks that say how pieces hang together."""
+    words = [""] * (max(slots, default=-1) + 1)
+    for piece, slot in zip(pieces, slots, strict=True):
+        words[slot] += MARKS.sub("", piece) or piece
+    return tuple(words)
 
 
 @torch.no_grad()
