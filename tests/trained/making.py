@@ -13,10 +13,6 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 from torch import Tensor, nn
 
-transformers = pytest.importorskip(
-    "transformers", reason="needs transformers (requirements-dev.txt)"
-)
-
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
     "é is in café, été and née: a river of naïve words, running to the unhappiest ending",
@@ -28,6 +24,11 @@ SENTENCES = (
     "猫は привет 😀 שלום 👩‍👩‍👧 \t mat\n\ncat  10,000",
     "the cat " * POSITIONS,
 )
+
+
+def transformers() -> Any:
+    """The library that trained models are compared with; a test that asks for it skips without."""
+    return pytest.importorskip("transformers", reason="needs transformers (requirements-dev.txt)")
 
 
 def wordpiece() -> Tokenizer:
@@ -107,7 +108,7 @@ def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
     """A model of one of `FAMILIES`, its weights random and large enough for all to matter."""
     family = FAMILIES[name]
     tokenizer = family.tokenizer()
-    kind = getattr(transformers, family.model)
+    kind = getattr(transformers(), family.model)
     config = kind.config_class(**family.config, vocab_size=tokenizer.get_vocab_size())
     config._attn_implementation = "eager"
     theirs = kind(config).eval()

