@@ -19,7 +19,8 @@ ROOMS = {module: room for room, modules in MODULES.items() for module in modules
 
 def __getattr__(name: str) -> ModuleType | Callable[..., object]:
     if name == "show":
-        return import_module(f"{__name__}.display.showing").show
+        shown: Callable[..., object] = import_module(f"{__name__}.display.showing").show
+        return shown
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{ROOMS[name]}.{name}")

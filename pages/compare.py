@@ -4,7 +4,7 @@ import html
 
 import streamlit as st
 
-from attention.app import frame, notes, results, session, widgets
+from attention.app import frame, notes, results, sections, session, widgets
 from attention.components.pictures import comparison, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
@@ -36,6 +36,9 @@ def swap_sentences() -> None:
 def body() -> None:
     """What is compared now."""
     choices()
+    result = results.current_result()
+    if result and sections.over_another(result):
+        return
     {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention.app import frame, notes, results, session, widgets
+from attention.app import frame, notes, results, sections, session, widgets
 from attention.components.pictures import head_grid, matrices, picture, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
@@ -19,6 +19,8 @@ def all_heads() -> None:
     result = results.layer_result()
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
+        return
+    if sections.over_another(result):
         return
     overview = results.overview_of(result.settings)
     left, right = st.columns([5, 6.5], gap="large")

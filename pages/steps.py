@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, session, widgets
+from attention.app import frame, notes, results, sections, session, widgets
 from attention.components.inputs import number_grid
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
@@ -83,6 +83,8 @@ def from_sentence(settings: StepSettings) -> Computation | None:
         st.info("Type a sentence above, or take one of the examples.")
         return None
     notes.note_problems(result)
+    if sections.over_another(result):
+        return None
     return steps.Computation(
         result.layer,
         result.layer_trace,

@@ -1,19 +1,24 @@
 """Trained: layers that have learned, all heads at a glance and what they add to each token."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, session, widgets
+from attention.app import frame, notes, results, sections, session, widgets
+from attention.components.inputs import examples
 from attention.components.pictures import head_grid, matrices, picture, place_of
+from attention.core.settings import settings_of
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
 from attention.lessons import heads, trained
-from attention.lessons.trained import Glance
+from attention.lessons.trained import Glance, SamplingSettings
 from attention.pipeline import Result
 from attention.trained.models import Model
 from attention.trained.sources import NONE
+
+GO_ON = (("Add the likeliest", 1, True), ("Draw one", 1, False), ("Draw ten", 10, False))
 
 
 def trained_layers() -> None:
@@ -33,6 +38,8 @@ def trained_layers() -> None:
     with right:
         chosen_head(model, result)
     notes.note_problems(result)
+    translation()
+    what_comes_next()
     of_token()
 
 
@@ -76,8 +83,12 @@ def choose(glance: Glance, index: int) -> None:
 def chosen_head(model: Model, result: Result) -> None:
     """The weights of the chosen head."""
     assert result.trained is not None
-    memory = result.memory
     layer = model.title_of(result.trained.position)
+    caption = f"{layer.capitalize()}, head {result.head}."
+    if session.value_of("join") == "words":
+        sections.lines_and_weights(result, "picture", caption, parts=("heatmap",))
+        return
+    memory = result.memory
     picture(
         result.trace,
         result.tokens,
@@ -87,8 +98,66 @@ def chosen_head(model: Model, result: Result) -> None:
         parts=("heatmap",),
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=result.masks,
-        caption=(f"{layer.capitalize()}, head {result.head}.", ""),
+        caption=(caption, ""),
     )
+
+
+def translation() -> None:
+    """How a translator finds one piece after the other, and what it draws each from."""
+    made = results.translation()
+    if made is None:
+        return
+    found, aligned = made
+    st.subheader("The translation")
+    st.text(found.text)
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        names, columns = trained.translation_table(found)
+        st.html(tables.table(names, columns))
+        st.caption(
+            f"Decoded from top to bottom, each piece the likeliest of the {found.candidates:,} that "
+            "the model's shortlist has for this sentence: its own engine has no beam and no "
+            "temperature either."
+        )
+    with right:
+        sections.lines_and_weights(
+            aligned,
+            "alignment",
+            "What each piece of the translation draws from: head 0 of the last layer, which "
+            "training guided to align words. The figure of Bahdanau et al. 2015.",
+        )
+
+
+def what_comes_next() -> None:
+    """Which piece a model would write next, and ways to let it go on."""
+    found = results.next_pieces()
+    if found is None:
+        return
+    st.subheader("What comes next")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sampling"):
+        for name in settings_of(SamplingSettings):
+            widgets.widget(name, width=170)
+    names, columns = found.table()
+    st.html(tables.shares(names, columns))
+    st.caption(
+        "Probability of the likeliest pieces to come next, after each filter in turn. A dot is a "
+        "space; out: this filter, or one before it, took the piece out."
+    )
+    with st.container(horizontal=True, vertical_alignment="center", key="go_on"):
+        for label, pieces, likeliest in GO_ON:
+            st.button(label, on_click=go_on, args=(pieces, likeliest))
+    examples("or add", found.texts, partial(add, found.ids), key="next_pieces")
+
+
+def go_on(pieces: int, likeliest: bool) -> None:
+    """Let the sentence grow by some pieces, within a callback."""
+    session.choose_sentence(results.longer_sentence(pieces, likeliest))
+
+
+def add(ids: Sequence[int], index: int) -> None:
+    """Let the sentence grow by one of the likeliest pieces, within a callback."""
+    if longer := results.sentence_with(ids[index]):
+        session.choose_sentence(longer)
 
 
 @st.fragment

@@ -15,6 +15,7 @@ from attention.lessons.heads import HeadSettings
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
+from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Settings
 
 Values = Callable[[str], Any]
@@ -113,6 +114,7 @@ PAGES = [
         "Trained",
         "layers that have learned: every head of every layer of a real model on your sentence, "
         "what each looks at, and what all of them add to a token",
+        settings=(SamplingSettings,),
         models="needed",
         beside=lambda values: ("model", "layer", "head", "join"),
     ),

@@ -28,10 +28,11 @@ from attention.lessons import compare, cross, heads, trained
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
-from attention.lessons.trained import Glance
+from attention.lessons.trained import Glance, Next, SamplingSettings
 from attention.pipeline import NoWords, Result, Settings, compute
-from attention.trained.models import Run
+from attention.trained.models import Run, Transformer
 from attention.trained.sources import NONE
+from attention.trained.translator import Translation, Translator
 
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
@@ -112,6 +113,52 @@ def _glances_of(name: str, text: str) -> list[Glance]:
     return trained.glances(run_model(name, text))
 
 
+@cached(LRUCache(32), lock=Lock())
+def _translation_of(name: str, text: str) -> Translation:
+    model = load_model(name)
+    assert isinstance(model, Translator)
+    return model.translate(text)
+
+
+def translation() -> tuple[Translation, Result] | None:
+    """The translation of the sentence, and the head that says what each piece is drawn from.
+
+    None where the chosen model does not translate, or there are no words.
+    """
+    model = load_model(value_of("model"))
+    last = len(model.layers) - 1
+    aligned = _if_there_are_words(Settings(value_of("s"), model=model.about.name, layer=last))
+    if not isinstance(model, Translator) or aligned is None:
+        return None
+    return _translation_of(model.about.name, plain(value_of("s"))), aligned
+
+
+def next_pieces() -> Next | None:
+    """Which piece would come next; None where the model was not trained to go on."""
+    model = load_model(value_of("model"))
+    if not isinstance(model, Transformer) or model.unembedding is None:
+        return None
+    run = run_model(model.about.name, plain(value_of("s")))
+    return trained.next_pieces(model, run, values_of(SamplingSettings))
+
+
+def longer_sentence(pieces: int, likeliest: bool) -> str:
+    """The sentence with so many pieces more."""
+    model = load_model(value_of("model"))
+    assert isinstance(model, Transformer)
+    settings = values_of(SamplingSettings)
+    return trained.go_on(model, plain(value_of("s")), pieces, settings, likeliest)
+
+
+def sentence_with(piece: int) -> str | None:
+    """The sentence with one piece more; None where no text says it."""
+    model = load_model(value_of("model"))
+    assert isinstance(model, Transformer)
+    text = plain(value_of("s"))
+    added = model.text_of([piece], model.pieces(text).ids.tolist())
+    return None if added is None else text + added
+
+
 def sequence_tokens(side: str = "") -> tuple[Sequence[str], Sequence[str]]:
     """The tokens of queries and keys on a page of one sentence."""
     settings = current_settings(side)
@@ -162,7 +209,7 @@ def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
     second = value_of("s2") if pair else settings.s
     theirs = dataclasses.replace(settings, s=second) if pair else current_settings(OTHER)
     a, b = map(_if_there_are_words, (settings, theirs))
-    if a is None or b is None:
+    if a is None or b is None or a.memory is not None:
         return None
     if pair or a.tokens != b.tokens:
         return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace), (a, b)

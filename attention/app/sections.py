@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from attention.app import notes, results, session
@@ -35,21 +37,42 @@ def attention_of(result: Result, after: str = "") -> None:
     _rest(result.settings, result.memory_text)
 
 
+def over_another(result: Result) -> bool:
+    """Whether a layer attends over another sequence; then says where that is shown."""
+    if result.memory is None:
+        return False
+    st.info(
+        "This layer looks from one sentence at another. Explore and Trained show such layers; "
+        "choose another layer to go on here."
+    )
+    return True
+
+
 def _joined(result: Result) -> None:
     """The weights of a trained model's pieces, joined into words."""
-    joined = trained.joined(result)
-    picture(
-        joined.trace,
-        joined.tokens,
-        [True] * len(joined.tokens),
-        session.place(),
-        key="picture",
-        parts=("lines", "heatmap"),
-        memory=(joined.keys, [True] * len(joined.keys)) if result.memory else None,
-        head=result.head,
-        caption=("Pieces joined into words: rows averaged, columns summed.", ""),
-    )
+    lines_and_weights(result, "picture", "Rows of a word are averaged, its columns summed.")
     notes.note_problems(result)
+
+
+def lines_and_weights(
+    result: Result, key: str, caption: str, parts: Sequence[str] = ("lines", "heatmap")
+) -> None:
+    """The weights of a trained model's head alone, its pieces joined into words where that is set.
+
+    caption: what the heatmap's begins with.
+    """
+    shown = trained.shown(result, session.value_of("join") == "words")
+    picture(
+        shown.trace,
+        shown.tokens,
+        [True] * len(shown.tokens),
+        session.place(),
+        key=key,
+        parts=parts,
+        memory=(shown.keys, [True] * len(shown.keys)) if result.memory else None,
+        head=result.head,
+        caption=(caption, ""),
+    )
 
 
 @st.fragment

@@ -15,8 +15,10 @@ from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
 from attention.app.results import neighbours
+from attention.app.session import load_model
 from attention.components.answers import Gate
 from attention.components.base import serve
+from attention.trained import sources
 
 MIDDLEWARE = [Middleware(Gate)]
 
@@ -26,7 +28,17 @@ def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
     neighbours("glove")
+    sources.fetch()
+    for name in sources.names()[1:]:
+        with contextlib.suppress(ValueError):
+            load_model(name)
+    for problem in sources.problems():
+        _report(problem)
     serve()
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 @st.cache_resource(show_spinner=False)

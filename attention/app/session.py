@@ -145,6 +145,12 @@ def choose(name: str, value: Value) -> None:
         st.session_state["beside_is_old"] = True
 
 
+def choose_sentence(text: str) -> None:
+    """Put a text into the sentence box, within a callback, if it has room for it."""
+    if every_setting()["s"].problem(text) is None:
+        choose("s", text)
+
+
 PLACE = ("query", "stage")
 
 

@@ -61,6 +61,25 @@ def table(
     )
 
 
+def shares(names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -> str:
+    """A table of shares from 0 to 1, each with a bar of its length."""
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
+    lines = []
+    for name, *row in zip(names, *columns.values(), strict=True):
+        cells = "".join(f"<td>{_bar(cell)}</td>" for cell in row)
+        lines.append(f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{cells}</tr>")
+    return (
+        f"<div class='numbers shares'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _bar(cell: float | str) -> str:
+    if isinstance(cell, str):
+        return f"<span>{html.escape(cell)}</span>"
+    return f"<i style='width:{6 * cell:.3f}rem'></i><span>{number(cell)}</span>"
+
+
 def _cells(row: Sequence[float | str | None]) -> str:
     shown = (cell if isinstance(cell, str) else number(cell) for cell in row)
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)

@@ -12,14 +12,127 @@ from torch.nn.functional import cosine_similarity
 
 from attention.core import analysis
 from attention.core.functional import Trace, WeightsAlone
+from attention.core.settings import decimal, whole
+from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
 from attention.pipeline import Result
-from attention.trained.models import Entering, Model, Run
+from attention.trained.models import Entering, Model, Run, Transformer
+from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
+from attention.trained.translator import Translation
 
 MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
+LIKELIEST = 12
 MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """How the next piece is chosen, for models that were trained to go on."""
+
+    sample_temperature: float = decimal(
+        1.0,
+        "Temperature",
+        0.05,
+        5.0,
+        0.05,
+        help="What the scores are divided by: below 1 the likely get likelier, above 1 all get "
+        "more alike.",
+    )
+    top_k: int = whole(
+        0, "Top k", 0, 1000, help="Only the k likeliest pieces stay. 0: all of them."
+    )
+    top_p: float = decimal(
+        1.0,
+        "Top p",
+        0.05,
+        1.0,
+        0.05,
+        help="Of these the fewest that hold this share of the probability together.",
+    )
+    sample_seed: int = whole(
+        0, "Seed of the draw", 0, 9999, help="Draws another piece, repeatably."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Next:
+    """Which piece a model would write next.
+
+    narrowing: from its scores to the probabilities drawn from; ids, texts: of the likeliest.
+    """
+
+    narrowing: Narrowing
+    ids: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+        """Names and columns: the probability of each piece after each filter."""
+        kept = list(self.ids)
+        scores = {
+            "as trained": self.narrowing.scores,
+            "temperature": self.narrowing.temperature.scores,
+            "top k": self.narrowing.top_k.scores,
+            "top p": self.narrowing.top_p.scores,
+        }
+        columns = {}
+        for title, left in scores.items():
+            shares = left.double().softmax(-1)[kept].tolist()
+            there = left[kept].isfinite().tolist()
+            columns[title] = [
+                share if stays else "out" for share, stays in zip(shares, there, strict=True)
+            ]
+        return list(self.texts), columns
+
+
+def next_pieces(model: Transformer, run: Run, settings: SamplingSettings) -> Next:
+    """The likeliest pieces to come next, and what temperature, top k and top p make of them."""
+    narrowed = narrow(
+        next_scores(model, run), settings.sample_temperature, settings.top_k, settings.top_p
+    )
+    ids = narrowed.scores.topk(min(LIKELIEST, len(narrowed.scores))).indices.tolist()
+    return Next(narrowed, tuple(ids), model.shown(ids))
+
+
+def go_on(
+    model: Transformer, text: str, pieces: int, settings: SamplingSettings, likeliest: bool
+) -> str:
+    """The text with so many pieces more, each the likeliest or drawn, as far as there is room."""
+    for _ in range(pieces):
+        run = model.run(text)
+        if len(run.pieces.ids) >= model.limit:
+            break
+        shares = next_pieces(model, run, settings).narrowing.probabilities
+        chosen = (
+            greedy(shares)
+            if likeliest
+            else sample(shares, settings.sample_seed, len(run.pieces.ids))
+        )
+        added = model.text_of([chosen], run.pieces.ids.tolist())
+        if not added:
+            break
+        text += added
+    return text
+
+
+def translation_table(
+    made: Translation,
+) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+    """One row for each piece of a translation, in the order in which it was decoded."""
+    sources = distinct_names(made.source.texts)
+    columns: dict[str, Sequence[float | str]] = {
+        "probability": [step.probability for step in made.steps],
+        "drawn most from": [sources[int(step.alignment.argmax())] for step in made.steps],
+        "with weight": [float(step.alignment.max()) for step in made.steps],
+        "next likeliest": [
+            f"{step.alternatives[1][0]} {step.alternatives[1][1]:.4f}"
+            if len(step.alternatives) > 1
+            else ""
+            for step in made.steps
+        ],
+    }
+    return distinct_names(made.output.texts), columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,21 +186,23 @@ def _glance(run: Run, layers: Sequence[int]) -> Glance:
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
-    """Weights of pieces as weights of words. tokens, keys: the words; trace: their weights."""
+class Weights:
+    """The weights of one head: tokens and keys, pieces or words, and a trace of weights alone."""
 
     tokens: tuple[str, ...]
     keys: tuple[str, ...]
     trace: Trace
 
 
-def joined(result: Result) -> Joined:
-    """The weights that a result shows, its pieces joined into words; see `analysis.join`."""
+def shown(result: Result, words: bool) -> Weights:
+    """The weights of the head a result shows; of whole words, see `analysis.join`, or of pieces."""
     memory = result.memory or result
+    if not words:
+        return Weights(result.tokens, memory.tokens, WeightsAlone(result.trace.weights))
     rows, columns = slots(result.groups or ()), slots(memory.groups or ())
     weights = analysis.join(result.trace.weights, rows, columns)
     tokens, keys = whole_words(result.tokens, rows), whole_words(memory.tokens, columns)
-    return Joined(tokens, keys, WeightsAlone(weights))
+    return Weights(tokens, keys, WeightsAlone(weights))
 
 
 def slots(groups: Sequence[int | None]) -> list[int]:
