@@ -2,8 +2,10 @@
 
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
+`attention.show(weights, tokens)` shows any weights, without a model.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
@@ -15,7 +17,9 @@ MODULES = {
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> ModuleType | Callable[..., object]:
+    if name == "show":
+        return import_module(f"{__name__}.display.showing").show
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{ROOMS[name]}.{name}")

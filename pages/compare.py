@@ -9,7 +9,8 @@ from attention.components.pictures import comparison, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
 from attention.display.captions import distinct_names
-from attention.lessons import compare
+from attention.lessons import compare, trained
+from attention.trained.sources import NONE
 
 
 def choices() -> None:
@@ -20,6 +21,7 @@ def choices() -> None:
         widgets.widget("compare", width="content", label_visibility="collapsed")
         if kind == "settings":
             st.button("Swap A and B", on_click=widgets.swap_sides)
+            st.button("B as A", on_click=widgets.copy_side, help="Give B every setting of A.")
         elif kind == "pair":
             st.button("Swap the sentences", on_click=swap_sentences)
 
@@ -58,6 +60,44 @@ def settings() -> None:
     if now is not None:
         notes.note_problems_of_both(both)
         rows()
+        if session.value_of("model") != NONE:
+            what_comes_out()
+
+
+def what_comes_out() -> None:
+    """How far A and B move what comes out of a trained model, and which of its heads matter."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**What comes out of the model** · against all as it was trained")
+        moved = results.moved()
+        if moved is None:
+            st.caption("A and B leave the layer as it was trained. Change one of them.")
+        else:
+            names, columns, means = trained.moved_table(distinct_names(moved[0]), moved[1])
+            st.html(tables.table(names, columns, total=means))
+            st.caption(
+                "The cosine of each last hidden state with the one that comes out of the model as "
+                "it was trained: 1 where nothing moved."
+            )
+    with right:
+        st.markdown("**Which heads matter** · each of this layer cut out alone")
+        which_heads_matter()
+
+
+@st.fragment
+def which_heads_matter() -> None:
+    """How far each head moves what comes out; at once where that is quick, else on request."""
+    tokens, _ = results.sequence_tokens()
+    if len(tokens) > trained.MAX_PIECES_AT_ONCE and not st.button("Work it out", key="cut_each"):
+        st.caption("The model runs once without each head, which takes a moment for so many.")
+        return
+    with st.spinner("Running the model without each head …"):
+        names, columns = trained.importance_table(results.without_each())
+    st.html(tables.table(names, columns))
+    st.caption(
+        "Mean and least cosine of the last hidden states with those of the whole model; the head "
+        "that matters most for this sentence comes first."
+    )
 
 
 def explain_what_is_empty() -> None:

@@ -96,7 +96,7 @@ def token_lines(result: Result, query: int) -> None:
 def measures(overview: Overview, n_queries: int) -> None:
     """What each head attends to on average, sorted."""
     st.markdown("**What each head attends to**, on average over the queries")
-    widgets.widget("sort")
+    widgets.widget("sort", offered=("head", *overview.measures))
     names, columns, even = heads.measure_table(overview, session.value_of("sort"))
     st.html(tables.table(names, columns, total=even))
     st.text(heads.previous_token_head(overview, n_queries))
@@ -113,13 +113,20 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     added = heads.additions(result.layer, result.layer_trace, query)
     names, columns, total = added.table()
     st.text(f"The new vector y of “{named[query]}” is the sum of what all heads add to it.")
+    most = heads.most_of(added)
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(
             [
-                Matrix("each head, through its rows of W_o", added.parts, names, lights="column"),
+                Matrix(
+                    "each head, through its rows of W_o",
+                    added.parts,
+                    names,
+                    lights="column",
+                    most=most,
+                ),
                 "Σ =",
-                Matrix("y", added.output[None], ["y"]),
+                Matrix("y", added.output[None], ["y"], most=most),
             ],
             key="added",
         )
@@ -128,7 +135,7 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     st.caption(
         "Along y: how far a head's part reaches in the direction of y; these add up to the length "
         "of y, so a share below 0 pulls against it. The parts sum to y but for rounding: "
-        f"‖Σ − y‖ = {added.residual:.1e}."
+        f"‖Σ − y‖ = {added.residual:.1e}. The last colours stand for ±{most:.2g} and beyond."
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
-PAGES = "core, inputs, pipeline, display, lessons, claims, components, app; streamlit"
+PAGES = "core, inputs, trained, pipeline, display, lessons, claims, components, app; streamlit"
 # the parts of the app, each leaning on those before it alone
 APP = ("pages", "links", "session", "results", "notes", "widgets", "sections", "server", "frame")
 SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("*.py")])

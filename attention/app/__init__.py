@@ -4,6 +4,6 @@
 what that comes to, `notes`, `widgets` and `sections` put it on a page, `server` tunes the process,
 `frame` holds it all together.
 
-May import: core, inputs, pipeline, display, lessons, claims, components; torch, torchtext,
-cachetools, pandas, streamlit, starlette.
+May import: core, inputs, trained, pipeline, display, lessons, claims, components; torch,
+torchtext, cachetools, pandas, streamlit, starlette.
 """

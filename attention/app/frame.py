@@ -44,6 +44,7 @@ def run() -> None:
     shown = st.navigation({APP: [*pages.values(), by_name]})
     page = next((page for page in PAGES if pages[page.name] is shown), first)
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
+    st.session_state["models"] = page.models
     _enter()
     server.warm_up()
     style()

@@ -17,6 +17,7 @@ from attention.display import captions, figures
 from attention.display.script import pytorch_script
 from attention.inputs.text import MAX_TOKENS
 from attention.pipeline import Result
+from attention.trained import sources
 
 
 def note(text: str) -> None:
@@ -37,6 +38,7 @@ def note_problems(result: Result) -> None:
     note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
     for words in result.notes:
         note(words)
+    note_trained(result)
 
 
 def note_problems_of_both(results: Sequence[Result]) -> None:
@@ -62,15 +64,29 @@ def note_head(result: Result) -> None:
     )
 
 
+def note_trained(result: Result) -> None:
+    """Which layer of a trained model is shown, and what of it is not as it was trained."""
+    if result.trained is None:
+        return
+    place, about = result.trained, sources.about(result.settings.model)
+    st.caption(
+        f"{about.title}, layer {place.position} of {place.of}, counted from 0: its own input and "
+        "parameters."
+        + ("" if result.changes else " Scale, mask and heads are those it was trained with.")
+    )
+    if result.changes:
+        note(f"Changed from what {about.title} was trained with: {'; '.join(result.changes)}.")
+
+
 def note_masks(result: Result, query: int, side: str = "") -> None:
     """What each mask hides from the chosen query, if any mask is chosen; side: A or B."""
     if words := captions.row_words(result.masks, query, result.tokens):
         note(f"{side}: {words}" if side else words)
 
 
-def count_of(tokens: Sequence[str]) -> str:
+def count_of(tokens: Sequence[str], what: str = "token") -> str:
     """How many tokens there are, and how many of them are shown."""
-    words = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
+    words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
     left_out = len(tokens) - MAX_TOKENS
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 

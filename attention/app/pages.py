@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, settings_of
@@ -19,7 +19,9 @@ from attention.pipeline import Settings
 
 Values = Callable[[str], Any]
 SHARED = settings_of(Settings)
+OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 BESIDE = tuple(name for name in SHARED if name != "s")
+WITHOUT_MODELS = tuple(name for name in BESIDE if name not in OF_MODELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +30,9 @@ class Page:
 
     shows: what it shows, in a line; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
-    box stands on top; beside: the names of the settings at its side; both may depend on the
-    values of settings.
+    box stands on top; models: whether a trained model can take the place of a variant, or has to;
+    beside: the names of the settings at its side; sentence and beside may depend on the values of
+    settings.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Page:
     settings: tuple[type, ...] = ()
     further_settings: Callable[[], Declared] = dict
     sentence: Callable[[Values], bool] = lambda values: True
+    models: Literal["", "offered", "needed"] = ""
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
     file: str = ""
 
@@ -70,7 +74,7 @@ def _beside_steps(values: Values) -> Sequence[str]:
 
 def _beside_cross(values: Values) -> Sequence[str]:
     toy = values("cross") == "batch" and values("batch_example") == "toy"
-    return ("scale", "factor") if toy else BESIDE
+    return ("scale", "factor") if toy else WITHOUT_MODELS
 
 
 # The first one is shown at the address without a path.
@@ -79,6 +83,7 @@ PAGES = [
         "explore",
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term",
+        models="offered",
         beside=lambda values: BESIDE,
     ),
     Page(
@@ -89,6 +94,7 @@ PAGES = [
         "with *predict, then reveal*",
         settings=(StepSettings, OwnMatrixSettings),
         sentence=lambda values: bool(values("input") == "sentence"),
+        models="offered",
         beside=_beside_steps,
     ),
     Page(
@@ -97,10 +103,18 @@ PAGES = [
         "every head of a layer at a glance, what each attends to, what it adds to the output, and "
         "its neurons",
         settings=(HeadSettings,),
-        beside=lambda values: (
-            "heads_variant",
-            *(name for name in BESIDE if name not in ("variant", "head")),
+        models="offered",
+        beside=lambda values: tuple(
+            "heads_variant" if name == "variant" else name for name in BESIDE if name != "head"
         ),
+    ),
+    Page(
+        "trained",
+        "Trained",
+        "layers that have learned: every head of every layer of a real model on your sentence, "
+        "what each looks at, and what all of them add to a token",
+        models="needed",
+        beside=lambda values: ("model", "layer", "head", "join"),
     ),
     Page(
         "cross",
@@ -118,6 +132,7 @@ PAGES = [
         "range; two sentences that differ in a word",
         settings=(CompareSettings,),
         further_settings=lambda: other_side(variant_settings() | SHARED),
+        models="offered",
         beside=lambda values: BESIDE,
     ),
     Page(

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention.app import notes, results, session
 from attention.components.pictures import picture, place_of
+from attention.lessons import trained
 from attention.pipeline import Result, Settings
 
 
@@ -14,6 +15,9 @@ def attention_of(result: Result, after: str = "") -> None:
 
     after: what the heatmap's caption ends with.
     """
+    if result.settings.join == "words" and result.trained is not None:
+        _joined(result)
+        return
     memory = result.memory
     picture(
         result.trace,
@@ -29,6 +33,23 @@ def attention_of(result: Result, after: str = "") -> None:
     notes.note_problems(result)
     notes.note_head(result)
     _rest(result.settings, result.memory_text)
+
+
+def _joined(result: Result) -> None:
+    """The weights of a trained model's pieces, joined into words."""
+    joined = trained.joined(result)
+    picture(
+        joined.trace,
+        joined.tokens,
+        [True] * len(joined.tokens),
+        session.place(),
+        key="picture",
+        parts=("lines", "heatmap"),
+        memory=(joined.keys, [True] * len(joined.keys)) if result.memory else None,
+        head=result.head,
+        caption=("Pieces joined into words: rows averaged, columns summed.", ""),
+    )
+    notes.note_problems(result)
 
 
 @st.fragment

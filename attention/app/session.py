@@ -16,12 +16,21 @@ from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import OwnVectors, PackagedGlove, own_vectors_path
 from attention.pipeline import Settings
+from attention.trained import sources
+from attention.trained.models import Model
+from attention.trained.sources import NONE
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
 def load_vectors(name: str) -> Vectors:
     """The vectors of that name, loaded once for everybody."""
     return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
+
+
+@st.cache_resource(show_spinner="Loading the trained model …")
+def load_model(name: str) -> Model:
+    """The trained model of that name, loaded once for everybody."""
+    return sources.load(name)
 
 
 def width_of(vectors: str) -> int:
@@ -32,14 +41,19 @@ def width_of(vectors: str) -> int:
 def value_of(name: str) -> Any:
     """The value of a setting as its widget has it, or its default where that is not legal.
 
-    Until the widget has been drawn the address speaks for it.
+    Until the widget has been drawn the address speaks for it. A page without trained models goes
+    on as if none were chosen, one that needs a model takes the first where none is.
     """
     about = every_setting()[name]
+    if name == "model" and not st.session_state.get("models"):
+        return about.default
     value = st.session_state.get(name)
     if value is None and name in st.query_params:
         value = about.parse_all(st.query_params.get_all(name))
     elif isinstance(value, list):
         value = about.parse_all(value)
+    if name == "model" and value in (None, NONE) and st.session_state.get("models") == "needed":
+        return about.choices[1] if len(about.choices) > 1 else NONE
     return about.default if value is None or about.problem(value) else value
 
 
@@ -53,15 +67,27 @@ def applies(name: str, side: str = "", variant: str | None = None) -> bool:
 
     variant: the one in use, None = the chosen one.
     """
+    model = value_of("model")
+    if name == "model":
+        return len(every_setting()[name].choices) > 1
+    if name == "trained_mask" and model != NONE:
+        return any(layer.causal for layer in load_model(model).layers)
     if name in ("head", "seed"):
+        if model != NONE:
+            return name == "head"
         config = settings_of(VARIANTS[variant or value_of(f"{side}variant")].Config)
         if name == "head":
             return "heads" in config
         return "seed" in config or value_of(f"{side}vectors") == "random"
-    about = every_setting()[side + name]
+    about = every_setting()[of_side(side, name)]
     if not about.applies(value_of):
         return False
     return about.when is None or applies(about.when[0].removeprefix(side), side, variant)
+
+
+def of_side(side: str, name: str) -> str:
+    """What a setting of a side is called in links: those that both sides share have one name."""
+    return side + name if side + name in every_setting() else name
 
 
 def own_settings(variant: str) -> Declared:
@@ -75,10 +101,12 @@ def in_use(side: str = "", variant: str | None = None) -> dict[str, Value]:
 
     variant: the one in use, None = the chosen one.
     """
-    variant = variant or value_of(f"{side}variant")
     names = [name for name in SHARED if name != "s" and applies(name, side, variant)]
-    values = {name: value_of(side + name) for name in [*names, *own_settings(variant)]}
-    return values | {"variant": variant}
+    values = {name: value_of(of_side(side, name)) for name in names}
+    if "variant" in values:
+        values["variant"] = variant = variant or values["variant"]
+        values |= {name: value_of(side + name) for name in own_settings(variant)}
+    return values
 
 
 def current_settings(side: str = "", variant: str | None = None) -> Settings:
@@ -92,12 +120,6 @@ def current_settings(side: str = "", variant: str | None = None) -> Settings:
 def layer_settings() -> Settings:
     """The current settings, for the variant that the page Heads shows."""
     return current_settings(variant=value_of("heads_variant"))
-
-
-def sequence_tokens() -> tuple[list[str], list[str]]:
-    """The tokens of queries and keys where both are those of the sentence."""
-    tokens = tokenize(value_of("s"))
-    return tokens, tokens
 
 
 def two_sequences() -> tuple[list[str], list[str]]:

@@ -15,12 +15,13 @@ import streamlit as st
 from attention.app.links import every_setting
 from attention.app.notes import count_of
 from attention.app.pages import Page
+from attention.app.results import sequence_tokens
 from attention.app.session import (
     applies,
     choose,
     in_use,
+    load_model,
     own_settings,
-    sequence_tokens,
     two_sequences,
     value_of,
     width_of,
@@ -29,8 +30,10 @@ from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import divisors, with_divisors
 from attention.core.variants import VARIANTS
-from attention.inputs.text import tokenize
-from attention.lessons.compare import OTHER
+from attention.inputs.text import plain, tokenize
+from attention.lessons.compare import OF_BOTH, OTHER
+from attention.trained import sources
+from attention.trained.sources import NONE
 
 EXAMPLES = (
     "the cat walks on the street",
@@ -39,6 +42,7 @@ EXAMPLES = (
     "he said she said",
 )
 MAX_CLICKABLE = 32
+Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]
 VARIANT_MENUS = ("variant", "heads_variant")
 
 choose_head = functools.partial(choose, "head")
@@ -113,17 +117,32 @@ def _fitting(side: str) -> dict[str, Any]:
 def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
     widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
-    words = f"{count_of(tokenize(value_of('s')))} · try"
+    words = f"{_count()} · try"
     examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
+
+
+def _count() -> str:
+    """How many tokens, or pieces of the chosen model, the sentence has."""
+    if value_of("model") == NONE:
+        return count_of(tokenize(value_of("s")))
+    pieces = load_model(value_of("model")).pieces(plain(value_of("s")))
+    words = count_of(pieces.texts, "piece")
+    more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
+    special = sum(pieces.special)
+    return f"{words}{more}, {special} of them special" if special else words + more
 
 
 def settings_beside(page: Page) -> None:
     """The settings at the side of a page, as far as they have any effect now."""
     for name in page.beside(value_of):
         if name in VARIANT_MENUS:
-            variant_controls(name)
+            if value_of("model") == NONE:
+                variant_controls(name)
         elif applies(name, variant=_variant_of(page)):
-            widget(name)
+            offered = sources.names()[1:] if (name, page.models) == ("model", "needed") else None
+            widget(name, offered=offered)
+            if name == "model":
+                model_words()
             if name == "cells":
                 cell_grid(two_sequences if page.name == "cross" else sequence_tokens)
 
@@ -132,6 +151,13 @@ def _variant_of(page: Page) -> str:
     """The variant that is in use on a page."""
     menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
     return str(value_of(menus[0] if menus else "variant"))
+
+
+def model_words() -> None:
+    """What the chosen trained model is."""
+    if (name := value_of("model")) != NONE:
+        about = sources.about(name)
+        st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
 def variant_controls(menu: str) -> None:
@@ -148,7 +174,7 @@ def variant_controls(menu: str) -> None:
         widget(field)
 
 
-def cell_grid(sequences: Callable[[], tuple[list[str], list[str]]], name: str = "cells") -> None:
+def cell_grid(sequences: Sequences, name: str = "cells") -> None:
     """Cells to click, for sentences short enough to hit one.
 
     sequences: gives the tokens of queries and keys.
@@ -171,16 +197,18 @@ def other_controls() -> None:
     """The settings of B, side by side as far as they fit."""
     with st.container(horizontal=True, gap="medium", key="other_settings"):
         for name in in_use(OTHER):
+            if name in OF_BOTH:
+                continue
             chosen = every_setting()[OTHER + name].choices
             widget(OTHER + name, width="content" if chosen else 190)
     if applies("cells", OTHER):
-        cell_grid(sequence_tokens, f"{OTHER}cells")
+        cell_grid(functools.partial(sequence_tokens, OTHER), f"{OTHER}cells")
 
 
 def paint(
     cells: Iterable[tuple[int, int]],
     allowed: bool,
-    sequences: Callable[[], tuple[list[str], list[str]]] = sequence_tokens,
+    sequences: Sequences = sequence_tokens,
     name: str = "cells",
 ) -> None:
     """Show or hide cells of the mask, within a callback."""
@@ -190,9 +218,18 @@ def paint(
     choose(name, masks.format_cells(mask))
 
 
+def copy_side() -> None:
+    """Give B every setting of A, within a callback."""
+    for name, value in in_use().items():
+        if name not in OF_BOTH:
+            choose(OTHER + name, value)
+
+
 def swap_sides() -> None:
     """Exchange A and B, within a callback; what neither uses stays as it is."""
     for name in dict.fromkeys([*in_use(), *in_use(OTHER)]):
+        if name in OF_BOTH:
+            continue
         ours, theirs = value_of(name), value_of(OTHER + name)
         choose(name, theirs)
         choose(OTHER + name, ours)

@@ -79,7 +79,9 @@ def picture(
     one of several the trace is of; caption: what the heatmap's begins and ends with.
     """
     keys = None if memory is None else list(memory[0])
-    sent = {"scores": trace.scores, "weights": trace.weights}
+    sent: dict[str, Tensor] = {
+        name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
+    }
     if trace.bias is not None:
         sent["scaled"] = trace.scaled
     if trace.mixed_scores is not None:
@@ -214,6 +216,7 @@ class HeadGridHeader(TypedDict):
     tokens: int
     saturated: bool
     chosen: int
+    layerNames: list[str]
 
 
 def head_grid(
@@ -224,11 +227,13 @@ def head_grid(
     on_choose: Callable[[int], None],
     *,
     key: str,
+    layer_names: Sequence[str] = (),
 ) -> None:
     """All heads as small heatmaps on one canvas, one to be chosen by click or arrow keys.
 
     dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
-    `heads.thumbnails`; n_tokens: how many there are; head: the chosen one.
+    `heads.thumbnails`; n_tokens: how many there are; head: the chosen one; layer_names: where the
+    heads are those of several layers, in a row each, what these are called.
     """
     heads, rows, columns = dots.shape
 
@@ -240,8 +245,9 @@ def head_grid(
         "tokens": n_tokens,
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
+        "layerNames": list(layer_names),
     }
-    data = message("head_grid", 1, header, rest=dots.numpy().tobytes())
+    data = message("head_grid", 2, header, rest=dots.numpy().tobytes())
     chosen = when(key, "head", lambda wanted: wanted in range(heads), on_choose)
     _head_grid(key=key, data=data, on_head_change=chosen)
 

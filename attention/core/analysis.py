@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from attention.core.functional import Trace
 
@@ -31,6 +32,18 @@ def residual(trace: Trace, query: int) -> float:
     """`‖Σ_j w_ij v_j - y_i‖`, the sum taken term by term in float64."""
     total = contributions(trace, query).double().sum(-2)
     return float((total - trace.output[..., query, :].double()).norm())
+
+
+def join(weights: Tensor, rows: Sequence[int], columns: Sequence[int]) -> Tensor:
+    """Weights of pieces as weights of words: rows of a word averaged, its columns summed.
+
+    weights (queries, keys); rows, columns: for each query and key the word it belongs to, counted
+    from 0. Each row sums to what it did (Clark et al. 2019, section 4.1). Returns (words, words).
+    """
+    belongs = [one_hot(torch.tensor(words)).to(weights) for words in (rows, columns)]
+    averaged = belongs[0].T @ weights / belongs[0].sum(0)[:, None]
+    joined: Tensor = averaged @ belongs[1]
+    return joined
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,6 +193,32 @@ class Trace:
         return Trace(**{name: changed(part) for name, part in vars(self).items()})
 
 
+class WeightsAlone(Trace):
+    """A trace of which only the weights are known, wherever they come from."""
+
+    def __init__(self, weights: Tensor) -> None:
+        """weights: (…, queries, keys), each row summing to 1 or to 0."""
+        of_query, of_key = weights[..., :0], weights.mT[..., :0]
+        super().__init__(
+            queries=of_query,
+            keys=of_key,
+            values=of_key,
+            output=of_query,
+            scores=weights.log(),
+            scaled=weights.log(),
+            mask=None,
+            weights=weights,
+        )
+
+    @property
+    def stages(self) -> dict[str, Tensor]:
+        """The weights: other steps are not known."""
+        return {"weights": self.weights}
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
+        return WeightsAlone(change(self.weights))
+
+
 Some = Callable[[slice, slice], Trace]
 
 

@@ -162,14 +162,21 @@ def _settings_of(schema: Any) -> Declared:
 
 
 def prefixed(declared: Declared, prefix: str) -> Declared:
-    """The same settings under names that begin with `prefix`, for a second set of them."""
+    """The same settings under names that begin with `prefix`, for a second set of them.
+
+    What they refer to is the second one too, where there are two of it.
+    """
+
+    def second(name: str) -> str:
+        return prefix + name if name in declared or name == "d_model" else name
+
     return {
         prefix + name: dataclasses.replace(
             about,
             name=prefix + name,
-            when=about.when and (prefix + about.when[0], about.when[1]),
-            unless=about.unless and (prefix + about.unless[0], about.unless[1]),
-            divides=about.divides and prefix + about.divides,
+            when=about.when and (second(about.when[0]), about.when[1]),
+            unless=about.unless and (second(about.unless[0]), about.unless[1]),
+            divides=about.divides and second(about.divides),
         )
         for name, about in declared.items()
     }

@@ -2,5 +2,5 @@
 
 Nothing here displays anything.
 
-May import: core, inputs, pipeline; torch, numpy, plotly.
+May import: core, inputs, pipeline; torch, numpy, plotly, safetensors.
 """

@@ -111,18 +111,15 @@ def heatmap(
         others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
         layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
     cells |= colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys))
+    told = {"scores": "score", "scaled": "scaled", "weights": "weight"}
+    known = [name for name in told if name in trace.stages]
+    numbers = [f"{told[name]} %{{customdata[{at}]:.4f}}" for at, name in enumerate(known)]
     cells |= {
         "z": z,
-        "customdata": numpy.stack(hover_numbers(trace), -1),
-        "hovertemplate": "query %{y}<br>key %{x}<br>score %{customdata[0]:.4f}<br>"
-        "scaled %{customdata[1]:.4f}<br>weight %{customdata[2]:.4f}<extra></extra>",
+        "customdata": numpy.stack([trace.stages[name].numpy() for name in known], -1),
+        "hovertemplate": "<br>".join(["query %{y}", "key %{x}", *numbers]) + "<extra></extra>",
     }
     return go.Figure([cells, *others], layout)
-
-
-def hover_numbers(trace: Trace) -> list[Any]:
-    """What a cell of any stage tells on hover: its score, scaled score and weight."""
-    return [tensor.numpy() for tensor in (trace.scores, trace.scaled, trace.weights)]
 
 
 def _around_cells(

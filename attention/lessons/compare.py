@@ -1,6 +1,7 @@
 """Two settings, or two sentences, side by side: what differs, row by row; and one setting swept.
 
-The second setting, B, has every setting of the first under the same name with `b_` before it.
+The second setting, B, has the settings of the first under the same names with `b_` before them,
+but for those that both share.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from attention.display.tables import number
 from attention.inputs.text import MAX_TOKENS
 
 OTHER = "b_"
+OF_BOTH = ("s", "model", "layer")
 OTHER_DEFAULTS: dict[str, Value] = {"scale": "none"}
 SWEEPS = ("scale", "temperature", "window")
 MIN_TEMPERATURE, MAX_TEMPERATURE, MAX_SCALE = 0.05, 20.0, 10.0
@@ -62,11 +64,11 @@ class CompareSettings:
 
 
 def other_side(declared: Declared) -> Declared:
-    """The same settings for B: `b_` before each name, but for the sentence, which A and B share."""
+    """The same settings for B: `b_` before each name, without those in `OF_BOTH`."""
     theirs = {
         name: replace(about, default=OTHER_DEFAULTS.get(name, about.default))
         for name, about in declared.items()
-        if name != "s"
+        if name not in OF_BOTH
     }
     return prefixed(theirs, OTHER)
 

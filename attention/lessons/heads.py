@@ -16,7 +16,7 @@ from attention.core.settings import choice, decimal, read_numbers, settings_of, 
 from attention.core.variants import VARIANTS, Variant
 from attention.display.tables import number
 
-MEASURES = ("entropy", "distance", "previous", "same", "next", "first")
+MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
 MANY_HEADS = 16
 MAX_DOTS, FEWER_DOTS = 96, 48
 PLAIN_DOTS = 32
@@ -40,6 +40,7 @@ class HeadSettings:
         "multihead",
         "Variant",
         variants_with_heads,
+        when=("model", "none"),
         help="Those with several heads. The variant chosen on other pages stays as it is there.",
     )
     cover: float = decimal(
@@ -71,16 +72,20 @@ class Overview:
     even_spread: dict[str, float]
 
 
-def overview(trace: Trace | LongTrace, head: int = 0) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown."""
+def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = ()) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown.
+
+    special: for each key whether it is a special token, empty where there are none.
+    """
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
     hidden = trace.mask
     mask = torch.ones_like(weights[:1]) if hidden is None else hidden[:1].float()
-    even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1))
+    even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1), special)
     dots, block = thumbnails(weights)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
-    parts = [measures(some) for some in weights.split(4)]  # each takes several times its room
-    measured = {name: torch.cat([part[name] for part in parts]) for name in MEASURES}
+    # Each takes several times its room.
+    parts = [measures(some, special) for some in weights.split(4)]
+    measured = {name: torch.cat([part[name] for part in parts]) for name in even}
     return Overview(dots, block, measured, even_spread)
 
 
@@ -103,13 +108,13 @@ def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
     return shades.round().clamp_max(255).to(torch.uint8), block
 
 
-def measures(weights: Tensor) -> dict[str, Tensor]:
+def measures(weights: Tensor, special: Sequence[bool] = ()) -> dict[str, Tensor]:
     """What each head attends to, on average over the queries: one number per head, by name.
 
     weights: (heads, queries, keys), before dropout. Entropy in bits; distance in tokens between a
     query and where it looks; the shares of its weight on the previous, the same, the next and the
-    first token. Rows with nothing to attend to count for nothing; a share on a token that is not
-    there is 0 (the first query has no previous one).
+    first token, and on special ones where there are any. Rows with nothing to attend to count for
+    nothing; a share on a token that is not there is 0 (the first query has no previous one).
     """
     n_queries, n_keys = weights.shape[-2:]
     rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
@@ -121,6 +126,9 @@ def measures(weights: Tensor) -> dict[str, Tensor]:
             return torch.zeros(len(weights))
         return weights.diagonal(offset, -2, -1).sum(-1) / rows
 
+    on_special = {}
+    if any(special):
+        on_special["special"] = weights[..., torch.tensor(special)].sum((-1, -2)) / rows
     return {
         "entropy": entropy_bits(weights).sum(-1) / rows,
         "distance": weights.flatten(-2) @ distance.flatten() / rows,
@@ -128,6 +136,7 @@ def measures(weights: Tensor) -> dict[str, Tensor]:
         "same": beside(0),
         "next": beside(1),
         "first": weights[..., 0].sum(-1) / rows,
+        **on_special,
     }
 
 
@@ -140,13 +149,16 @@ def order(measured: dict[str, Tensor], by: str) -> list[int]:
 
 
 def measure_table(
-    seen: Overview, by: str
+    seen: Overview, by: str, names: Sequence[str] = ()
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`."""
+    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`.
+
+    names: what the heads are called, where that is not "head 0" and so on.
+    """
     rows = order(seen.measures, by)
-    columns = {name: seen.measures[name][rows].tolist() for name in MEASURES}
-    even = ["even spread", *(number(seen.even_spread[name]) for name in MEASURES)]
-    return [f"head {head}" for head in rows], columns, even
+    columns = {name: numbers[rows].tolist() for name, numbers in seen.measures.items()}
+    even = ["even spread", *map(number, seen.even_spread.values())]
+    return [names[head] if names else f"head {head}" for head in rows], columns, even
 
 
 def previous_token_head(seen: Overview, n_queries: int) -> str:
@@ -252,10 +264,12 @@ def write_active(active: Sequence[int], heads: int) -> str:
 class Additions:
     """What each head, and the bias of W_o where there is one, adds to one token's output.
 
-    names: of the parts; parts (parts, d_out) sum to output (d_out,), up to residual, the length of
-    the difference; lengths, along: of each part, and how far it reaches along the output.
+    name: of the sum; names: of the parts; parts (parts, d_out) sum to output (d_out,), up to
+    residual, the length of the difference; lengths, along: of each part, and how far it reaches
+    along the output.
     """
 
+    name: str
     names: list[str]
     parts: Tensor
     output: Tensor
@@ -269,26 +283,40 @@ class Additions:
         shares = [float(part) / length if length else 0.0 for part in self.along]
         columns: dict[str, Sequence[float | str]] = {
             "length": self.lengths.tolist(),
-            "along y": self.along.tolist(),
-            "share of y": [_percent(share) for share in shares],
+            f"along {self.name}": self.along.tolist(),
+            f"share of {self.name}": [_percent(share) for share in shares],
         }
-        total = ["y", number(length), number(math.fsum(self.along.tolist()))]
+        total = [self.name, number(length), number(math.fsum(self.along.tolist()))]
         return self.names, columns, [*total, _percent(math.fsum(shares))]
 
 
 def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions:
     """What each head adds to the output of one query; trace: of all heads."""
     one = trace.query(query)
-    names = [f"head {head}" for head in range(layer.heads)]
     with torch.no_grad():
         parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
-        _, bias = layer.projection("output")
-        if bias is not None:
-            parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
+    names = [f"head {head}" for head in range(layer.heads)]
+    _, bias = layer.projection("output")
+    if bias is not None:
+        parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
+    return summed("y", names, parts, output)
+
+
+def summed(name: str, names: list[str], parts: Tensor, output: Tensor) -> Additions:
+    """Parts (parts, d_out), and what they add up to, (d_out,), which is called `name`."""
     length = output.norm()
     along = parts @ output / length.where(length > 0, 1.0)
     residual = float((parts.double().sum(0) - output.double()).norm())
-    return Additions(names, parts, output, parts.norm(dim=-1), along, residual)
+    return Additions(name, names, parts, output, parts.norm(dim=-1), along, residual)
+
+
+def most_of(added: Additions) -> float:
+    """The size up to which 99 of 100 numbers that are added stay: what the last colour stands for.
+
+    A trained model keeps a few dimensions far greater than all others, which would leave these
+    without any colour.
+    """
+    return float(added.parts.abs().flatten().double().quantile(0.99)) or 1.0
 
 
 def _percent(share: float) -> str:

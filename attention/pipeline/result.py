@@ -46,6 +46,11 @@ class Result(Sentence):
         return self.tokens if self.memory is None else self.memory.tokens
 
     @property
+    def special(self) -> list[bool]:
+        """For each key whether it is a special token; empty where tokens are words."""
+        return [word is None for word in (self.memory or self).groups or ()]
+
+    @property
     def head(self) -> int:
         """The head that is shown: the chosen one, or the last where there are fewer."""
         return min(self.settings.head, self.layer.heads - 1)

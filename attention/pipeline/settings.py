@@ -61,6 +61,14 @@ class Settings:
         help="Pieces that are in no sentence but were put around it, as [CLS]. Set aside: nobody "
         "attends to them, so the softmax gives their weight to the others in proportion.",
     )
+    join: str = choice(
+        "pieces",
+        "Shown as",
+        ("pieces", "words"),
+        unless=("model", NONE),
+        help="words: the weights of pieces joined into words, where rows are averaged and columns "
+        "summed. Explore and Trained show them so.",
+    )
     cut: str = text(
         "",
         "Heads cut out",
@@ -75,7 +83,7 @@ class Settings:
         unless=("model", NONE),
         help="A model that was trained to go on writing never saw what comes after a token.",
     )
-    variant: str = choice("dot", "Variant", variant_names)
+    variant: str = choice("dot", "Variant", variant_names, when=("model", NONE))
     vectors: str = choice(
         "glove",
         "Vectors",

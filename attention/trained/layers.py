@@ -144,9 +144,12 @@ class Layer:
         made: Trace = self.attention(self.attention_input(x), mask, memory=memory)
         return made
 
-    def run(self, x: Tensor, trace: Trace) -> LayerRun:
-        """What the layer makes of x, given the trace of its attention."""
-        attended = self.attention.output(trace)
+    def attended(self, x: Tensor, memory: Tensor | None = None) -> Tensor:
+        """What its attention adds to x, as it was trained. (…, queries, d_model)."""
+        return self.attention.output(self.trace(x, memory))
+
+    def run(self, x: Tensor, attended: Tensor) -> LayerRun:
+        """What the layer makes of x, given what its attention adds."""
         joined = x + attended
         if self.norm_first:
             fed = self.feed_forward(self.output_norm(joined))

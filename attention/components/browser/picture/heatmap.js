@@ -369,7 +369,7 @@ export function words(content, query, key) {
   const cell = query * columns + key
   const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: "weight" }
   const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
-    ([stage]) => stage === "scaled" || numbers[stage],
+    ([stage]) => numbers[stage] || (stage === "scaled" && numbers.scores),
   )
   const hiding = masks.filter((_, bit) => hidden[cell] & (1 << bit))
   return [

@@ -1,0 +1,184 @@
+"""Weights from anywhere, without a model: read from a file, and shown in a notebook."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import numpy
+import plotly.graph_objects as go
+import torch
+from numpy.typing import ArrayLike
+from safetensors import SafetensorError
+from safetensors.torch import load as load_safetensors
+from torch import Tensor
+
+from attention.core.functional import WeightsAlone
+from attention.display import figures
+
+MAX_BYTES = 16 << 20  # of a file
+MAX_TOKENS = 512
+MAX_HEADS = 1024  # in all layers
+MAX_TOKEN_LENGTH = 200
+TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
+PARTS = ("weights", "tokens", "keys")
+GAP = 1  # cells between two heads
+
+
+def show(
+    weights: ArrayLike,
+    tokens: Sequence[str],
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    query: int = 0,
+    keys: Sequence[str] | None = None,
+) -> go.Figure:
+    """Any weights as the app shows them: all heads at a glance, or one of them.
+
+    weights: (layers, heads, queries, keys), (heads, queries, keys) or (queries, keys), as a
+    tensor or an array; keys: the tokens across, None = those of the queries. With `layer` and
+    `head`, both counted from 0, that head's heatmap with the row of `query` outlined. Raises
+    ValueError where shapes or numbers do not fit.
+    """
+    checked = check_weights(_tensor(weights), tokens, keys)
+    layers, heads = checked.shape[:2]
+    if (layers, heads) != (1, 1) and layer is None and head is None:
+        return _glance(checked)
+    layer, head = layer or 0, head or 0
+    if not (0 <= layer < layers and 0 <= head < heads and 0 <= query < len(tokens)):
+        raise ValueError(
+            f"layer, head and query must lie below {layers}, {heads} and {len(tokens)}, "
+            f"got {layer}, {head} and {query}"
+        )
+    return figures.heatmap(WeightsAlone(checked[layer, head]), "weights", tokens, query, keys)
+
+
+def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
+    """The weights as float32 (layers, heads, queries, keys). Raises ValueError, saying what was
+    expected and what came, where they are none, or do not fit the tokens."""
+    if not 2 <= weights.dim() <= 4:
+        raise ValueError(
+            f"weights must be (layers, heads, queries, keys), got {tuple(weights.shape)}"
+        )
+    weights = weights[(None,) * (4 - weights.dim())].detach().float()
+    expected = len(tokens), len(tokens if keys is None else keys)
+    if weights.shape[2:] != expected or not weights.numel():
+        raise ValueError(
+            f"weights must be (…, {expected[0]}, {expected[1]}), a row for each token, "
+            f"got {tuple(weights.shape)}"
+        )
+    if max(expected) > MAX_TOKENS or weights.shape[:2].numel() > MAX_HEADS:
+        raise ValueError(
+            f"there may be up to {MAX_TOKENS} tokens and {MAX_HEADS} heads in all, "
+            f"got {max(expected)} and {weights.shape[:2].numel()}"
+        )
+    sums = weights.sum(-1)
+    whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
+    if not (bool(weights.isfinite().all()) and bool((weights >= 0).all()) and bool(whole.all())):
+        raise ValueError("weights must be 0 or more, and each row must sum to 1 (or be all 0)")
+    return weights
+
+
+def read_file(content: bytes) -> tuple[Tensor, list[str], list[str] | None]:
+    """The weights, their tokens and those of the keys, if they are others, of a small file.
+
+    content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
+    latter two as JSON texts; or of a .safetensors with the tensor `weights` and the others in its
+    metadata. No pickle is read. Raises ValueError, saying what was expected and what came.
+    """
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"the file may have up to {MAX_BYTES >> 20} MB")
+    parts = _read_npz(content) if content[:2] == b"PK" else _read_safetensors(content)
+    if "weights" not in parts or "tokens" not in parts:
+        raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
+    tokens = _read_tokens("tokens", parts["tokens"])
+    keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
+    return check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys
+
+
+def _read_npz(content: bytes) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > 4 * MAX_BYTES:
+            raise ValueError(f"it would take {unpacked >> 20} MB unpacked")
+        with numpy.load(BytesIO(content), allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in PARTS if name in arrays}
+    except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"the file must be an .npz of numbers and texts: {error}") from error
+    texts = {name: str(found[name]) for name in found if found[name].dtype.kind == "U"}
+    return found | texts
+
+
+def _read_safetensors(content: bytes) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = dict(load_safetensors(content))
+        size = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise ValueError(f"the file must be .npz or .safetensors: {error}") from error
+    return found | {name: metadata[name] for name in PARTS[1:] if name in metadata}
+
+
+def _read_tokens(name: str, text: object) -> list[str]:
+    try:
+        read = json.loads(text) if isinstance(text, str) else None
+    except json.JSONDecodeError:
+        read = None
+    if not isinstance(read, list) or not all(isinstance(token, str) for token in read):
+        raise ValueError(f'{name} must be a JSON list of texts, as ["the", "cat"]')
+    return [token[:MAX_TOKEN_LENGTH] for token in read]
+
+
+def _tensor(weights: Any) -> Tensor:
+    if isinstance(weights, Tensor):
+        return weights
+    array = numpy.asarray(weights)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"weights must be numbers, got {array.dtype}")
+    return torch.from_numpy(array.astype(numpy.float32))
+
+
+def _listed(parts: dict[str, Any]) -> str:
+    return ", ".join(name[:40] for name in parts) or "neither"
+
+
+def _glance(weights: Tensor) -> go.Figure:
+    """All heads beside each other, one row per layer, each scaled by its own greatest weight."""
+    layers, heads, rows, columns = weights.shape
+    most = weights.amax((-2, -1), keepdim=True)
+    shades = weights / most.where(most > 0, 1.0)
+    tiles = numpy.full((layers, heads, rows + GAP, columns + GAP), numpy.nan, numpy.float32)
+    tiles[..., :rows, :columns] = shades.numpy()
+    whole = tiles.swapaxes(1, 2).reshape(layers * (rows + GAP), heads * (columns + GAP))
+
+    def middle(count: int, side: int) -> list[float]:
+        return [at * (side + GAP) + (side - 1) / 2 for at in range(count)]
+
+    cells = {
+        "type": "heatmap",
+        "z": whole,
+        "hoverinfo": "skip",
+        "showscale": False,
+        **figures.colours(whole, diverging=False),
+    }
+    axis = {"showgrid": False, "zeroline": False, "ticks": ""}
+    layout = {
+        "xaxis": axis
+        | {"tickvals": middle(heads, columns), "ticktext": [*range(heads)], "side": "top"},
+        "yaxis": axis
+        | {
+            "tickvals": middle(layers, rows),
+            "ticktext": [f"layer {layer}" for layer in range(layers)],
+            "autorange": "reversed",
+            "scaleanchor": "x",
+        },
+        "height": 80 + 80 * layers,
+        "plot_bgcolor": figures.CLEAR,
+    }
+    return go.Figure([cells], layout)

@@ -1,0 +1,373 @@
+"""A translator: an encoder of self-attention, and a decoder that attends over its output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attention.core.functional import Trace, attend, linear
+from attention.trained import marian
+from attention.trained.layers import ACTIVATIONS, FeedForward, Layer, Norm, TrainedAttention
+from attention.trained.models import About, Entering, Model, Pieces, Run
+from attention.trained.subwords import Vocabulary
+
+LIMIT = 256  # pieces of a sentence
+LONGER = 2.5  # times as many pieces a translation may have
+ALTERNATIVES = 5
+EPS = 1e-9  # Marian's, in every layer norm
+
+# What Marian must have been told in training for a model to be computed as it is here.
+SETTINGS = {
+    "type": "transformer",
+    "transformer-preprocess": "",
+    "transformer-postprocess": "dan",
+    "transformer-postprocess-emb": "d",
+    "transformer-postprocess-top": "",
+    "transformer-decoder-autoreg": "rnn",
+    "transformer-ffn-depth": "2",
+    "transformer-train-position-embeddings": "false",
+    "transformer-no-projection": "false",
+    "dec-cell": "ssru",
+    "tied-embeddings-all": "true",
+    "right-left": "false",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrence:
+    """The simpler simple recurrent unit, SSRU, in place of self-attention (Kim et al. 2019).
+
+    f = sigmoid(x W_f + b_f), c = f · c before + (1 - f) · (x W), output = norm(x + relu(c)).
+    W, W_f: (d_model, d_model).
+    """
+
+    W: Tensor
+    W_f: Tensor
+    b_f: Tensor
+    norm: Norm
+
+    def __call__(self, x: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """x (…, tokens, d_model) -> the same shape, and the c after the last token, (…, d_model).
+
+        state: the c before the first token, None: zeros.
+        """
+        forget = linear(x, self.W_f, self.b_f).sigmoid()
+        added = (1 - forget) * linear(x, self.W)
+        state = torch.zeros_like(x[..., 0, :]) if state is None else state
+        states = []
+        for kept, new in zip(forget.unbind(-2), added.unbind(-2), strict=True):
+            state = kept * state + new
+            states.append(state)
+        return self.norm(x + torch.stack(states, -2).relu()), state
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """How one piece of a translation was found.
+
+    piece: its number; text; probability: among the candidates, in [0, 1]; alternatives: the
+    likeliest pieces and their probabilities, the one that was taken first; alignment (source
+    pieces,): how much each piece of the source has to do with it, see `Translator.alignment`.
+    """
+
+    piece: int
+    text: str
+    probability: float
+    alternatives: tuple[tuple[str, float], ...]
+    alignment: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """A translation, and how it was found.
+
+    text; source, output: its pieces, the end included; steps: one for each piece of the output;
+    candidates: how many pieces each was chosen from; finished: whether it came to its end, not to
+    its bound.
+    """
+
+    text: str
+    source: Pieces
+    output: Pieces
+    steps: tuple[Step, ...]
+    candidates: int
+    finished: bool
+
+    @property
+    def alignment(self) -> Tensor:
+        """That of all steps. (output pieces, source pieces)."""
+        return torch.stack([step.alignment for step in self.steps])
+
+
+class Translator(Model):
+    """Encoder and decoder (Vaswani et al. 2017, section 3.1), the decoder's self-attention
+    replaced by recurrence.
+
+    layers: those of the encoder, then the decoder's, which cross. embedding (vocabulary, d_model):
+    of both languages, and what scores the next piece with `bias` (vocabulary,).
+    """
+
+    limit = LIMIT
+
+    def __init__(
+        self,
+        about: About,
+        vocabulary: Vocabulary,
+        shortlist: marian.Shortlist,
+        embedding: marian.Quantised,
+        bias: Tensor,
+        encoder: Sequence[Layer],
+        decoder: Sequence[tuple[Recurrence, Layer]],
+    ) -> None:
+        self.about, self.vocabulary, self.shortlist = about, vocabulary, shortlist
+        self.embedding, self.bias = embedding, bias
+        self.layers = (*encoder, *(layer for _, layer in decoder))
+        self._n_encoder, self._decoder = len(encoder), decoder
+        self._d_model = embedding.numbers.shape[1]
+        self._positions = positions(math.ceil(LONGER * self.limit) + 1, self._d_model)
+
+    def pieces(self, text: str) -> Pieces:
+        return self.vocabulary.read(text, self.limit)
+
+    def title_of(self, layer: int) -> str:
+        if layer < self._n_encoder:
+            return f"encoder {layer}"
+        return f"decoder {layer - self._n_encoder}, over the source"
+
+    def run(self, text: str) -> Run:
+        """A sentence through all layers, and its translation through those of the decoder.
+
+        There, row i of x is the query that produces piece i of the translation, the end included;
+        so it is with the rows of hidden. Raises ValueError when there is no word in the sentence.
+        """
+        translation = self.translate(text)
+        return self.run_pieces(translation.source, translation.output)
+
+    @torch.no_grad()
+    def run_pieces(self, pieces: Pieces, output: Pieces) -> Run:
+        """The same for a sentence and a translation that are in pieces already."""
+        read, memory = self._encode(self._embed(pieces.ids))
+        written, hidden = self._decode(self._embed_shifted(output.ids), memory)
+        encoder, decoder = self.layers[: len(read)], self.layers[len(read) :]
+        entering = [Entering(layer, pieces, x) for layer, x in zip(encoder, read, strict=True)]
+        for layer, x in zip(decoder, written, strict=True):
+            entering.append(Entering(layer, output, x, memory, pieces))
+        return Run(pieces, tuple(entering), hidden)
+
+    @torch.no_grad()
+    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
+        """As `Model.rerun`, over the translation that the run has: its rows can be compared."""
+        place, last = run.entering[position], run.entering[-1]
+        assert last.memory is not None
+        x = place.layer.run(place.x, attended).output
+        if place.memory is not None:
+            return self._decode(x, last.memory, position + 1 - self._n_encoder)[1]
+        _, memory = self._encode(x, position + 1)
+        return self._decode(self._embed_shifted(last.pieces.ids), memory)[1]
+
+    @torch.no_grad()
+    def probabilities(self, run: Run) -> Tensor:
+        """How likely each piece of a run's translation was, among the candidates. (pieces,)."""
+        candidates, scores = self._scorer(run.pieces.ids)
+        wanted = run.entering[-1].pieces.ids
+        found = torch.searchsorted(candidates, wanted)
+        return scores(run.hidden).softmax(-1).gather(-1, found[:, None])[:, 0]
+
+    @torch.no_grad()
+    def translate(self, text: str) -> Translation:
+        """The likeliest next piece each time, until the end or 2.5 times the source's pieces.
+
+        Its own engine decodes in the same way: no beam, no temperature, a shortlist.
+        Raises ValueError when there is no word in the text.
+        """
+        source = self._some_pieces(text)
+        candidates, scores = self._scorer(source.ids)
+        steps = self._steps(source.ids, candidates, scores)
+        ids = [step.piece for step in steps]
+        return Translation(
+            self.vocabulary.text(ids),
+            source,
+            self.vocabulary.pieces(ids),
+            tuple(steps),
+            len(candidates),
+            ids[-1] == self.vocabulary.end,
+        )
+
+    def alignment(self, trace: Trace) -> Tensor:
+        """Which piece of the source each piece of the translation comes from.
+
+        trace: of the last layer. Its head 0, as Marian has it: the one that training guides to
+        align words (Chen et al. 2016). Returns (output pieces, source pieces), rows sum to 1.
+        """
+        return trace.head(0).weights
+
+    def _some_pieces(self, text: str) -> Pieces:
+        pieces = self.pieces(text)
+        if all(pieces.special):
+            raise ValueError("the sentence has no words yet")
+        return pieces
+
+    def _encode(self, x: Tensor, first: int = 0) -> tuple[list[Tensor], Tensor]:
+        """What enters each layer of the encoder from `first` on, and what comes out of the last."""
+        entered = []
+        for layer in self.layers[first : self._n_encoder]:
+            entered.append(x)
+            x = layer.run(x, layer.attended(x)).output
+        return entered, x
+
+    def _decode(self, x: Tensor, memory: Tensor, first: int = 0) -> tuple[list[Tensor], Tensor]:
+        """The same for the decoder; what enters is what its attention gets."""
+        entered = []
+        for recurrence, layer in self._decoder[first:]:
+            x, _ = recurrence(x)
+            entered.append(x)
+            x = layer.run(x, layer.attended(x, memory)).output
+        return entered, x
+
+    def _steps(
+        self, source: Tensor, candidates: Tensor, scores: Callable[[Tensor], Tensor]
+    ) -> list[Step]:
+        """Pieces one after the other; what depends on the source alone is worked out once."""
+        _, memory = self._encode(self._embed(source))
+        decoder = [(unit, layer, _over(layer, memory)) for unit, layer in self._decoder]
+        states: list[Tensor | None] = [None for _ in decoder]
+        steps: list[Step] = []
+        x = self._embed_shifted(torch.zeros(1, dtype=torch.int64))
+        for place in range(1, math.ceil(LONGER * len(source)) + 1):
+            for index, (recurrence, layer, trace_of) in enumerate(decoder):
+                x, states[index] = recurrence(x, states[index])
+                trace = trace_of(x)
+                x = layer.run(x, layer.attention.output(trace)).output
+            steps.append(self._step(candidates, scores(x)[0], self.alignment(trace)[0]))
+            if steps[-1].piece == self.vocabulary.end:
+                break
+            x = self._embed(torch.tensor([steps[-1].piece]), place)
+        return steps
+
+    def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> Step:
+        best = scores.softmax(-1).topk(min(ALTERNATIVES, len(candidates)))
+        pieces = candidates[best.indices].tolist()
+        texts = self.vocabulary.pieces(pieces).texts
+        alternatives = tuple(zip(texts, best.values.tolist(), strict=True))
+        return Step(pieces[0], *alternatives[0], alternatives, alignment)
+
+    def _scorer(self, source: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The candidates, and what scores them: (tokens, d_model) -> (tokens, candidates)."""
+        candidates = self.shortlist.candidates(source)
+        W, b = self.embedding.rows(candidates).T, self.bias[candidates]
+        return candidates, lambda hidden: linear(hidden, W, b)
+
+    def _embed(self, ids: Tensor, start: int = 0) -> Tensor:
+        """(tokens,) -> (tokens, d_model), the first one at position `start`."""
+        vectors = self.embedding.rows(ids) * math.sqrt(self._d_model)
+        return vectors + self._positions[start : start + len(ids)]
+
+    def _embed_shifted(self, ids: Tensor) -> Tensor:
+        """What each piece is produced from: the one before it, for the first one nothing."""
+        start = self._positions[:1]
+        return torch.cat([start, self._embed(ids[:-1], 1)]) if len(ids) > 1 else start
+
+
+def positions(n_tokens: int, d_model: int) -> Tensor:
+    """Marian's positions: all sines, then all cosines. (tokens, d_model), within [-1, 1].
+
+    Dimension i of the n = d_model / 2 sines is that of pos / 10000^(i / (n - 1)), as in the
+    authors' code for Vaswani et al. 2017; the paper, section 3.5, has i / n and takes turns.
+    """
+    n = d_model // 2
+    rates = 10000 ** (-torch.arange(n, dtype=torch.float64) / (n - 1))
+    angles = torch.arange(n_tokens, dtype=torch.float64)[:, None] * rates
+    return torch.cat([angles.sin(), angles.cos()], -1).float()
+
+
+def load_translator(folder: Path, about: About) -> Translator:
+    """The translator in a folder of model.*.bin, lex.*.bin and vocab.*.spm.
+
+    Raises ValueError, saying what was expected and what came, where it cannot be read.
+    """
+    weights = marian.Weights(_only(folder, "model.*.bin"))
+    for name, expected in SETTINGS.items():
+        if weights.setting(name) != expected:
+            raise ValueError(f"{name} must be {expected!r}, got {weights.setting(name)!r}")
+    vocabulary = Vocabulary(_only(folder, "vocab.*.spm"))
+    d_model = weights.number("dim-emb")
+    return Translator(
+        about,
+        vocabulary,
+        marian.Shortlist(_only(folder, "lex.*.bin"), len(vocabulary)),
+        weights.table("Wemb", len(vocabulary), d_model),
+        weights.vector("decoder_ff_logit_out_b", len(vocabulary)),
+        [
+            _layer(weights, f"encoder_l{number}", "self")
+            for number in range(1, weights.number("enc-depth") + 1)
+        ],
+        [
+            (_recurrence(weights, f"decoder_l{number}"), _layer(weights, f"decoder_l{number}"))
+            for number in range(1, weights.number("dec-depth") + 1)
+        ],
+    )
+
+
+def _layer(weights: marian.Weights, name: str, attends: str = "context") -> Layer:
+    d_model, hidden = weights.number("dim-emb"), weights.number("transformer-dim-ffn")
+    activation = weights.setting("transformer-ffn-activation")
+    if activation not in ACTIVATIONS:
+        raise ValueError(
+            f"its activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}"
+        )
+    parameters: dict[str, Tensor] = {}
+    for letter in "qkvo":
+        parameters[f"W_{letter}"] = weights.matrix(f"{name}_{attends}_W{letter}", d_model, d_model)
+        parameters[f"b_{letter}"] = weights.vector(f"{name}_{attends}_b{letter}", d_model)
+    return Layer(
+        TrainedAttention(weights.number("transformer-heads"), parameters),
+        _norm(weights, f"{name}_{attends}_Wo", d_model),
+        FeedForward(
+            weights.matrix(f"{name}_ffn_W1", d_model, hidden),
+            weights.vector(f"{name}_ffn_b1", hidden),
+            weights.matrix(f"{name}_ffn_W2", hidden, d_model),
+            weights.vector(f"{name}_ffn_b2", d_model),
+            ACTIVATIONS[activation],
+        ),
+        _norm(weights, f"{name}_ffn_ffn", d_model),
+        crosses=attends == "context",
+    )
+
+
+def _recurrence(weights: marian.Weights, name: str) -> Recurrence:
+    d_model = weights.number("dim-emb")
+    return Recurrence(
+        weights.matrix(f"{name}_rnn_W", d_model, d_model),
+        weights.matrix(f"{name}_rnn_Wf", d_model, d_model),
+        weights.vector(f"{name}_rnn_bf", d_model),
+        _norm(weights, f"{name}_rnn_ffn", d_model),
+    )
+
+
+def _norm(weights: marian.Weights, name: str, d_model: int) -> Norm:
+    scale, bias = f"{name}_ln_scale", f"{name}_ln_bias"
+    return Norm(weights.vector(scale, d_model), weights.vector(bias, d_model), EPS)
+
+
+def _over(layer: Layer, memory: Tensor) -> Callable[[Tensor], Trace]:
+    """How a layer attends over a memory whose keys and values are worked out once."""
+    attention = layer.attention
+    keys, values = attention.project(memory, "keys"), attention.project(memory, "values")
+
+    def trace(x: Tensor) -> Trace:
+        queries = attention.project(layer.attention_input(x), "queries")
+        return attend(queries, keys, values, scores=attention.scores)
+
+    return trace
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        raise ValueError(f"one file {pattern} is needed, there are {len(found)}")
+    return found[0]
