@@ -155,7 +155,8 @@ class OwnModels:
             own = find_own(entry, {NONE, *PACKAGED, *self.models})
         except Exception as error:  # whatever one model is like, the others are there
             kind = "" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: "
-            problem = " ".join(f"{entry!r} cannot be had: {kind}{error}".split())
+            words = f"{entry!r} cannot be had: {kind}{error}".split()
+            problem = "".join(filter(str.isprintable, " ".join(words)))
             self.problems = (*self.problems, problem)
             report(problem)
         else:
@@ -178,13 +179,8 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     if not here:
         folder = fetch_folder(entry)
     check_folder(folder)
-    about = About(
-        name=_free_name(checkpoint, taken),
-        title=checkpoint.rpartition("/")[2],
-        source=read_layout(folder).source,
-        checkpoint=checkpoint,
-    )
-    return Own(about, folder.absolute())
+    name, source = _free_name(checkpoint, taken), read_layout(folder).source
+    return Own(About(name, name, source, checkpoint=checkpoint), folder.absolute())
 
 
 _OWN = OwnModels()

@@ -12,10 +12,8 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.core.functional import Trace
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
-from attention.trained.layers import Layer
 from attention.trained.models import About, Run, Transformer
 from tests.trained.making import POSITIONS, SENTENCES, Checkpoint, run_theirs, transformers
 
@@ -100,7 +98,7 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_layer_norm_gets(
         assert bias is not None
         assert heads.shape == (HEADS, *entering.x.shape)
         assert_close(heads.sum(0) + bias + entering.x, expected, atol=1e-5, rtol=1e-5)
-        ran = layer.run(entering.x, trace)
+        ran = layer.run(entering.x, layer.attended(entering.x))
         assert_close(ran.joined, expected, atol=1e-5, rtol=1e-5)
         if layer.norm_first:
             assert torch.equal(ran.output, ran.joined + ran.fed)
@@ -135,19 +133,25 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
     assert torch.equal(attention.W_o, before)
 
 
-def test_a_layer_changed_on_the_way_changes_what_comes_after_it_alone(
-    each_checkpoint: Checkpoint,
-) -> None:
+def test_a_run_goes_on_from_a_layer_that_adds_something_else(each_checkpoint: Checkpoint) -> None:
+    """As a model whose layer has lost these heads runs; several at once are each by itself."""
     model = load_folder(each_checkpoint.folder, ABOUT)
-    plain = model.run("the cat sat")
-
-    def attend(layer: Layer, x: Tensor, memory: Tensor | None) -> Trace:
-        trace = layer.trace(x, memory)
-        return replace(trace, output=trace.output * 0)
-
-    changed = model.run("the cat sat", (1, attend))
-    assert torch.equal(plain.entering[1].x, changed.entering[1].x)
-    assert not torch.allclose(plain.hidden, changed.hidden)
+    run = model.run("the cat sat")
+    for position, entering in enumerate(run.entering):
+        layer, trace = entering.layer, entering.layer.trace(entering.x)
+        choices = [[], [0], [1, 2]]
+        less = [layer.attention.without(heads) for heads in choices]
+        attended = torch.stack([attention.output(trace) for attention in less])
+        found = model.rerun(run, position, attended)
+        assert_close(found[0], run.hidden)
+        for hidden, attention in zip(found, less, strict=True):
+            layers = list(model.layers)
+            layers[position] = replace(layer, attention=attention)
+            other = Transformer(
+                ABOUT, model._read, model.embedding, layers, model.final_norm, model.unembedding
+            )
+            assert_close(hidden, other.run("the cat sat").hidden, atol=1e-5, rtol=1e-5)
+        assert not torch.allclose(found[1], found[0], atol=1e-3)
 
 
 def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Checkpoint) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import huggingface_hub
 import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from attention.trained import hub, sources
 from attention.trained.models import Transformer
@@ -204,7 +205,7 @@ def test_a_name_is_fetched_once_and_only_what_is_read(
     assert standin.asked == ["config.json", "tokenizer.json", "model.safetensors"]
     assert sources.names()[-1] == "tiny-org/tiny-bert"
     about = sources.load("tiny-org/tiny-bert").about
-    assert (about.title, about.checkpoint) == ("tiny-bert", "tiny-org/tiny-bert")
+    assert (about.title, about.checkpoint) == ("tiny-org/tiny-bert", "tiny-org/tiny-bert")
 
 
 def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched(
@@ -279,6 +280,31 @@ def test_a_full_disk_is_told(
     (problem,) = sources.problems()
     assert "its files cannot be kept in " in problem
     assert problem.endswith("No space left on device")
+
+
+def test_a_network_that_goes_away_meanwhile_is_told(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get
+) -> None:
+    def gone(*_: object, **__: object) -> str:
+        raise LocalEntryNotFoundError("no file here") from ConnectionError("line\nis cut\x07")
+
+    standin.models = {"bert": checkpoint("bert").folder}
+    monkeypatch.setattr(hub, "hf_hub_download", gone)
+    assert own(monkeypatch, "bert") == ()
+    (problem,) = sources.problems()
+    assert problem.startswith("'bert' cannot be had: it could not be fetched from https://")
+    assert problem.endswith(": line is cut")
+
+
+def test_an_owner_who_wants_no_network_is_told_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert own(monkeypatch, "bert") == ()
+    assert sources.problems() == (
+        "'bert' cannot be had: HF_HUB_OFFLINE is set, and its files are not all in the cache",
+    )
+    assert not standin.asked
 
 
 def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
