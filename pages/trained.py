@@ -56,6 +56,8 @@ def at_a_glance(model: Model, result: Result) -> None:
         f"**Every head of {model.about.title}** on this sentence · a row for each layer · click one"
     )
     for index, glance in enumerate(results.glances()):
+        if index:
+            st.markdown("**Its decoder**, which looks at the sentence from the translation")
         row = glance.layers.index(result.trained.position) if is_here(glance, result) else None
         head_grid(
             glance.seen.dots,
@@ -110,22 +112,19 @@ def translation() -> None:
     found, aligned = made
     st.subheader("The translation")
     st.text(found.text)
-    left, right = st.columns([5, 6], gap="large")
-    with left:
-        names, columns = trained.translation_table(found)
-        st.html(tables.table(names, columns))
-        st.caption(
-            "Decoded from top to bottom, each piece the likeliest of the "
-            f"{found.candidates:,} that the model's shortlist has for this sentence: its own "
-            "engine has no beam and no temperature either."
-        )
-    with right:
-        sections.lines_and_weights(
-            aligned,
-            "alignment",
-            "What each piece of the translation draws from: head 0 of the last layer, which "
-            "training guided to align words. The figure of Bahdanau et al. 2015.",
-        )
+    names, columns = trained.translation_table(found)
+    st.html(tables.table(names, columns))
+    st.caption(
+        f"Decoded from top to bottom, each piece the likeliest of the {found.candidates:,} that the "
+        "model's shortlist has for this sentence: its own engine has no beam and no temperature "
+        "either. A dot is a space."
+    )
+    sections.lines_and_weights(
+        aligned,
+        "alignment",
+        "What each piece of the translation draws from: head 0 of the last layer, which training "
+        "guided to align words. The figure of Bahdanau et al. 2015.",
+    )
 
 
 def what_comes_next() -> None:
@@ -169,11 +168,11 @@ def of_token() -> None:
     place_of(session.place(), session.choose_place, key="place")
     token_sum(result, min(int(session.value_of("query")), len(result.tokens) - 1))
     st.subheader("What each head attends to")
-    seen = results.glances()
+    seen, model = results.glances(), session.load_model(result.settings.model)
     widgets.widget("sort", offered=("head", *seen[0].seen.measures))
     for glance in seen:
         names, columns, even = heads.measure_table(
-            glance.seen, session.value_of("sort"), glance.names
+            glance.seen, session.value_of("sort"), glance.names(model.title_of)
         )
         st.html(tables.table(names, columns, total=even))
     st.caption(
@@ -199,7 +198,7 @@ def token_sum(result: Result, query: int) -> None:
             [
                 Matrix("what is added", added.parts, names, lights="column", most=most),
                 "Σ =",
-                Matrix("the sum", added.output[None], ["the sum"], most=most),
+                Matrix("the sum", added.output[None], ["Σ"], most=most),
             ],
             key="added",
         )
@@ -207,8 +206,8 @@ def token_sum(result: Result, query: int) -> None:
         st.html(tables.table(names, columns, total=total))
     norm = "then goes on" if place.layer.norm_first else "then goes through the layer norm"
     st.caption(
-        f"Residual: the vector as it came into the layer. The sum {norm}. Along the sum: how far a "
-        "part reaches in its direction. The parts add up to it but for rounding: ‖Σ − the sum‖ = "
+        f"Residual: the vector as it came into the layer. The sum Σ {norm}. Along Σ: how far a "
+        "part reaches in its direction. The parts add up to it but for rounding, by "
         f"{added.residual:.1e}. The last colours stand for ±{most:.2g} and beyond."
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -148,10 +148,10 @@ class Glance:
     seen: Overview
     shape: tuple[int, ...]
 
-    @property
-    def names(self) -> list[str]:
-        """What each head is called."""
-        return [f"layer {layer} head {head}" for layer in self.layers for head in range(self.heads)]
+    def names(self, title_of: Callable[[int], str]) -> list[str]:
+        """What each head is called. title_of: what a layer is."""
+        titles = map(title_of, self.layers)
+        return [f"{title} head {head}" for title in titles for head in range(self.heads)]
 
     def place(self, index: int) -> tuple[int, int]:
         """The layer and the head that one of all heads is."""
@@ -233,7 +233,7 @@ def additions(place: Entering, query: int) -> Additions:
     residual = place.x[query]
     parts = torch.cat([residual[None], added.parts])
     joined = layer.run(place.x, layer.attended(place.x, place.memory)).joined[query]
-    return heads.summed("the sum", ["residual", *added.names], parts, joined)
+    return heads.summed("Σ", ["residual", *added.names], parts, joined)
 
 
 @torch.no_grad()

@@ -137,7 +137,7 @@ class Translator(Model):
     def title_of(self, layer: int) -> str:
         if layer < self._n_encoder:
             return f"encoder {layer}"
-        return f"decoder {layer - self._n_encoder}, over the source"
+        return f"decoder {layer - self._n_encoder}"
 
     def run(self, text: str) -> Run:
         """A sentence through all layers, and its translation through those of the decoder.
