@@ -145,9 +145,9 @@ def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Transla
     assert_close(translation.alignment, weights, atol=1e-5, rtol=1e-5)
     aligned = [translation.source.texts[at] for at in translation.alignment.argmax(-1).tolist()]
     pairs = dict(zip(translation.output.texts, aligned, strict=True))
-    assert pairs["▁carro"] == "▁car"
-    assert pairs["▁vermelho"] == "▁red"
-    assert pairs["▁azul"] == "▁blue"
+    assert pairs["·carro"] == "·car"
+    assert pairs["·vermelho"] == "·red"
+    assert pairs["·azul"] == "·blue"
 
 
 @pytest.mark.parametrize("position", LAYERS)
@@ -181,13 +181,13 @@ def test_a_run_counts_the_memory_it_keeps_once(english: Translator) -> None:
 
 def test_pieces_know_their_words_and_the_end_belongs_to_none(english: Translator) -> None:
     pieces = english.pieces("Sleeping cats, €5.")
-    assert "".join(pieces.texts) == "▁Sleeping▁cats,▁€5.</s>"
+    assert "".join(pieces.texts) == "·Sleeping·cats,·€5.</s>"
     assert pieces.special == [False] * (len(pieces.texts) - 1) + [True]
     words = ["", "", ""]
     for text, word in zip(pieces.texts[:-1], pieces.words[:-1], strict=True):
         assert word is not None
         words[word] += text
-    assert words == ["▁Sleeping", "▁cats,", "▁€5."]
+    assert words == ["·Sleeping", "·cats,", "·€5."]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "​"])
@@ -197,9 +197,11 @@ def test_no_words_no_translation(english: Translator, text: str) -> None:
             use(text)
 
 
-def test_half_a_character_is_refused_in_words(english: Translator) -> None:
-    with pytest.raises(ValueError, match="must be text that can be written"):
-        english.run("\ud800")
+def test_what_has_no_picture_is_shown_and_half_a_character_is_asked_about(
+    english: Translator,
+) -> None:
+    assert english.pieces("a\0b\ud800").texts == ("·a", "⟨00⟩", "b", "?", "</s>")
+    assert english.translate("Where?\ud800").text
 
 
 def test_what_does_not_fit_is_counted(english: Translator) -> None:
