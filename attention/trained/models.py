@@ -63,7 +63,10 @@ class Run:
     @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
-        return self.hidden.nbytes + sum(place.x.nbytes for place in self.entering)
+        inputs = [place.x for place in self.entering]
+        memories = {id(place.memory): place.memory for place in self.entering}
+        kept = [self.hidden, *inputs, *memories.values()]
+        return sum(tensor.nbytes for tensor in kept if tensor is not None)
 
 
 @dataclass(frozen=True)

