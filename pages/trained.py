@@ -115,9 +115,9 @@ def translation() -> None:
     names, columns = trained.translation_table(found)
     st.html(tables.table(names, columns))
     st.caption(
-        f"Decoded from top to bottom, each piece the likeliest of the {found.candidates:,} that the "
-        "model's shortlist has for this sentence: its own engine has no beam and no temperature "
-        "either. A dot is a space."
+        "Decoded from top to bottom, each piece the likeliest of the "
+        f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine has "
+        "no beam and no temperature either. A dot is a space."
     )
     sections.lines_and_weights(
         aligned,

@@ -28,13 +28,22 @@ def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
     neighbours("glove")
-    sources.fetch()
-    for name in sources.names()[1:]:
-        with contextlib.suppress(ValueError):
-            load_model(name)
-    for problem in sources.problems():
-        _report(problem)
+    load_models()
     serve()
+
+
+def load_models() -> None:
+    """Load all trained models, those first that the owner named; tell of what cannot be had.
+
+    What cannot be read is not offered; the app starts with the others.
+    """
+    sources.fetch(_report)
+    for name in sources.names()[1:]:
+        try:
+            load_model(name)
+        except ValueError as error:
+            sources.set_aside(name)
+            _report(f"the model {name!r} cannot be read: {error}")
 
 
 def _report(line: str) -> None:

@@ -184,7 +184,7 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
 
 
 _OWN = OwnModels()
-_unreadable: dict[str, str] = {}  # by the names of models whose files turned out not to be whole
+_SET_ASIDE: set[str] = set()
 
 
 def fetch(report: Report | None = None) -> None:
@@ -198,12 +198,12 @@ def fetch(report: Report | None = None) -> None:
 
 def problems() -> tuple[str, ...]:
     """A line for each model that the owner named and that could not be had."""
-    return (*_OWN.problems, *_unreadable.values())
+    return _OWN.problems
 
 
 def names() -> tuple[str, ...]:
     """What the menu of models offers, `NONE` first: no model, but parameters that can be set."""
-    return (NONE, *(name for name in _sources() if name not in _unreadable))
+    return (NONE, *(name for name in _sources() if name not in _SET_ASIDE))
 
 
 def about(name: str) -> About:
@@ -213,14 +213,13 @@ def about(name: str) -> About:
 
 
 def load(name: str) -> Model:
-    """The model of that name. Raises ValueError where there is none, or it cannot be read; then
-    the menu does not offer it any more."""
-    source = _source(name)
-    try:
-        return source.read()
-    except ValueError as error:
-        _unreadable[name] = f"{name!r} cannot be read: {error}"
-        raise
+    """The model of that name. Raises ValueError where there is none, or it cannot be read."""
+    return _source(name).read()
+
+
+def set_aside(name: str) -> None:
+    """Offer a model no more: its files turned out not to be whole."""
+    _SET_ASIDE.add(name)
 
 
 def _sources() -> dict[str, Packaged | Own]:

@@ -227,7 +227,7 @@ def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
 def test_layers_are_called_by_their_place_in_encoder_and_decoder(english: Translator) -> None:
     titles = [english.title_of(position) for position in LAYERS]
     assert titles[0] == "encoder 0"
-    assert titles[5:7] == ["encoder 5", "decoder 0, over the source"]
+    assert titles[5:7] == ["encoder 5", "decoder 0"]
 
 
 def test_visitors_learn_that_its_decoder_is_recurrent_and_its_origin_unnamed() -> None:
