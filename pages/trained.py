@@ -116,8 +116,8 @@ def translation() -> None:
     st.html(tables.table(names, columns))
     st.caption(
         "Decoded from top to bottom, each piece the likeliest of the "
-        f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine has "
-        "no beam and no temperature either. A dot is a space."
+        f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine "
+        "has no beam and no temperature either. A dot is a space."
     )
     sections.lines_and_weights(
         aligned,
