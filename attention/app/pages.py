@@ -119,6 +119,12 @@ PAGES = [
         beside=lambda values: ("model", "layer", "head", "join"),
     ),
     Page(
+        "own",
+        "Own weights",
+        "any weights from a file, made by any model, in the same pictures",
+        sentence=lambda values: False,
+    ),
+    Page(
         "cross",
         "Two sequences",
         "queries from one sentence, keys and values from another; batches with padding and valid "

@@ -22,6 +22,8 @@ from attention.app.session import (
     value_of,
     values_of,
 )
+from attention.core.functional import Trace
+from attention.display.showing import Weights, read_file, write_npz
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import Neighbours
 from attention.lessons import compare, cross, heads, trained
@@ -131,6 +133,21 @@ def translation() -> tuple[Translation, Result] | None:
     if not isinstance(model, Translator) or aligned is None:
         return None
     return _translation_of(model.about.name, plain(value_of("s"))), aligned
+
+
+def read_weights(file_id: str, content: bytes) -> Weights:
+    """The weights in a file that a visitor opened, read once. Raises ValueError where it cannot."""
+    kept: tuple[str, Weights] | None = st.session_state.get("own_weights")
+    if kept is None or kept[0] != file_id:
+        kept = st.session_state["own_weights"] = file_id, read_file(content)
+    return kept[1]
+
+
+def example_weights() -> bytes:
+    """A file of weights to start from: those of a layer of several heads."""
+    result = result_of(Settings(variant="multihead"))
+    assert isinstance(result.layer_trace, Trace)
+    return write_npz(result.layer_trace.weights[None], result.tokens)
 
 
 def next_pieces() -> Next | None:

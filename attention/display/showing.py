@@ -6,6 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -17,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
-from attention.core.functional import WeightsAlone
+from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
 
 MAX_BYTES = 16 << 20  # of a file
@@ -27,6 +28,20 @@ MAX_TOKEN_LENGTH = 200
 TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 PARTS = ("weights", "tokens", "keys")
 GAP = 1  # cells between two heads
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights from a file. numbers (layers, heads, queries, keys); tokens: one for each query;
+    keys: one for each key, None where they are those of the queries."""
+
+    numbers: Tensor
+    tokens: list[str]
+    keys: list[str] | None
+
+    def trace(self, layer: int, head: int) -> Trace:
+        """One head."""
+        return WeightsAlone(self.numbers[layer, head])
 
 
 def show(
@@ -84,8 +99,8 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
     return weights
 
 
-def read_file(content: bytes) -> tuple[Tensor, list[str], list[str] | None]:
-    """The weights, their tokens and those of the keys, if they are others, of a small file.
+def read_file(content: bytes) -> Weights:
+    """What a small file holds.
 
     content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
     latter two as JSON texts; or of a .safetensors with the tensor `weights` and the others in its
@@ -98,7 +113,14 @@ def read_file(content: bytes) -> tuple[Tensor, list[str], list[str] | None]:
         raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
     tokens = _read_tokens("tokens", parts["tokens"])
     keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-    return check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys
+    return Weights(check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys)
+
+
+def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
+    """A file that `read_file` reads as these weights."""
+    file = BytesIO()
+    numpy.savez_compressed(file, weights=weights.numpy(), tokens=json.dumps(list(tokens)))
+    return file.getvalue()
 
 
 def _read_npz(content: bytes) -> dict[str, Any]:

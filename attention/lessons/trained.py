@@ -170,6 +170,13 @@ def glances(run: Run) -> list[Glance]:
     return [_glance(run, layers) for layers in kinds.values()]
 
 
+def glance_of(weights: Tensor) -> Glance:
+    """Weights (layers, heads, queries, keys) without a model at a glance."""
+    layers, n_heads, *shape = weights.shape
+    seen = heads.overview(WeightsAlone(weights.flatten(0, 1)))
+    return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
+
+
 @torch.no_grad()
 def _glance(run: Run, layers: Sequence[int]) -> Glance:
     made = []
