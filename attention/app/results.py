@@ -32,7 +32,7 @@ from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.lessons.trained import Glance, Next, SamplingSettings
 from attention.pipeline import NoWords, Result, Settings, compute
-from attention.trained.models import Run, Transformer
+from attention.trained.models import Pieces, Run, Transformer
 from attention.trained.sources import NONE
 from attention.trained.translator import Translation, Translator
 
@@ -159,6 +159,11 @@ def next_pieces() -> Next | None:
     return trained.next_pieces(model, run, values_of(SamplingSettings))
 
 
+def pieces_of(text: str) -> Pieces:
+    """A text in the pieces of the chosen model."""
+    return load_model(value_of("model")).pieces(plain(text))
+
+
 def longer_sentence(pieces: int, likeliest: bool) -> str:
     """The sentence with so many pieces more."""
     model = load_model(value_of("model"))
@@ -172,7 +177,7 @@ def sentence_with(piece: int) -> str | None:
     model = load_model(value_of("model"))
     assert isinstance(model, Transformer)
     text = plain(value_of("s"))
-    added = model.text_of([piece], model.pieces(text).ids.tolist())
+    added = model.text_of([piece], pieces_of(text).ids.tolist())
     return None if added is None else text + added
 
 

@@ -212,6 +212,15 @@ def shown(result: Result, words: bool) -> Weights:
     return Weights(tokens, keys, WeightsAlone(weights))
 
 
+def piece_at(result: Result, query: int, words: bool) -> int:
+    """The position of the chosen piece, or of the first one of the chosen word; the last if there
+    is no such one."""
+    if words:
+        belongs = slots(result.groups or ())
+        return belongs.index(min(query, belongs[-1]))
+    return min(query, len(result.tokens) - 1)
+
+
 def slots(groups: Sequence[int | None]) -> list[int]:
     """For each piece the position of its word; a special token is a word of its own."""
     found: list[int] = []
