@@ -98,22 +98,24 @@ def next_pieces(model: Transformer, run: Run, settings: SamplingSettings) -> Nex
 def go_on(
     model: Transformer, text: str, pieces: int, settings: SamplingSettings, likeliest: bool
 ) -> str:
-    """The text with so many pieces more, each the likeliest or drawn, as far as there is room."""
-    for _ in range(pieces):
-        run = model.run(text)
-        if len(run.pieces.ids) >= model.limit:
-            break
-        shares = next_pieces(model, run, settings).narrowing.probabilities
-        chosen = (
-            greedy(shares)
-            if likeliest
-            else sample(shares, settings.sample_seed, len(run.pieces.ids))
+    """The text with so many pieces more, each the likeliest or drawn, as far as there is room.
+
+    Pieces at the end that are only parts of a character are left out: no text says them.
+    """
+    given: list[int] = model.pieces(text).ids.tolist()
+    added: list[int] = []
+    for _ in range(min(pieces, model.limit - len(given))):
+        ids = [*given, *added]
+        longer = replace(
+            before, ids=torch.tensor(ids), texts=("",) * len(ids), words=(0,) * len(ids)
         )
-        added = model.text_of([chosen], run.pieces.ids.tolist())
-        if not added:
-            break
-        text += added
-    return text
+        run = model.run_pieces(longer)
+        shares = next_pieces(model, run, settings).narrowing.probabilities
+        chosen = greedy(shares) if likeliest else sample(shares, settings.sample_seed, len(ids))
+        added.append(chosen)
+    while added and model.text_of(added, given) is None:
+        added.pop()
+    return text + (model.text_of(added, given) or "")
 
 
 def translation_table(
