@@ -18,7 +18,7 @@ from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
 from attention.pipeline import Result
-from attention.trained.models import Entering, Model, Run, Transformer
+from attention.trained.models import Entering, Model, Pieces, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
 
@@ -106,10 +106,7 @@ def go_on(
     added: list[int] = []
     for _ in range(min(pieces, model.limit - len(given))):
         ids = [*given, *added]
-        longer = replace(
-            before, ids=torch.tensor(ids), texts=("",) * len(ids), words=(0,) * len(ids)
-        )
-        run = model.run_pieces(longer)
+        run = model.run_pieces(Pieces(torch.tensor(ids), model.shown(ids), (0,) * len(ids)))
         shares = next_pieces(model, run, settings).narrowing.probabilities
         chosen = greedy(shares) if likeliest else sample(shares, settings.sample_seed, len(ids))
         added.append(chosen)
