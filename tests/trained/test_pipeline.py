@@ -1,0 +1,326 @@
+"""The way of a sentence into a layer of a trained model, from settings to what pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+from torchtext.vocab import Vectors
+
+from attention.core.functional import LongTrace, Trace
+from attention.core.positions import alibi, rotary, sinusoidal
+from attention.pipeline import NoWords, Result, Settings, compute, computing
+from attention.trained import sources
+from attention.trained.models import Entering, Run
+from tests.hostile import HOSTILE
+from tests.trained.making import POSITIONS, Checkpoint
+from tests.trained.packaged import each_packaged, packaged, run_model
+
+SENTENCE = "she unhappily sat by the river bank"
+SHORT = [sentence for sentence in HOSTILE if len(sentence) < 1000]
+WITHOUT_WORDS = ("", "   ", "\x00", " \x01\x7f", "\u202e", "\u3000", "\ufeff", "\u200b\u200d")
+HEADS_ARE_WRITTEN = "Heads are written as numbers with commas between, as in 0,2,3, got "
+
+
+def no_vectors(name: str) -> Vectors:
+    pytest.fail(f"asked for the vectors {name}")
+
+
+def computed(
+    name: str, run: Callable[[str, str], Run] = run_model, **settings: Any
+) -> tuple[Result, Entering]:
+    """What a layer of a model comes to, and what enters it."""
+    values = Settings(**{"s": SENTENCE} | settings, model=name)
+    result = compute(values, no_vectors, run_model=run)
+    assert result.trained is not None
+    return result, run(name, values.s).entering[result.trained.position]
+
+
+@pytest.fixture
+def gpt(checkpoint: Callable[[str], Checkpoint], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a tiny model that goes on writing: causal, its norms before its attention."""
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, str(checkpoint("gpt2").folder))
+    sources.fetch()
+    return sources.names()[-1]
+
+
+# What enters, and what comes of it
+
+
+@each_packaged
+def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own(
+    name: str,
+) -> None:
+    for position, layer in enumerate(packaged(name).layers):
+        result, place = computed(name, layer=position)
+        trained = result.trained
+        assert trained is not None
+        assert (trained.layer, trained.position, trained.cut) == (layer, position, ())
+        assert trained.of == len(packaged(name).layers)
+        assert torch.equal(result.x, layer.attention_input(place.x))
+        assert result.vectors is result.x
+        assert (result.tokens, result.groups) == (place.pieces.texts, place.pieces.words)
+        assert result.known == (True,) * len(result.tokens)
+        assert (result.notes, result.changes, result.words, result.encoding) == ([], [], None, None)
+        assert (result.memory is None) == (not layer.crosses)
+        if result.memory is not None:
+            assert result.memory.x is place.memory
+            assert place.memory_pieces is not None
+            assert result.key_tokens == place.memory_pieces.texts
+        assert_close(vars(result.layer_trace), vars(layer.trace(place.x, place.memory)))
+        sums = result.layer_trace.weights.sum(-1)
+        assert_close(sums, torch.ones(layer.attention.heads, len(result.tokens)))
+
+
+def test_in_a_layer_that_norms_first_the_normed_input_is_shown(gpt: str) -> None:
+    for position in range(2):
+        result, place = computed(gpt, layer=position)
+        assert torch.equal(result.x, place.layer.attention_norm(place.x))
+        assert not torch.equal(result.x, place.x)
+        assert_close(vars(result.layer_trace), vars(place.layer.trace(place.x)))
+
+
+def test_the_model_is_asked_for_by_its_name_and_gets_the_plain_sentence() -> None:
+    asked = []
+
+    def run(name: str, text: str) -> Run:
+        asked.append((name, text))
+        return run_model(name, text)
+
+    compute(Settings("a\x00cat\u202e\u2019s", model="minilm"), no_vectors, run_model=run)
+    assert asked == [("minilm", "a cat's")]
+
+
+@each_packaged
+@pytest.mark.parametrize("sentence", WITHOUT_WORDS, ids=ascii)
+def test_a_sentence_without_words_is_refused_as_on_any_page(name: str, sentence: str) -> None:
+    packaged(name)
+    with pytest.raises(NoWords, match="the sentence has no words yet"):
+        compute(Settings(sentence, model=name), no_vectors, run_model=run_model)
+
+
+@pytest.mark.parametrize("sentence", ["", "   ", "\x00"], ids=ascii)
+def test_nor_are_there_words_for_a_model_that_takes_any_text(gpt: str, sentence: str) -> None:
+    with pytest.raises(NoWords):
+        compute(Settings(sentence, model=gpt), no_vectors, run_model=run_model)
+
+
+@each_packaged
+def test_hostile_sentences_have_finite_numbers_and_a_name_for_every_piece(name: str) -> None:
+    for sentence in SHORT:
+        try:
+            result, _ = computed(name, s=sentence, layer=63)
+        except NoWords:
+            continue
+        assert len(result.tokens) == len(result.layer_trace.output[0])
+        assert all(token.isprintable() for token in (*result.tokens, *result.key_tokens))
+        assert result.layer_trace.output.isfinite().all()
+
+
+def test_of_600_words_512_pieces_are_shown_and_the_others_counted() -> None:
+    result, _ = computed("minilm", s="cat " * 600)
+    assert (len(result.tokens), result.left_out) == (512, 600 + 2 - 512)
+    assert isinstance(result.layer_trace, LongTrace), "12 heads of 512² are too many to keep"
+    assert result.trace.weights.shape == (512, 512)
+
+
+def test_what_does_not_fit_a_small_model_is_left_out(gpt: str) -> None:
+    result, place = computed(gpt, s="the cat" + " the cat" * 2 * POSITIONS)
+    assert len(result.tokens) == POSITIONS
+    assert result.left_out == place.pieces.left_out > 0
+
+
+# Special tokens
+
+
+@each_packaged
+def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion(
+    name: str,
+) -> None:
+    for position in range(len(packaged(name).layers)):
+        aside, place = computed(name, layer=position, special="set aside")
+        whole, _ = computed(name, layer=position)
+        rows = ~torch.tensor(place.pieces.special)
+        columns = ~torch.tensor((place.memory_pieces or place.pieces).special)
+        assert not aside.special.count(True)
+        assert whole.special.count(True) == int((~columns).sum()) > 0
+        assert aside.tokens == tuple(
+            token for token, kept in zip(whole.tokens, rows.tolist(), strict=True) if kept
+        )
+        left = whole.layer_trace.weights[:, rows][..., columns]
+        assert_close(aside.layer_trace.weights * left.sum(-1, keepdim=True), left)
+        assert_close(aside.layer_trace.weights.sum(-1), torch.ones(left.shape[:2]))
+        assert_close(aside.x, whole.x[rows])
+        assert aside.changes == ["special tokens: set aside"]
+
+
+# Heads cut out
+
+
+@each_packaged
+@pytest.mark.parametrize("cut", ["0,3", " 3 0,,0 77"])
+def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str, cut: str) -> None:
+    for position in range(len(packaged(name).layers)):
+        changed, _ = computed(name, layer=position, cut=cut)
+        whole, _ = computed(name, layer=position)
+        parts = whole.layer.head_outputs(whole.layer_trace)
+        left = changed.layer.head_outputs(changed.layer_trace)
+        assert_close(vars(changed.layer_trace), vars(whole.layer_trace))
+        assert not left[[0, 3]].any()
+        others = [head for head in range(len(parts)) if head not in (0, 3)]
+        assert_close(left[others], parts[others])
+        expected = whole.layer.output(whole.layer_trace) - parts[0] - parts[3]
+        assert_close(changed.layer.output(changed.layer_trace), expected, atol=1e-4, rtol=1e-4)
+        assert changed.trained is not None
+        assert changed.trained.cut == (0, 3)
+        assert (changed.changes, changed.notes) == (["heads cut out: 0, 3"], [])
+
+
+def test_cutting_leaves_the_model_itself_as_it_was_read() -> None:
+    attention = packaged("minilm").layers[0].attention
+    before = attention.W_o.clone()
+    computed("minilm", cut="0,1,2,3,4,5,6,7,8,9,10,11")
+    assert torch.equal(attention.W_o, before)
+    assert packaged("minilm").layers[0].attention is attention
+
+
+@pytest.mark.parametrize("cut", ["a", "0,x", "-1", "1.5", "²", "0;1", "<b>"])
+def test_heads_that_cannot_be_read_become_a_note_and_none_is_cut_out(cut: str) -> None:
+    result, place = computed("minilm", cut=cut)
+    (note,) = result.notes
+    assert note.startswith(HEADS_ARE_WRITTEN)
+    assert note.endswith("; no head is cut out.")
+    assert result.layer is place.layer.attention
+    assert result.changes == []
+
+
+@each_packaged
+def test_beyond_the_last_layer_the_last_is_shown_and_a_note_says_so(name: str) -> None:
+    count = len(packaged(name).layers)
+    result, _ = computed(name, layer=63)
+    last, _ = computed(name, layer=count - 1)
+    assert result.notes == [f"There is no layer 63 of {count}; showing the last."]
+    assert result.trained is not None
+    assert result.trained.position == count - 1
+    assert_close(vars(result.layer_trace), vars(last.layer_trace))
+
+
+def test_beyond_the_last_head_the_last_is_shown_and_a_note_says_so() -> None:
+    result, _ = computed("minilm", head=49)
+    assert result.notes == ["There is no head 49 of 12; showing the last, 11."]
+    assert torch.equal(result.trace.weights, result.layer_trace.weights[11])
+
+
+# Masks
+
+
+def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_removed(
+    gpt: str,
+) -> None:
+    kept, place = computed(gpt)
+    ahead = torch.ones(len(kept.tokens), len(kept.tokens)).triu(1) > 0
+    assert list(kept.masks) == ["causal"]
+    assert torch.equal(kept.layer_trace.weights == 0, ahead.expand(3, -1, -1))
+    assert kept.changes == []
+
+    removed, _ = computed(gpt, trained_mask="removed")
+    assert (removed.masks, removed.layer_trace.mask) == ({}, None)
+    assert_close(removed.layer_trace.weights, kept.layer_trace.scaled.softmax(-1))
+    assert removed.changes == ["the model's own mask: removed"]
+    assert torch.equal(removed.x, kept.x), "what enters the layer is as it was trained"
+
+    again, _ = computed(gpt, trained_mask="removed", mask=("causal",))
+    assert_close(vars(again.layer_trace), vars(place.layer.trace(place.x)))
+    assert list(computed(gpt, mask=("causal", "length"))[0].masks) == ["causal", "length"]
+    assert list(computed(gpt, mask=("length",))[0].masks) == ["causal", "length"]
+
+
+def test_a_model_without_a_mask_has_none_to_remove() -> None:
+    result, _ = computed("minilm", trained_mask="removed")
+    assert (result.masks, result.changes) == ({}, [])
+
+
+# What is changed
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        ({}, []),
+        ({"head": 5, "layer": 1, "join": "words", "seed": 3, "factor": 2.0}, []),
+        ({"scale": "none"}, ["scale: none"]),
+        ({"scale": "factor", "factor": 0.35}, ["scale: 0.35"]),
+        ({"mask": ("causal", "window")}, ["masks: causal, window"]),
+        ({"positions": "rotary"}, ["positions: rotary"]),
+        ({"cut": "77"}, []),
+        (
+            {"cut": "7,2", "special": "set aside", "positions": "alibi"},
+            ["positions: alibi", "special tokens: set aside", "heads cut out: 2, 7"],
+        ),
+    ],
+)
+def test_a_result_says_what_is_not_as_it_was_trained(
+    settings: dict[str, Any], changes: list[str]
+) -> None:
+    assert computed("minilm", **settings)[0].changes == changes
+
+
+def test_without_a_model_there_is_nothing_that_it_was_trained_with() -> None:
+    settings = Settings(vectors="random", scale="none", mask=("causal",))
+    assert compute(settings, no_vectors).changes == []
+
+
+@each_packaged
+@pytest.mark.parametrize("layer", [1, 63])
+def test_scale_masks_and_positions_change_a_layer_where_they_belong(name: str, layer: int) -> None:
+    plain, place = computed(name, layer=layer)
+    attention = place.layer.attention
+    heads, n_queries, n_keys = plain.layer_trace.weights.shape
+    factor, _ = computed(name, layer=layer, scale="factor", factor=0.35)
+    assert_close(factor.layer_trace.scaled, plain.layer_trace.scores * 0.35)
+    masked, _ = computed(name, layer=layer, mask=("length",), valid_len=2)
+    assert torch.equal(
+        masked.layer_trace.weights > 0, (torch.arange(n_keys) < 2).expand(heads, n_queries, n_keys)
+    )
+    added, _ = computed(name, layer=layer, positions="sinusoidal")
+    assert added.encoding is not None
+    assert_close(added.x, plain.x + sinusoidal(*plain.x.shape))
+    assert torch.equal(added.vectors, plain.x)
+    memory = added.memory or added
+    assert_close(added.layer_trace.keys, attention.project(memory.x, "keys"))
+    rotated, _ = computed(name, layer=layer, positions="rotary")
+    assert torch.equal(rotated.x, plain.x)
+    assert_close(rotated.layer_trace.queries, rotary(plain.layer_trace.queries))
+    assert_close(rotated.layer_trace.keys, rotary(plain.layer_trace.keys))
+    slopes, _ = computed(name, layer=layer, positions="alibi")
+    expected = plain.layer_trace.scaled + alibi(heads, n_queries, n_keys)
+    assert_close(slopes.layer_trace.scaled, expected)
+
+
+# Long sentences
+
+
+@each_packaged
+@pytest.mark.parametrize("settings", [{}, {"positions": "alibi", "mask": ("causal",), "cut": "1"}])
+def test_a_long_run_gives_what_a_whole_one_keeps(
+    monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any]
+) -> None:
+    for layer in (1, len(packaged(name).layers) - 1):
+        whole, _ = computed(name, layer=layer, head=2, **settings)
+        assert isinstance(whole.layer_trace, Trace)
+        heads, _, n_keys = whole.layer_trace.weights.shape
+        with monkeypatch.context() as patch:
+            patch.setattr(computing, "MAX_KEPT", 0)
+            patch.setattr(computing, "MAX_AT_ONCE", 3 * heads * n_keys)
+            long, _ = computed(name, layer=layer, head=2, **settings)
+        assert isinstance(long.layer_trace, LongTrace)
+        assert_close(vars(long.trace), vars(whole.trace))
+        assert_close(long.layer_trace.output, whole.layer_trace.output)
+        assert_close(long.layer_trace.weights_beside(3), whole.layer_trace.weights)
+        assert_close(long.weights_for(1)[:, 0], whole.weights_for(1)[:, 1])
+        added = [one.layer.output(one.layer_trace) for one in (long, whole)]
+        assert_close(*added)
