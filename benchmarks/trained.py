@@ -3,7 +3,7 @@
 `model.run` and transformers get the same sentence, on one thread; transformers is told to keep its
 weights ("eager", `output_attentions`), which it then gives for all layers, as we do by a trace of
 each. In the browser a sentence is typed that the server has not seen yet, which it runs through the
-model; bertviz's model view of the same is 216 MB, and painted after 17 s. Last, a setting is changed
+model; bertviz's model view of the same is 216 MB, painted after 17 s. Last, a setting is changed
 with the model in use, against the same change without one, in turns.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import cycle
 
 import torch
 from playwright import sync_api as playwright
@@ -24,7 +23,6 @@ from attention.trained.models import Model
 from benchmarks.browser import (
     APP,
     FULL,
-    PAINT_MS,
     QUICK,
     TEXT,
     VIEWPORT,

@@ -20,7 +20,7 @@ from torch import Tensor
 from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
 
-MAX_BYTES = 16 << 20  # of a file
+MAX_BYTES = 8 << 20  # of a file
 MAX_TOKENS = 512
 MAX_HEADS = 1024  # in all layers
 MAX_TOKEN_LENGTH = 200
@@ -126,7 +126,7 @@ def _read_npz(content: bytes) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > 4 * MAX_BYTES:
+        if unpacked > 2 * MAX_BYTES:
             raise ValueError(f"it would take {unpacked >> 20} MB unpacked")
         with numpy.load(BytesIO(content), allow_pickle=False) as arrays:
             found = {name: numpy.asarray(arrays[name]) for name in PARTS if name in arrays}
