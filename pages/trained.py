@@ -150,13 +150,19 @@ def what_comes_next() -> None:
 
 def go_on(pieces: int, likeliest: bool) -> None:
     """Let the sentence grow by some pieces, within a callback."""
-    session.choose_sentence(results.longer_sentence(pieces, likeliest))
+    take(results.longer_sentence(pieces, likeliest))
 
 
 def add(ids: Sequence[int], index: int) -> None:
     """Let the sentence grow by one of the likeliest pieces, within a callback."""
     if longer := results.sentence_with(ids[index]):
-        session.choose_sentence(longer)
+        take(longer)
+
+
+def take(sentence: str) -> None:
+    """Go on with a longer sentence, its last piece chosen, within a callback."""
+    session.choose_sentence(sentence)
+    session.choose_query(len(results.pieces_of(sentence).ids) - 1)
 
 
 @st.fragment
@@ -166,7 +172,8 @@ def of_token() -> None:
     if result is None:
         return
     place_of(session.place(), session.choose_place, key="place")
-    token_sum(result, min(int(session.value_of("query")), len(result.tokens) - 1))
+    words = session.value_of("join") == "words"
+    token_sum(result, trained.piece_at(result, session.value_of("query"), words))
     st.subheader("What each head attends to")
     seen, model = results.glances(), session.load_model(result.settings.model)
     widgets.widget("sort", offered=("head", *seen[0].seen.measures))

@@ -42,13 +42,16 @@ def note_problems(result: Result) -> None:
 
 
 def note_problems_of_both(results: Sequence[Result]) -> None:
-    """Words without a vector in A or B, and all else that could not be used as it was set."""
+    """Words without a vector in A or B, all else that could not be used as it was set, and what
+    is not as it was trained."""
     note_unknown_words(token for result in results for token in result.unknown)
     for side, result in zip("AB", results, strict=True):
         for words in result.notes:
             note(f"{side}: {words}")
         if result.left_out:
             note(f"{side}: the last {result.left_out} tokens did not fit and are left out.")
+        if result.changes:
+            note(f"{side}: {_changed(result)}")
 
 
 def note_head(result: Result) -> None:
@@ -75,7 +78,12 @@ def note_trained(result: Result) -> None:
         + ("" if result.changes else " Scale, mask and heads are those it was trained with.")
     )
     if result.changes:
-        note(f"Changed from what {about.title} was trained with: {'; '.join(result.changes)}.")
+        note(_changed(result))
+
+
+def _changed(result: Result) -> str:
+    title = sources.about(result.settings.model).title
+    return f"Changed from what {title} was trained with: {'; '.join(result.changes)}."
 
 
 def note_masks(result: Result, query: int, side: str = "") -> None:
@@ -160,12 +168,13 @@ def downloads(result: Result, query: int) -> None:
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
-    files = (
+    files = [
         ("Weights, CSV", "weights.csv", weights),
         ("Table, CSV", "table.csv", table),
         ("Figures, one HTML file", "figures.html", pictures),
-        ("PyTorch script", "attention_here.py", lambda: pytorch_script(again())),
-    )
+    ]
+    if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
+        files.append(("PyTorch script", "attention_here.py", lambda: pytorch_script(again())))
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     if not offered.open:
         return

@@ -21,7 +21,8 @@ from attention.pipeline import Settings
 Values = Callable[[str], Any]
 SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
-BESIDE = tuple(name for name in SHARED if name != "s")
+WITH_WORDS = tuple(name for name in SHARED if name != "s")
+BESIDE = tuple(name for name in WITH_WORDS if name != "join")
 WITHOUT_MODELS = tuple(name for name in BESIDE if name not in OF_MODELS)
 
 
@@ -85,7 +86,7 @@ PAGES = [
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term",
         models="offered",
-        beside=lambda values: BESIDE,
+        beside=lambda values: WITH_WORDS,
     ),
     Page(
         "steps",
@@ -117,6 +118,12 @@ PAGES = [
         settings=(SamplingSettings,),
         models="needed",
         beside=lambda values: ("model", "layer", "head", "join"),
+    ),
+    Page(
+        "own",
+        "Own weights",
+        "any weights from a file, made by any model, in the same pictures",
+        sentence=lambda values: False,
     ),
     Page(
         "cross",

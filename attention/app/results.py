@@ -22,6 +22,8 @@ from attention.app.session import (
     value_of,
     values_of,
 )
+from attention.core.functional import Trace
+from attention.display.showing import Weights, read_file, write_npz
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import Neighbours
 from attention.lessons import compare, cross, heads, trained
@@ -30,7 +32,7 @@ from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.lessons.trained import Glance, Next, SamplingSettings
 from attention.pipeline import NoWords, Result, Settings, compute
-from attention.trained.models import Run, Transformer
+from attention.trained.models import Pieces, Run, Transformer
 from attention.trained.sources import NONE
 from attention.trained.translator import Translation, Translator
 
@@ -108,7 +110,7 @@ def glances() -> list[Glance]:
     return _glances_of(value_of("model"), plain(value_of("s")))
 
 
-@cached(LRUCache(32), lock=Lock())
+@cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
 def _glances_of(name: str, text: str) -> list[Glance]:
     return trained.glances(run_model(name, text))
 
@@ -133,6 +135,21 @@ def translation() -> tuple[Translation, Result] | None:
     return _translation_of(model.about.name, plain(value_of("s"))), aligned
 
 
+def read_weights(file_id: str, content: bytes) -> Weights:
+    """The weights in a file that a visitor opened, read once. Raises ValueError where it cannot."""
+    kept: tuple[str, Weights] | None = st.session_state.get("own_weights")
+    if kept is None or kept[0] != file_id:
+        kept = st.session_state["own_weights"] = file_id, read_file(content)
+    return kept[1]
+
+
+def example_weights() -> bytes:
+    """A file of weights to start from: those of a layer of several heads."""
+    result = result_of(Settings(variant="multihead"))
+    assert isinstance(result.layer_trace, Trace)
+    return write_npz(result.layer_trace.weights[None], result.tokens)
+
+
 def next_pieces() -> Next | None:
     """Which piece would come next; None where the model was not trained to go on."""
     model = load_model(value_of("model"))
@@ -140,6 +157,11 @@ def next_pieces() -> Next | None:
         return None
     run = run_model(model.about.name, plain(value_of("s")))
     return trained.next_pieces(model, run, values_of(SamplingSettings))
+
+
+def pieces_of(text: str) -> Pieces:
+    """A text in the pieces of the chosen model."""
+    return load_model(value_of("model")).pieces(plain(text))
 
 
 def longer_sentence(pieces: int, likeliest: bool) -> str:
@@ -155,7 +177,7 @@ def sentence_with(piece: int) -> str | None:
     model = load_model(value_of("model"))
     assert isinstance(model, Transformer)
     text = plain(value_of("s"))
-    added = model.text_of([piece], model.pieces(text).ids.tolist())
+    added = model.text_of([piece], pieces_of(text).ids.tolist())
     return None if added is None else text + added
 
 

@@ -33,10 +33,7 @@ def warm_up() -> None:
 
 
 def load_models() -> None:
-    """Load all trained models, those first that the owner named; tell of what cannot be had.
-
-    What cannot be read is not offered; the app starts with the others.
-    """
+    """Load all trained models; what cannot be had or read is told of, and not offered."""
     sources.fetch(_report)
     for name in sources.names()[1:]:
         try:

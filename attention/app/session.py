@@ -151,6 +151,11 @@ def choose_sentence(text: str) -> None:
         choose("s", text)
 
 
+def choose_query(query: int) -> None:
+    """Choose a token from code, within a callback."""
+    st.session_state["query"] = query
+
+
 PLACE = ("query", "stage")
 
 

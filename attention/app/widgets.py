@@ -15,12 +15,11 @@ import streamlit as st
 from attention.app.links import every_setting
 from attention.app.notes import count_of
 from attention.app.pages import Page
-from attention.app.results import sequence_tokens
+from attention.app.results import pieces_of, sequence_tokens
 from attention.app.session import (
     applies,
     choose,
     in_use,
-    load_model,
     own_settings,
     two_sequences,
     value_of,
@@ -30,7 +29,7 @@ from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import divisors, with_divisors
 from attention.core.variants import VARIANTS
-from attention.inputs.text import plain, tokenize
+from attention.inputs.text import tokenize
 from attention.lessons.compare import OF_BOTH, OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -72,9 +71,9 @@ def widget(
             return st.segmented_control(
                 options=choices, default=list(default), selection_mode="multi", **shared
             )
-        if st.session_state.get(name, default) not in choices:
-            st.session_state[name] = default if default in choices else choices[0]
         first = default if default in choices else choices[0]
+        if st.session_state.get(name, first) not in choices:
+            st.session_state[name] = first
         return st.segmented_control(options=choices, default=first, required=True, **shared)
     if isinstance(default, str):
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
@@ -125,7 +124,7 @@ def _count() -> str:
     """How many tokens, or pieces of the chosen model, the sentence has."""
     if value_of("model") == NONE:
         return count_of(tokenize(value_of("s")))
-    pieces = load_model(value_of("model")).pieces(plain(value_of("s")))
+    pieces = pieces_of(value_of("s"))
     words = count_of(pieces.texts, "piece")
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -16,16 +17,30 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
-from attention.core.functional import WeightsAlone
+from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
 
-MAX_BYTES = 16 << 20  # of a file
+MAX_BYTES = 8 << 20  # of a file
 MAX_TOKENS = 512
 MAX_HEADS = 1024  # in all layers
 MAX_TOKEN_LENGTH = 200
 TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 PARTS = ("weights", "tokens", "keys")
 GAP = 1  # cells between two heads
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights from a file. numbers (layers, heads, queries, keys); tokens: one for each query;
+    keys: one for each key, None where they are those of the queries."""
+
+    numbers: Tensor
+    tokens: list[str]
+    keys: list[str] | None
+
+    def trace(self, layer: int, head: int) -> Trace:
+        """One head."""
+        return WeightsAlone(self.numbers[layer, head])
 
 
 def show(
@@ -83,8 +98,8 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
     return weights
 
 
-def read_file(content: bytes) -> tuple[Tensor, list[str], list[str] | None]:
-    """The weights, their tokens and those of the keys, if they are others, of a small file.
+def read_file(content: bytes) -> Weights:
+    """What a small file holds.
 
     content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
     latter two as JSON texts; or of a .safetensors with the tensor `weights` and the others in its
@@ -97,14 +112,21 @@ def read_file(content: bytes) -> tuple[Tensor, list[str], list[str] | None]:
         raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
     tokens = _read_tokens("tokens", parts["tokens"])
     keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-    return check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys
+    return Weights(check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys)
+
+
+def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
+    """A file that `read_file` reads as these weights."""
+    file = BytesIO()
+    numpy.savez_compressed(file, weights=weights.numpy(), tokens=json.dumps(list(tokens)))
+    return file.getvalue()
 
 
 def _read_npz(content: bytes) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > 4 * MAX_BYTES:
+        if unpacked > 2 * MAX_BYTES:
             raise ValueError(f"it would take {unpacked >> 20} MB unpacked")
         with numpy.load(BytesIO(content), allow_pickle=False) as arrays:
             found = {name: numpy.asarray(arrays[name]) for name in PARTS if name in arrays}

@@ -27,7 +27,7 @@ from attention.display.tables import number
 from attention.inputs.text import MAX_TOKENS
 
 OTHER = "b_"
-OF_BOTH = ("s", "model", "layer")
+OF_BOTH = ("s", "model", "layer", "join")
 OTHER_DEFAULTS: dict[str, Value] = {"scale": "none"}
 SWEEPS = ("scale", "temperature", "window")
 MIN_TEMPERATURE, MAX_TEMPERATURE, MAX_SCALE = 0.05, 20.0, 10.0

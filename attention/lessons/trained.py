@@ -18,7 +18,7 @@ from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
 from attention.pipeline import Result
-from attention.trained.models import Entering, Model, Run, Transformer
+from attention.trained.models import Entering, Model, Pieces, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
 
@@ -98,22 +98,21 @@ def next_pieces(model: Transformer, run: Run, settings: SamplingSettings) -> Nex
 def go_on(
     model: Transformer, text: str, pieces: int, settings: SamplingSettings, likeliest: bool
 ) -> str:
-    """The text with so many pieces more, each the likeliest or drawn, as far as there is room."""
-    for _ in range(pieces):
-        run = model.run(text)
-        if len(run.pieces.ids) >= model.limit:
-            break
+    """The text with so many pieces more, each the likeliest or drawn, as far as there is room.
+
+    Pieces at the end that are only parts of a character are left out: no text says them.
+    """
+    given: list[int] = model.pieces(text).ids.tolist()
+    added: list[int] = []
+    for _ in range(min(pieces, model.limit - len(given))):
+        ids = [*given, *added]
+        run = model.run_pieces(Pieces(torch.tensor(ids), model.shown(ids), (0,) * len(ids)))
         shares = next_pieces(model, run, settings).narrowing.probabilities
-        chosen = (
-            greedy(shares)
-            if likeliest
-            else sample(shares, settings.sample_seed, len(run.pieces.ids))
-        )
-        added = model.text_of([chosen], run.pieces.ids.tolist())
-        if not added:
-            break
-        text += added
-    return text
+        chosen = greedy(shares) if likeliest else sample(shares, settings.sample_seed, len(ids))
+        added.append(chosen)
+    while added and model.text_of(added, given) is None:
+        added.pop()
+    return text + (model.text_of(added, given) or "")
 
 
 def translation_table(
@@ -170,6 +169,13 @@ def glances(run: Run) -> list[Glance]:
     return [_glance(run, layers) for layers in kinds.values()]
 
 
+def glance_of(weights: Tensor) -> Glance:
+    """Weights (layers, heads, queries, keys) without a model at a glance."""
+    layers, n_heads, *shape = weights.shape
+    seen = heads.overview(WeightsAlone(weights.flatten(0, 1)))
+    return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
+
+
 @torch.no_grad()
 def _glance(run: Run, layers: Sequence[int]) -> Glance:
     made = []
@@ -203,6 +209,15 @@ def shown(result: Result, words: bool) -> Weights:
     weights = analysis.join(result.trace.weights, rows, columns)
     tokens, keys = whole_words(result.tokens, rows), whole_words(memory.tokens, columns)
     return Weights(tokens, keys, WeightsAlone(weights))
+
+
+def piece_at(result: Result, query: int, words: bool) -> int:
+    """The position of the chosen piece, or of the first one of the chosen word; the last if there
+    is no such one."""
+    if words:
+        belongs = slots(result.groups or ())
+        return belongs.index(min(query, belongs[-1]))
+    return min(query, len(result.tokens) - 1)
 
 
 def slots(groups: Sequence[int | None]) -> list[int]:

@@ -147,6 +147,7 @@ function draw(view, stage) {
 
 /** @type {(menu: HTMLElement, stages: string[], chosen: string) => void} */
 function writeStages(menu, stages, chosen) {
+  menu.hidden = stages.length < 2
   const standing = elements.childrenOf(menu).map((button) => button.textContent)
   const more = { type: "button", role: "radio" }
   if (standing.join() !== stages.join())

@@ -1,0 +1,100 @@
+"""Own weights: any weights from a file, without a model, in the same pictures."""
+
+from functools import partial
+
+import streamlit as st
+
+from attention.app import frame, notes, results, session, widgets
+from attention.components.pictures import head_grid, picture
+from attention.display import showing, tables
+from attention.display.showing import Weights
+from attention.lessons import heads, trained
+from attention.lessons.trained import Glance
+
+HOW = """\
+import json, numpy
+
+numpy.savez(
+    "weights.npz",
+    weights=weights,            # (layers, heads, queries, keys), each row summing to 1
+    tokens=json.dumps(tokens),  # one per query; and keys=… where the keys have others
+)"""
+
+
+def own_weights() -> None:
+    """A file to open, and what is in it."""
+    st.title("Own weights")
+    st.caption(
+        "Weights of any model, made anywhere: who attends to whom in every head of every layer. "
+        "They stay in this visit; a link does not carry them."
+    )
+    opened = st.file_uploader(
+        f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
+    )
+    if opened is None:
+        explain()
+        return
+    try:
+        read = results.read_weights(opened.file_id, opened.getvalue())
+    except ValueError as error:
+        notes.note(f"This file cannot be shown: {error}.")
+        explain()
+        return
+    show(read)
+
+
+def explain() -> None:
+    """How such a file is written, and one to start from."""
+    st.markdown("**How to write such a file**")
+    st.code(HOW, language="python")
+    st.caption(
+        "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
+        "a notebook `attention.show(weights, tokens)` shows the same."
+    )
+    st.download_button("An example file", results.example_weights, "weights.npz", on_click="ignore")
+
+
+def show(read: Weights) -> None:
+    """All heads at a glance, the chosen one, and what each looks at."""
+    layers, heads_of_each = read.numbers.shape[:2]
+    glance = trained.glance_of(read.numbers)
+    layer = min(int(session.value_of("layer")), layers - 1)
+    head = min(int(session.value_of("head")), heads_of_each - 1)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Every head** · a row for each layer · click one")
+        head_grid(
+            glance.seen.dots,
+            glance.seen.block,
+            max(glance.shape),
+            layer * heads_of_each + head,
+            partial(choose, glance),
+            key="glance",
+            layer_names=[f"layer {position}" for position in range(layers)],
+        )
+    with right:
+        picture(
+            read.trace(layer, head),
+            read.tokens,
+            [True] * len(read.tokens),
+            session.place(),
+            key="picture",
+            parts=("heatmap",),
+            memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
+            caption=(f"Layer {layer}, head {head}.", ""),
+        )
+    st.subheader("What each head attends to")
+    widgets.widget("sort", offered=("head", *glance.seen.measures))
+    names = glance.names(lambda position: f"layer {position}")
+    named, columns, even = heads.measure_table(glance.seen, session.value_of("sort"), names)
+    st.html(tables.table(named, columns, total=even))
+
+
+def choose(glance: Glance, index: int) -> None:
+    """Choose one of all heads, within a callback."""
+    layer, head = glance.place(index)
+    session.choose("layer", layer)
+    session.choose("head", head)
+
+
+frame.show(__file__, own_weights)
