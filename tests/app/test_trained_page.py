@@ -50,6 +50,7 @@ def run_of(name: str, sentence: str = SENTENCE) -> Run:
 
 
 def result_of(name: str, **settings: Any) -> Result:
+    packaged(name)
     values = Settings(**{"s": SENTENCE} | settings, model=name)
     return compute(values, no_vectors, run_model=run_model)
 

@@ -358,6 +358,27 @@ def test_what_is_shown_of_pieces_or_words_is_the_weights_alone(name: str) -> Non
         assert len(words.keys) < len(pieces.keys)
 
 
+@pytest.mark.parametrize(
+    ("query", "words", "piece"),
+    [(0, False, 0), (3, False, 3), (77, False, 11), (0, True, 0), (2, True, 2), (3, True, 6)],
+)
+def test_a_chosen_word_is_looked_at_by_its_first_piece(query: int, words: bool, piece: int) -> None:
+    result = computed("minilm")
+    assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
+    assert trained.piece_at(result, query, words) == piece
+    assert trained.piece_at(result, 77, words=True) == len(result.tokens) - 1
+
+
+def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
+    weights = drawn(2, 7, 3, 5).softmax(-1)
+    glance = trained.glance_of(weights)
+    assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
+    one = heads.overview(WeightsAlone(weights[1]))
+    assert torch.equal(glance.seen.dots[7:], one.dots)
+    assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
+    assert glance.place(12) == (1, 5)
+
+
 # What comes next
 
 
