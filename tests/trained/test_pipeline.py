@@ -33,6 +33,7 @@ def computed(
     name: str, run: Callable[[str, str], Run] = run_model, **settings: Any
 ) -> tuple[Result, Entering]:
     """What a layer of a model comes to, and what enters it."""
+    packaged(name)
     values = Settings(**{"s": SENTENCE} | settings, model=name)
     result = compute(values, no_vectors, run_model=run)
     assert result.trained is not None
@@ -85,6 +86,7 @@ def test_in_a_layer_that_norms_first_the_normed_input_is_shown(gpt: str) -> None
 
 
 def test_the_model_is_asked_for_by_its_name_and_gets_the_plain_sentence() -> None:
+    packaged("minilm")
     asked = []
 
     def run(name: str, text: str) -> Run:

@@ -1,0 +1,380 @@
+"""Weights from anywhere: shown as the app does, and read from files that may be anything."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from safetensors.torch import save as save_safetensors
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention import show as published
+from attention.core.functional import WeightsAlone
+from attention.display import figures, showing
+from attention.display.showing import MAX_BYTES, check_weights, read_file, show, write_npz
+from tests.lessons.making import drawn
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+TOKENS, KEYS = ["the", "cat", "sat"], ["<b>", "cat", "", "sat", "😀"]
+MUST_BE_WEIGHTS = "weights must be 0 or more, and each row must sum to 1"
+
+
+def weights_of(*leading: int) -> Tensor:
+    """Weights of three queries over five keys."""
+    return drawn(*leading, 3, 5).softmax(-1)
+
+
+def npy(array: Any) -> bytes:
+    """An array as .npy, objects too."""
+    file = io.BytesIO()
+    numpy.save(file, numpy.asarray(array), allow_pickle=True)
+    return file.getvalue()
+
+
+def npy_of(header: str, data: bytes = b"") -> bytes:
+    """A .npy that says of itself what it wants."""
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
+
+
+def npz(method: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
+    """An .npz of such members."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def saved(save: Any, **arrays: Any) -> bytes:
+    """An .npz as numpy writes it."""
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def tensors_of(header: object, data: bytes = b"") -> bytes:
+    """A .safetensors that says of itself what it wants."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+WEIGHTS = npy(weights_of())
+GOOD_TOKENS, GOOD_KEYS = npy(json.dumps(TOKENS)), npy(json.dumps(KEYS))
+NPZ = npz(weights=WEIGHTS, tokens=GOOD_TOKENS, keys=GOOD_KEYS)
+METADATA = {"tokens": json.dumps(TOKENS), "keys": json.dumps(KEYS)}
+SAFETENSORS = save_safetensors({"weights": weights_of()}, METADATA)
+SQUARE = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+HALVES = struct.pack("<4f", *[0.5] * 4)
+
+
+# Shown
+
+
+@pytest.mark.parametrize("leading", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("kind", [Tensor, numpy.asarray, Tensor.tolist, Tensor.double])
+def test_one_head_is_shown_as_its_heatmap(leading: tuple[int, ...], kind: Any) -> None:
+    weights = weights_of(*leading)
+    figure = show(kind(weights), TOKENS, keys=KEYS)
+    alone = WeightsAlone(weights.reshape(3, 5))
+    assert figure == figures.heatmap(alone, "weights", TOKENS, 0, KEYS)
+
+
+def test_of_several_heads_one_is_shown_where_it_is_asked_for() -> None:
+    weights = weights_of(2, 7)
+    for layer, head, query in ((0, 0, 0), (1, 6, 2), (0, 6, 1)):
+        figure = show(weights, TOKENS, layer=layer, head=head, query=query, keys=KEYS)
+        alone = WeightsAlone(weights[layer, head])
+        assert figure == figures.heatmap(alone, "weights", TOKENS, query, KEYS)
+    first = figures.heatmap(WeightsAlone(weights[1, 0]), "weights", TOKENS, 0, KEYS)
+    assert show(weights, TOKENS, layer=1, keys=KEYS) == first
+    of_three = figures.heatmap(WeightsAlone(weights[0, 5]), "weights", TOKENS, 0, KEYS)
+    assert show(weights[0], TOKENS, head=5, keys=KEYS) == of_three
+
+
+@pytest.mark.parametrize("leading", [(7,), (2, 7), (2, 1), (1, 2)])
+def test_several_heads_stand_in_a_row_for_each_layer_each_by_its_own_greatest(
+    leading: tuple[int, ...],
+) -> None:
+    weights = weights_of(*leading)
+    figure = show(weights, TOKENS, keys=KEYS)
+    layers, heads = (1, *leading)[-2:]
+    (tiles,) = figure.data
+    cells = numpy.asarray(tiles.z)
+    assert cells.shape == (layers * 4, heads * 6), "a gap beside each head"
+    whole = torch.from_numpy(cells.reshape(layers, 4, heads, 6)).permute(0, 2, 1, 3)
+    expected = weights.reshape(layers, heads, 3, 5)
+    assert_close(whole[..., :3, :5], expected / expected.amax((-2, -1), keepdim=True))
+    assert whole[..., 3, :].isnan().all()
+    assert whole[..., 5].isnan().all()
+    assert list(figure.layout.yaxis.ticktext) == [f"layer {layer}" for layer in range(layers)]
+    assert list(figure.layout.xaxis.ticktext) == list(range(heads))
+    assert figure.layout.yaxis.tickvals[0] == 1, "the middle of three rows"
+    assert figure.layout.xaxis.tickvals[0] == 2, "the middle of five columns"
+
+
+def test_a_head_that_sees_nothing_is_blank_beside_the_others() -> None:
+    weights = weights_of(2)
+    weights[1] = 0.0
+    cells = numpy.asarray(show(weights, TOKENS, keys=KEYS).data[0].z)
+    assert not cells[:3, 6:11].any()
+    assert cells[:3, :5].max() == 1
+
+
+def test_it_is_what_the_library_offers_a_notebook_and_takes_weights_with_gradients() -> None:
+    weights = weights_of().requires_grad_()
+    assert published(weights, TOKENS, keys=KEYS) == show(weights.detach(), TOKENS, keys=KEYS)
+    square = torch.eye(3)
+    assert show(square, TOKENS) == show(square, TOKENS, keys=TOKENS)
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_weights_in_half_precision_are_weights(precision: torch.dtype) -> None:
+    weights = weights_of(7).to(precision)
+    assert torch.equal(check_weights(weights, TOKENS, KEYS)[0], weights.float())
+
+
+@pytest.mark.parametrize(
+    ("weights", "tokens", "keys", "message"),
+    [
+        (torch.ones(3), TOKENS, None, r"weights must be \(layers, heads, .*, got \(3,\)"),
+        (torch.ones(1, 1, 1, 3, 3), TOKENS, None, r"got \(1, 1, 1, 3, 3\)"),
+        (torch.eye(3), TOKENS[:2], None, r"\(…, 2, 2\), a row for each token, got .*3, 3\)"),
+        (torch.eye(3), TOKENS, KEYS, r"\(…, 3, 5\), a row for each token, got .*3, 3\)"),
+        (torch.eye(3), [], None, r"\(…, 0, 0\)"),
+        (torch.ones(0, 0), [], None, r"\(…, 0, 0\)"),
+        (torch.ones(0, 3, 3), TOKENS, None, r"a row for each token, got .*0, 3, 3\)"),
+        (torch.eye(3) * math.nan, TOKENS, None, MUST_BE_WEIGHTS),
+        (torch.eye(3) * math.inf, TOKENS, None, MUST_BE_WEIGHTS),
+        (torch.eye(3) * 2 - 1 / 3, TOKENS, None, MUST_BE_WEIGHTS),
+        (torch.eye(3) * 0.98, TOKENS, None, MUST_BE_WEIGHTS),
+        (torch.eye(3) * 0.5, TOKENS, None, MUST_BE_WEIGHTS),
+        (numpy.eye(3) * 1e300, TOKENS, None, MUST_BE_WEIGHTS),
+        (torch.eye(3) + 0j, TOKENS, None, "weights must be numbers, got torch.complex64"),
+        (numpy.eye(3) + 0j, TOKENS, None, "weights must be numbers, got complex128"),
+        (numpy.eye(3) > 0, TOKENS, None, "weights must be numbers, got bool"),
+        ([["1", "0"], ["0", "1"]], TOKENS[:2], None, "weights must be numbers, got <U1"),
+        ([[1], [1, 0]], TOKENS[:2], None, "inhomogeneous"),
+        (torch.eye(513), ["x"] * 513, None, "up to 512 tokens and 1024 heads in all, got 513"),
+        (torch.ones(1025, 1, 1), ["x"], None, "got 1 and 1025"),
+        (torch.ones(5, 205, 1, 1), ["x"], None, "got 1 and 1025"),
+    ],
+)
+def test_what_are_no_weights_of_these_tokens_is_refused(
+    weights: Any, tokens: list[str], keys: list[str] | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        show(weights, tokens, keys=keys)
+
+
+@pytest.mark.parametrize("weights", [torch.eye(3) * 0.995, torch.eye(3) * 1.005, torch.zeros(3, 3)])
+def test_rows_may_sum_to_1_as_far_as_half_precision_goes_or_be_all_0(weights: Tensor) -> None:
+    assert torch.equal(check_weights(weights, TOKENS, None)[0, 0], weights)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"layer": 2}, {"head": 7}, {"layer": -1}, {"head": -1}, {"head": 0, "query": 3}],
+)
+def test_a_head_or_query_that_is_not_there_is_refused(place: dict[str, int]) -> None:
+    words = "layer, head and query must lie below 2, 7 and 3, got "
+    with pytest.raises(ValueError, match=words):
+        show(weights_of(2, 7), TOKENS, keys=KEYS, **place)
+
+
+def test_tokens_are_never_interpreted_by_the_picture() -> None:
+    shown = show(weights_of(), TOKENS, keys=KEYS).to_json()
+    assert "&lt;b" in shown
+    assert "<b>cat" not in shown
+
+
+# Read
+
+
+@pytest.mark.parametrize("leading", [(), (7,), (2, 7)])
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_an_npz_is_read_as_it_was_written(leading: tuple[int, ...], save: Any) -> None:
+    weights = weights_of(*leading)
+    content = saved(save, weights=weights, tokens=json.dumps(TOKENS), keys=json.dumps(KEYS))
+    read = read_file(content)
+    assert (read.tokens, read.keys) == (TOKENS, KEYS)
+    assert torch.equal(read.numbers, weights.reshape((1, 1, *weights.shape)[-4:]))
+    square = saved(save, weights=torch.eye(3), tokens=json.dumps(TOKENS), others=numpy.ones(2))
+    assert (read_file(square).tokens, read_file(square).keys) == (TOKENS, None)
+
+
+@pytest.mark.parametrize("leading", [(), (7,), (2, 7)])
+def test_a_safetensors_is_read_as_it_was_written(leading: tuple[int, ...]) -> None:
+    weights = weights_of(*leading)
+    content = save_safetensors({"weights": weights, "others": torch.ones(2)}, METADATA)
+    read = read_file(content)
+    assert (read.tokens, read.keys) == (TOKENS, KEYS)
+    assert torch.equal(read.numbers, weights.reshape((1, 1, *weights.shape)[-4:]))
+    half = save_safetensors({"weights": weights.half()}, METADATA)
+    assert_close(read_file(half).numbers, read.numbers, atol=1e-3, rtol=0)
+
+
+def test_what_is_read_can_be_shown() -> None:
+    read = read_file(NPZ)
+    assert show(read.numbers, read.tokens, keys=read.keys) == show(weights_of(), TOKENS, keys=KEYS)
+    alone = read.trace(0, 0)
+    assert list(alone.stages) == ["weights"]
+    assert torch.equal(alone.weights, weights_of())
+
+
+def test_what_is_written_is_read_again() -> None:
+    weights = drawn(2, 7, 3, 3).softmax(-1)
+    read = read_file(write_npz(weights, TOKENS))
+    assert torch.equal(read.numbers, weights)
+    assert (read.tokens, read.keys) == (TOKENS, None)
+
+
+def test_a_long_token_is_cut() -> None:
+    content = npz(weights=npy(torch.eye(1)), tokens=npy(json.dumps(["x" * 3000])))
+    assert read_file(content).tokens == ["x" * 200]
+
+
+class Dangerous:
+    """What runs something as it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return Path("pickled").touch, ()
+
+
+def test_a_pickle_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in showing.PARTS:
+        parts = {"weights": WEIGHTS, "tokens": GOOD_TOKENS, "keys": GOOD_KEYS}
+        content = npz(**parts | {name: npy([Dangerous()])})
+        with pytest.raises(ValueError, match="numbers and texts: Object arrays cannot"):
+            read_file(content)
+    with pytest.raises(ValueError, match=r"must be \.npz or \.safetensors"):
+        read_file(npy([Dangerous()]))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_would_grow_beyond_the_bound_is_refused_before_it_is_unpacked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bomb = npz(zipfile.ZIP_DEFLATED, weights=npy(numpy.zeros(40 << 20, numpy.uint8)))
+    assert len(bomb) < MAX_BYTES / 100
+    monkeypatch.setattr(numpy, "load", lambda *_, **__: pytest.fail("it was unpacked"))
+    with pytest.raises(ValueError, match="it would take 40 MB unpacked"):
+        read_file(bomb)
+
+
+def test_a_file_that_is_too_large_is_refused() -> None:
+    with pytest.raises(ValueError, match="the file may have up to 8 MB"):
+        read_file(b"PK" + bytes(MAX_BYTES))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"PK", id="two bytes"),
+        pytest.param(b"PK\x03\x04" + bytes(60), id="zeros"),
+        pytest.param(b"GIF89a" + bytes(60), id="a picture"),
+        pytest.param(NPZ[:-30], id="npz cut short"),
+        pytest.param(NPZ[:200], id="the begin of an npz"),
+        pytest.param(SAFETENSORS[:-1], id="safetensors cut short"),
+        pytest.param(SAFETENSORS[:20], id="the begin of a safetensors"),
+        pytest.param(npz(), id="nothing in it"),
+        pytest.param(npz(tokens=GOOD_TOKENS), id="no weights"),
+        pytest.param(npz(weights=npy(torch.eye(3))), id="no tokens"),
+        pytest.param(npz(weights=b"hello", tokens=GOOD_TOKENS), id="weights no array"),
+        pytest.param(npz(weights=b"", tokens=GOOD_TOKENS), id="weights empty"),
+        pytest.param(npz(weights=WEIGHTS[:-1], tokens=GOOD_TOKENS), id="weights cut short"),
+        pytest.param(npz(weights=WEIGHTS, tokens=b'["a"]'), id="tokens no array"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy(b'["a"]')), id="tokens bytes"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy(TOKENS)), id="tokens an array of texts"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy(7)), id="tokens a number"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy("the cat sat")), id="tokens no JSON"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy('{"a": 1}')), id="tokens no list"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy('["a", 1, "b"]')), id="tokens not texts"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy("[" * 99999)), id="tokens nested deeply"),
+        pytest.param(npz(weights=WEIGHTS, tokens=npy("9" * 9999)), id="tokens a long number"),
+        pytest.param(npz(weights=npy(TOKENS), tokens=GOOD_TOKENS), id="weights texts"),
+        pytest.param(npz(weights=npy(torch.eye(3) + 0j), tokens=GOOD_TOKENS), id="weights complex"),
+        pytest.param(npz(weights=npy_of("("), tokens=GOOD_TOKENS), id="header open"),
+        pytest.param(npz(weights=npy_of("[" * 5000), tokens=GOOD_TOKENS), id="header nested"),
+        pytest.param(npz(weights=npy_of("-" * 9000 + "1"), tokens=GOOD_TOKENS), id="header signs"),
+        pytest.param(npz(weights=npy_of("{'descr': '''"), tokens=GOOD_TOKENS), id="header quoted"),
+        *(
+            pytest.param(
+                npz(
+                    weights=npy_of(f"{{'descr':'<f4','fortran_order':False,'shape':{shape}}}"),
+                    tokens=GOOD_TOKENS,
+                ),
+                id=f"shape {shape}",
+            )
+            for shape in ("(100000000, 100000000)", f"({10**30},)", "(-3, 3)", "(3, 3)", "3")
+        ),
+        pytest.param(tensors_of({"weights": SQUARE}, HALVES), id="no metadata"),
+        pytest.param(tensors_of({"__metadata__": None, "weights": SQUARE}, HALVES), id="null"),
+        pytest.param(
+            tensors_of({"__metadata__": {"tokens": "[" * 99999}, "weights": SQUARE}, HALVES),
+            id="metadata nested deeply",
+        ),
+        pytest.param(
+            tensors_of(
+                {"__metadata__": METADATA, "weights": SQUARE | {"dtype": "C64"}}, HALVES * 2
+            ),
+            id="safetensors complex",
+        ),
+        pytest.param(tensors_of(b"[" * 99999), id="safetensors nested deeply"),
+        pytest.param(tensors_of(b'{"\xff"}'), id="safetensors no text"),
+        pytest.param(struct.pack("<Q", 1 << 62) + bytes(60), id="safetensors of many bytes"),
+    ],
+)
+def test_a_file_that_is_not_what_it_should_be_is_refused_in_words(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\bmust\b"):
+        read_file(content)
+
+
+@pytest.mark.parametrize("method", [1, 12, 14, 93, 99])
+def test_an_npz_that_is_packed_in_no_way_that_numpy_packs_is_refused(method: int) -> None:
+    content = bytearray(NPZ)
+    for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = content.find(mark)
+        while at >= 0:
+            struct.pack_into("<H", content, at + place, method)
+            at = content.find(mark, at + 4)
+    with pytest.raises(ValueError, match=r"the file must be an \.npz of numbers and texts"):
+        read_file(bytes(content))
+
+
+changes = st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), min_size=1, max_size=7)
+
+
+@pytest.mark.parametrize("whole", [NPZ, SAFETENSORS], ids=["npz", "safetensors"])
+@given(changes=changes, end=st.none() | st.integers(0, 5000))
+@settings(max_examples=150)
+def test_whatever_bytes_are_wrong_it_is_read_or_refused(
+    whole: bytes, changes: list[tuple[int, int]], end: int | None
+) -> None:
+    content = bytearray(whole)
+    for place, byte in changes:
+        content[place % len(content)] = byte
+    try:
+        read = read_file(bytes(content[:end]))
+    except ValueError:
+        return
+    assert torch.equal(check_weights(read.numbers, read.tokens, read.keys), read.numbers)
+
+
+@given(content=st.binary(max_size=60), start=st.sampled_from([b"", b"PK", b"PK\x03\x04", NPZ[:40]]))
+@settings(max_examples=100)
+def test_bytes_of_any_kind_are_refused(content: bytes, start: bytes) -> None:
+    with pytest.raises(ValueError, match="the file must"):
+        read_file(start + content)

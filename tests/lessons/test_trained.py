@@ -1,0 +1,484 @@
+"""What trained layers do: what they add, what hangs on each, and what a model says next."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+from torch.testing import assert_close
+
+from attention.core import analysis
+from attention.core.functional import LongTrace, WeightsAlone
+from attention.lessons import heads, trained
+from attention.lessons.trained import SamplingSettings
+from attention.pipeline import Result, Settings, compute, computing
+from attention.trained.layers import Layer
+from attention.trained.models import Model, Run, Transformer
+from attention.trained.sampling import next_scores
+from attention.trained.translator import Translator
+from tests.lessons.making import drawn, no_vectors, shown
+from tests.properties import given
+from tests.properties import settings as given_settings
+from tests.properties import strategies as st
+from tests.trained.built import writer
+from tests.trained.packaged import each_packaged, packaged, run_model
+
+SENTENCE = "she unhappily sat by the river bank"
+CLOSE = {"atol": 1e-5, "rtol": 0}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread: None) -> None:
+    """Tests that run beside each other do not wait for each other's threads."""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Transformer:
+    """A model that was trained, if not well, to go on writing."""
+    return writer(tmp_path_factory.mktemp("writer"))
+
+
+def computed(name: str, **settings: Any) -> Result:
+    """What a layer of a model comes to over the sentence."""
+    packaged(name)
+    return compute(Settings(SENTENCE, model=name, **settings), no_vectors, run_model=run_model)
+
+
+def run_of(name: str) -> tuple[Model, Run]:
+    return packaged(name), run_model(name, SENTENCE)
+
+
+def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], Layer]) -> Tensor:
+    """What comes out of the model over the same pieces where one layer is another one."""
+    other: Any = copy.copy(model)
+    other.layers = [
+        change(layer) if at == position else layer for at, layer in enumerate(model.layers)
+    ]
+    if isinstance(model, Translator):
+        decoder = zip(model._decoder, other.layers[model._n_encoder :], strict=True)
+        other._decoder = [(unit, layer) for (unit, _), layer in decoder]
+        hidden: Tensor = other.run_pieces(run.pieces, run.entering[-1].pieces).hidden
+    else:
+        hidden = other.run_pieces(run.pieces).hidden
+    return hidden
+
+
+# What a layer adds
+
+
+@each_packaged
+@pytest.mark.parametrize("query", [0, 5])
+def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, query: int) -> None:
+    _, run = run_of(name)
+    for place in run.entering:
+        layer, made = place.layer, trained.additions(place, query)
+        count = layer.attention.heads
+        assert made.names == ["residual", *(f"head {head}" for head in range(count)), "bias"]
+        assert torch.equal(made.parts[0], place.x[query])
+        trace = layer.trace(place.x, place.memory)
+        assert_close(made.parts[1:-1], layer.attention.head_outputs(trace)[:, query])
+        assert_close(made.parts[-1], layer.attention.b_o)
+        assert_close(made.parts.sum(0), made.output, atol=1e-4, rtol=1e-4)
+        assert_close(made.output, (place.x + layer.attended(place.x, place.memory))[query])
+        assert made.residual < 1e-4
+        _, columns, total = made.table()
+        assert list(columns) == ["length", "along Σ", "share of Σ"]
+        assert (total[0], total[-1]) == ("Σ", "100.0 %")
+        length = float(made.output.norm())
+        assert sum(columns["along Σ"]) == pytest.approx(length, rel=1e-4)
+        assert shown(total[1]) == pytest.approx(length, abs=1e-4)
+
+
+def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
+    written: Transformer,
+) -> None:
+    run = written.run("the cat sat")
+    for place in run.entering:
+        made = trained.additions(place, 1)
+        assert torch.equal(made.parts[0], place.x[1])
+        joined = place.x + place.layer.attended(place.x)
+        assert_close(made.output, joined[1])
+        assert_close(made.parts.sum(0), joined[1])
+        first = trained.additions(place, 0)
+        assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], joined[0])
+
+
+# What comes out
+
+
+@each_packaged
+def test_nothing_moves_where_nothing_is_changed(name: str) -> None:
+    model, run = run_of(name)
+    for position in range(len(model.layers)):
+        cosines = trained.moved(model, run, computed(name, layer=position, head=3))
+        assert_close(cosines, torch.ones(len(run.hidden)), **CLOSE)
+
+
+@each_packaged
+def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(name: str) -> None:
+    model, run = run_of(name)
+
+    def without(layer: Layer) -> Layer:
+        return replace(layer, attention=layer.attention.without([1, 4]))
+
+    for position in range(len(model.layers)):
+        moved = trained.moved(model, run, computed(name, layer=position, cut="1,4"))
+        assert float(moved.min()) < 0.9999
+        hidden = run_with(model, run, position, without)
+        assert_close(moved, cosine_similarity(hidden, run.hidden, dim=-1), **CLOSE)
+
+    causal = run_with(model, run, 2, lambda layer: replace(layer, causal=True))
+    moved = trained.moved(model, run, computed(name, layer=2, mask=("causal",)))
+    assert_close(moved, cosine_similarity(causal, run.hidden, dim=-1), **CLOSE)
+
+
+def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
+    model, run = run_of("minilm")
+    result = computed("minilm", layer=4, special="set aside")
+    place = run.entering[4]
+    attended = place.layer.attended(place.x)
+    attended[1:-1] = result.layer.output(result.layer_trace)
+    hidden = model.rerun(run, 4, attended)
+    expected = cosine_similarity(hidden, run.hidden, dim=-1)
+    assert_close(trained.moved(model, run, result), expected, **CLOSE)
+    assert float(expected.min()) < 0.999
+
+    last = computed("minilm", layer=5, special="set aside")
+    cosines = trained.moved(model, run, last)
+    assert_close(cosines[[0, -1]], torch.ones(2), **CLOSE)
+    assert float(cosines[1:-1].min()) < 0.999
+
+
+def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, run = run_of("minilm")
+    whole = trained.moved(model, run, computed("minilm", layer=1, cut="3", scale="none"))
+    monkeypatch.setattr(computing, "MAX_KEPT", 0)
+    long = computed("minilm", layer=1, cut="3", scale="none")
+    assert isinstance(long.layer_trace, LongTrace)
+    assert_close(trained.moved(model, run, long), whole, **CLOSE)
+
+
+@each_packaged
+@pytest.mark.parametrize("at_once", [64, 3], ids=["all at once", "one by one"])
+def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
+    monkeypatch: pytest.MonkeyPatch, name: str, at_once: int
+) -> None:
+    monkeypatch.setattr(trained, "MAX_PIECES_AT_ONCE", at_once)
+    model, run = run_of(name)
+    for position in (0, len(model.layers) - 1):
+        cosines = trained.without_each(model, run, position)
+        assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
+        for head, expected in enumerate(cosines):
+            result = computed(name, layer=position, cut=str(head))
+            assert_close(trained.moved(model, run, result), expected, **CLOSE)
+
+
+def test_the_head_without_which_most_moves_comes_first() -> None:
+    cosines = torch.tensor([[1.0, 0.5], [0.25, 0.75], [1.0, 1.0], [0.0, 1.0]])
+    names, columns = trained.importance_table(cosines)
+    assert names == [f"without head {head}" for head in (1, 3, 0, 2)]
+    assert columns == {
+        "mean cosine": [0.5, 0.5, 0.75, 1.0],
+        "least cosine": [0.25, 0.0, 0.5, 1.0],
+    }
+
+
+def test_the_cosines_of_both_sides_stand_beside_each_other_over_their_means() -> None:
+    cosines = {"A": torch.tensor([0.5, 1.0]), "B": torch.tensor([0.25, 0.5])}
+    names, columns, means = trained.moved_table(("the", "cat"), cosines)
+    assert names == ["the", "cat"]
+    assert columns == {"cosine A": [0.5, 1.0], "cosine B": [0.25, 0.5]}
+    assert means == ["mean", "0.7500", "0.3750"]
+    assert list(trained.moved_table(("the", "cat"), {"B": cosines["B"]})[1]) == ["cosine B"]
+
+
+# All heads at a glance
+
+
+@each_packaged
+def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) -> None:
+    model, run = run_of(name)
+    seen = trained.glances(run)
+    crossing = [layer.crosses for layer in model.layers]
+    assert [glance.layers for glance in seen] == [
+        tuple(at for at, crosses in enumerate(crossing) if crosses == kind)
+        for kind in dict.fromkeys(crossing)
+    ]
+    for glance in seen:
+        for row, position in enumerate(glance.layers):
+            place = run.entering[position]
+            special = (place.memory_pieces or place.pieces).special
+            trace = place.layer.trace(place.x, place.memory)
+            one = heads.overview(trace, 0, special)
+            here = slice(row * glance.heads, (row + 1) * glance.heads)
+            assert glance.shape == trace.weights.shape[1:]
+            assert glance.heads == len(one.dots)
+            assert_close(glance.seen.dots[here].int(), one.dots.int(), atol=1, rtol=0)
+            assert glance.seen.block == one.block
+            assert_close({n: each[here] for n, each in glance.seen.measures.items()}, one.measures)
+            assert glance.seen.even_spread == pytest.approx(one.even_spread)
+        assert "special" in glance.seen.measures
+        assert len(glance.seen.dots) == len(glance.layers) * glance.heads
+
+
+@each_packaged
+def test_every_head_of_every_layer_has_one_place_and_one_name(name: str) -> None:
+    model, run = run_of(name)
+    seen = trained.glances(run)
+    places = [
+        glance.place(index) for glance in seen for index in range(len(glance.layers) * glance.heads)
+    ]
+    assert places == [
+        (position, head)
+        for position, layer in enumerate(model.layers)
+        for head in range(layer.attention.heads)
+    ]
+    names = [words for glance in seen for words in glance.names(model.title_of)]
+    assert names == [f"{model.title_of(layer)} head {head}" for layer, head in places]
+    assert len({*names}) == len(names)
+
+
+def test_layers_are_called_by_what_they_are_part_of() -> None:
+    for name, first, last in (
+        ("minilm", "layer 0", "layer 5"),
+        ("en-pt", "encoder 0", "decoder 1"),
+    ):
+        model = packaged(name)
+        assert model.title_of(0) == first
+        assert model.title_of(len(model.layers) - 1) == last
+
+
+# Pieces as words
+
+
+@pytest.mark.parametrize(
+    ("groups", "slots"),
+    [
+        ((), []),
+        ((None,), [0]),
+        ((None, None), [0, 1]),
+        ((None, 0, 1, 1, 2, None), [0, 1, 2, 2, 3, 4]),
+        ((0, 0, 0), [0, 0, 0]),
+        ((0, None, 0), [0, 1, 2]),
+        ((3, 3, 7), [0, 0, 1]),
+    ],
+)
+def test_pieces_of_a_word_share_its_place_and_a_special_token_has_its_own(
+    groups: tuple[int | None, ...], slots: list[int]
+) -> None:
+    assert trained.slots(groups) == slots
+
+
+@given(st.lists(st.none() | st.integers(0, 3), max_size=20))
+def test_places_of_words_are_counted_from_0_without_gaps(groups: list[int | None]) -> None:
+    slots = trained.slots(groups)
+    assert len(slots) == len(groups)
+    before = [-1, *slots]
+    for at, (one, next_one) in enumerate(zip(before, slots, strict=False)):
+        goes_on = at > 0 and groups[at] is not None and groups[at] == groups[at - 1]
+        assert next_one == one + (not goes_on)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        (["[CLS]", "un", "##happi", "##ly", "[SEP]"], ("[CLS]", "unhappily", "[SEP]")),
+        (["·un", "happi", "ly", "</s>"], ("unhappily", "</s>")),
+        (["▁un", "happi", "ly"], ("unhappily",)),
+        (["·"], ("·",)),
+        (["##"], ("##",)),
+        (["a", "##·"], ("a·",)),
+        ([], ()),
+    ],
+)
+def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(
+    pieces: list[str], words: tuple[str, ...]
+) -> None:
+    slots = {5: [0, 1, 1, 1, 2], 4: [0, 0, 0, 1]}.get(len(pieces), [0] * len(pieces))
+    assert trained.whole_words(pieces, slots) == words
+
+
+def test_rows_of_a_word_are_averaged_and_its_columns_summed() -> None:
+    weights = torch.tensor(
+        [[0.5, 0.25, 0.25, 0.0], [0.125, 0.5, 0.25, 0.125], [0.0, 0.0, 0.5, 0.5]]
+    )
+    joined = analysis.join(weights, [0, 1, 1], [0, 1, 1, 2])
+    assert joined.tolist() == [[0.5, 0.5, 0.0], [0.0625, 0.625, 0.3125]]
+    alone = analysis.join(weights, [0, 1, 2], [0, 1, 2, 3])
+    assert torch.equal(alone, weights), "where every piece is a word nothing changes"
+
+
+@given(
+    rows=st.lists(st.booleans(), min_size=1, max_size=11),
+    columns=st.lists(st.booleans(), min_size=1, max_size=13),
+    empty=st.integers(0, 10),
+)
+@given_settings(max_examples=50)
+def test_each_row_of_joined_weights_sums_to_what_its_pieces_do_on_average(
+    rows: list[bool], columns: list[bool], empty: int
+) -> None:
+    weights = drawn(len(rows), len(columns), seed=len(rows)).softmax(-1)
+    weights[empty % len(rows)] = 0.0
+    down, across = ([sum(some[: at + 1]) for at in range(len(some))] for some in (rows, columns))
+    down, across = ([word - some[0] for word in some] for some in (down, across))
+    joined = analysis.join(weights, down, across)
+    assert joined.shape == (down[-1] + 1, across[-1] + 1)
+    sums = weights.sum(-1)
+    expected = [sums[torch.tensor(down) == word].mean() for word in range(len(joined))]
+    assert_close(joined.sum(-1), torch.stack(expected))
+    most = [
+        weights[:, torch.tensor(across) == word].sum(-1).max() for word in range(across[-1] + 1)
+    ]
+    assert (joined <= torch.stack(most) + 1e-6).all()
+
+
+@each_packaged
+def test_what_is_shown_of_pieces_or_words_is_the_weights_alone(name: str) -> None:
+    for position in (0, len(packaged(name).layers) - 1):
+        result = computed(name, layer=position, head=2)
+        pieces, words = trained.shown(result, words=False), trained.shown(result, words=True)
+        assert (pieces.tokens, pieces.keys) == (result.tokens, result.key_tokens)
+        assert torch.equal(pieces.trace.weights, result.trace.weights)
+        for one in (pieces, words):
+            assert isinstance(one.trace, WeightsAlone)
+            assert list(one.trace.stages) == ["weights"]
+            assert one.trace.weights.shape == (len(one.tokens), len(one.keys))
+            assert_close(one.trace.weights.sum(-1), torch.ones(len(one.tokens)))
+        source = words.keys if result.memory else words.tokens
+        assert [
+            word for word in source if word not in ("[CLS]", "[SEP]", "</s>")
+        ] == SENTENCE.split()
+        assert len(words.keys) < len(pieces.keys)
+
+
+# What comes next
+
+
+def narrowed(written: Transformer, **settings: Any) -> trained.Next:
+    run = written.run("the cat sat")
+    return trained.next_pieces(written, run, SamplingSettings(**settings))
+
+
+def numbers(column: Any) -> list[float]:
+    return [cell for cell in column if not isinstance(cell, str)]
+
+
+def test_the_likeliest_pieces_come_first_with_their_share_of_all(written: Transformer) -> None:
+    found = narrowed(written)
+    shares = next_scores(written, written.run("the cat sat")).double().softmax(-1)
+    order = shares.argsort(descending=True)[: trained.LIKELIEST].tolist()
+    assert list(found.ids) == order
+    names, columns = found.table()
+    assert names == list(written.shown(order))
+    for title in ("as trained", "temperature", "top k", "top p"):
+        assert columns[title] == pytest.approx(shares[order].tolist(), abs=1e-6)
+
+
+def test_each_filter_shows_what_it_leaves_and_what_is_out_stays_out(written: Transformer) -> None:
+    _, columns = narrowed(written, sample_temperature=2.0, top_k=5, top_p=0.7).table()
+    scores = next_scores(written, written.run("the cat sat")).double()
+    best = scores.sort(descending=True).values
+    expected = {
+        "as trained": best.softmax(-1)[:12],
+        "temperature": (best / 2).softmax(-1)[:12],
+        "top k": (best[:5] / 2).softmax(-1),
+    }
+    for title, shares in expected.items():
+        assert numbers(columns[title]) == pytest.approx(shares.tolist(), abs=1e-6)
+    kept = int((expected["top k"].cumsum(-1) < 0.7).sum()) + 1
+    last = (best[:kept] / 2).softmax(-1)
+    assert 1 < kept < 5
+    assert numbers(columns["top p"]) == pytest.approx(last.tolist(), abs=1e-6)
+    assert columns["top k"][5:] == ["out"] * 7
+    assert columns["top p"][kept:] == ["out"] * (12 - kept)
+    for title in ("top k", "top p"):
+        assert sum(numbers(columns[title])) == pytest.approx(1)
+
+
+def test_a_model_that_was_not_trained_to_go_on_says_so() -> None:
+    model, run = run_of("minilm")
+    assert isinstance(model, Transformer)
+    with pytest.raises(ValueError, match="was not trained to say which piece comes next"):
+        trained.next_pieces(model, run, SamplingSettings())
+
+
+def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
+    written: Transformer,
+) -> None:
+    text, steps = "the cat sat", []
+    for _ in range(5):
+        run = written.run(text)
+        piece = int(next_scores(written, run).argmax())
+        text += written.text_of([piece], run.pieces.ids.tolist()) or ""
+        steps.append(text)
+    assert len({*steps}) == 5
+    for count, expected in enumerate(steps, 1):
+        gone_on = trained.go_on(written, "the cat sat", count, SamplingSettings(), likeliest=True)
+        assert gone_on == expected
+    assert trained.go_on(written, "the cat sat", 0, SamplingSettings(), likeliest=True) == (
+        "the cat sat"
+    )
+
+
+def test_what_is_drawn_is_drawn_again_with_the_same_seed_alone(written: Transformer) -> None:
+    def gone_on(seed: int) -> str:
+        settings = SamplingSettings(sample_seed=seed, sample_temperature=0.3)
+        return trained.go_on(written, "the cat", 3, settings, likeliest=False)
+
+    assert [gone_on(seed) for seed in range(7)] == [gone_on(seed) for seed in range(7)]
+    assert len({gone_on(seed) for seed in range(7)}) > 1
+
+
+def test_of_the_one_piece_that_top_k_leaves_the_draw_is_the_likeliest(written: Transformer) -> None:
+    only = SamplingSettings(top_k=1)
+    drawn_once, likeliest = (
+        trained.go_on(written, "the cat sat", 5, only, likeliest=greedy) for greedy in (False, True)
+    )
+    assert drawn_once == likeliest
+
+
+def test_a_sentence_grows_no_longer_than_the_model_takes(tmp_path: Path) -> None:
+    small = writer(tmp_path, limit=5)
+    lengths = set()
+    for seed in range(11):
+        settings = SamplingSettings(sample_seed=seed)
+        longer = trained.go_on(small, "the cat", 99, settings, likeliest=False)
+        pieces = small.pieces(longer)
+        assert longer.startswith("the cat")
+        assert pieces.left_out == 0
+        lengths.add(len(pieces.ids))
+        if len(pieces.ids) == small.limit:
+            assert trained.go_on(small, longer, 1, settings, likeliest=False) == longer
+    assert max(lengths) == small.limit == 5
+
+
+# The translation
+
+
+@pytest.mark.parametrize("name", ["en-pt", "pt-en"])
+def test_the_table_of_a_translation_has_a_row_for_each_step(name: str) -> None:
+    model = packaged(name)
+    assert isinstance(model, Translator)
+    made = model.translate("the red house and the red car")
+    names, columns = trained.translation_table(made)
+    assert len(names) == len({*names}) == len(made.steps) == len(made.output.texts)
+    for at, step in enumerate(made.steps):
+        position = names[at].removeprefix(step.text)
+        assert position in ("", f" ({at})")
+        assert columns["probability"][at] == step.probability == step.alternatives[0][1]
+        key = int(step.alignment.argmax())
+        assert str(columns["drawn most from"][at]).startswith(made.source.texts[key])
+        assert columns["with weight"][at] == pytest.approx(float(step.alignment.max()))
+        text, share = step.alternatives[1]
+        assert columns["next likeliest"][at] == f"{text} {share:.4f}"
+        assert step.probability >= share
+    where = [f"{text} ({at})" for at, text in enumerate(made.source.texts)]
+    assert {*columns["drawn most from"]} <= {*where, *made.source.texts}
+    assert_close(made.alignment.sum(-1), torch.ones(len(names)))

@@ -1,0 +1,46 @@
+"""A tiny model that goes on writing, built by hand: no files but its tokenizer's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attention.trained.layers import FeedForward, Layer, Norm, TrainedAttention
+from attention.trained.models import About, Embedding, Transformer
+from attention.trained.pieces import Reader
+from tests.trained.making import bytelevel
+
+D_MODEL, HEADS, HIDDEN, LAYERS = 15, 3, 11, 2
+
+
+def writer(folder: Path, limit: int = 23) -> Transformer:
+    """Causal layers that norm first, all weights random, the same each time."""
+    tokenizer = bytelevel([])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    generator = torch.Generator().manual_seed(7)
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator)
+
+    def norm() -> Norm:
+        return Norm(1 + drawn(D_MODEL) / 5, drawn(D_MODEL) / 5, 1e-5)
+
+    def layer() -> Layer:
+        parameters = {f"W_{letter}": drawn(D_MODEL, D_MODEL) / 3 for letter in "qkvo"}
+        parameters |= {f"b_{letter}": drawn(D_MODEL) / 3 for letter in "qkvo"}
+        W_1, W_2 = drawn(D_MODEL, HIDDEN) / 3, drawn(HIDDEN, D_MODEL) / 3
+        fed = FeedForward(W_1, drawn(HIDDEN), W_2, drawn(D_MODEL), torch.relu)
+        attention = TrainedAttention(HEADS, parameters)
+        return Layer(attention, norm(), fed, norm(), norm_first=True, causal=True)
+
+    vectors = drawn(tokenizer.get_vocab_size(), D_MODEL)
+    return Transformer(
+        About("writer", "Writer", "nobody"),
+        Reader(folder / "tokenizer.json", limit),
+        Embedding(vectors, drawn(limit, D_MODEL)),
+        [layer() for _ in range(LAYERS)],
+        norm(),
+        vectors.T,
+    )
