@@ -12,7 +12,7 @@ import importlib
 import sys
 import time
 
-STAGES = ("core", "browser", "peers")
+STAGES = ("core", "browser", "peers", "trained")
 
 
 def main() -> int:

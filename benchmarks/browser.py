@@ -223,13 +223,29 @@ class Tab:
         if rows != n:
             raise RuntimeError(f"{self.site.name} shows {rows} words instead of {n}")
 
-    def click(self) -> tuple[float, float]:
-        """Choose the other option. Milliseconds until heatmap and whole page are painted."""
+    def option(self) -> playwright.Locator:
+        """What is to be clicked next."""
         scope = self.page.get_by_test_id(self.site.scope)
         group = scope.get_by_label(self.site.group, exact=True)
-        option = group.get_by_text(next(self.options), exact=True)
+        return group.get_by_text(next(self.options), exact=True)
+
+    def click(self) -> tuple[float, float]:
+        """Choose the other option. Milliseconds until heatmap and whole page are painted."""
+        return self._timed(self.option().click)
+
+    def fill(self, text: str) -> tuple[float, float]:
+        """Put another sentence into the box; the milliseconds begin as it gets there."""
+        box = self.page.get_by_label("Sentence", exact=True)
+
+        def type_it() -> None:
+            self.page.evaluate("document.body.click()")
+            box.fill(text)
+
+        return self._timed(type_it)
+
+    def _timed(self, act: Callable[[], None]) -> tuple[float, float]:
         self.page.evaluate("selector => watch.arm(selector)", self.site.heatmap)
-        option.click()
+        act()
         times = self.page.evaluate("timeout => watch.result(timeout)", PAINT_MS)
         return times["heatmap"], times["page"]
 
