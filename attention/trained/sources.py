@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.trained.checkpoints import check_folder, load_folder, read_layout
-from attention.trained.hub import fetch_folder
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
 
@@ -177,7 +176,9 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     if not checkpoint.isprintable():
         raise ValueError("its name must have no control characters")
     if not here:
-        folder = fetch_folder(entry)
+        from attention.trained import hub  # takes 0.3 s, and few owners name what is not here
+
+        folder = hub.fetch_folder(entry)
     check_folder(folder)
     name, source = _free_name(checkpoint, taken), read_layout(folder).source
     return Own(About(name, name, source, checkpoint=checkpoint), folder.absolute())
