@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import max_pool2d
+from torch.nn.functional import pad
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
@@ -100,7 +100,9 @@ def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
     """
     most = MAX_DOTS if len(weights) <= MANY_HEADS else FEWER_DOTS
     block = math.ceil(max(weights.shape[-2:]) / most)
-    dots = max_pool2d(weights[:, None], block, ceil_mode=True)[:, 0]
+    down, across = (-length % block for length in weights.shape[-2:])
+    filled = pad(weights, (0, across, 0, down)) if down or across else weights
+    dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
     flat = dots.flatten(1)
     beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
     greatest = flat.topk(beyond + 1).values[:, -1, None, None]

@@ -41,8 +41,7 @@ class Packaged:
     @property
     def path(self) -> Path | None:
         """Where its files are, None where the package is not installed."""
-        root = _package_folder(self.package)
-        return None if root is None else root / self.folder
+        return _folder_in(self.package, self.folder)
 
     def read(self) -> Model:
         """The model. Raises ValueError where a file is missing, or another one than was pinned."""
@@ -236,10 +235,10 @@ def _source(name: str) -> Packaged | Own:
     return found
 
 
-@functools.cache
-def _package_folder(package: str) -> Path | None:
+@functools.cache  # asked some 60 times by every run of a page
+def _folder_in(package: str, folder: str) -> Path | None:
     found = importlib.util.find_spec(package)
-    return Path(found.origin).parent if found and found.origin else None
+    return Path(found.origin).parent / folder if found and found.origin else None
 
 
 def _free_name(wanted: str, taken: Collection[str]) -> str:
