@@ -16,14 +16,7 @@ from attention.inputs.text import MAX_TOKENS, plain, tokenize
 from attention.inputs.vectors import look_up, random_vectors
 from attention.pipeline.settings import Settings
 from attention.trained.layers import Layer
-from attention.trained.models import Pieces, Run
-
-
-class NoWords(ValueError):
-    """There is no word in the sentence."""
-
-    def __init__(self) -> None:
-        super().__init__("the sentence has no words yet")
+from attention.trained.models import NoWords, Pieces, Run
 
 
 @dataclass(frozen=True, eq=False)

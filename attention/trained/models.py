@@ -14,6 +14,13 @@ from attention.trained.layers import Layer, Norm
 MAX_PIECES = 512
 
 
+class NoWords(ValueError):
+    """There is no word in the sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("the sentence has no words yet")
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """A sentence as a model reads it.
@@ -100,7 +107,7 @@ class Model:
         raise NotImplementedError
 
     def run(self, text: str) -> Run:
-        """A sentence through all layers. Raises ValueError when there is no word in it."""
+        """A sentence through all layers. Raises NoWords when there is none in it."""
         raise NotImplementedError
 
     def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
@@ -183,7 +190,7 @@ class Transformer(Model):
     def run(self, text: str) -> Run:
         pieces = self.pieces(text)
         if all(pieces.special):
-            raise ValueError("the sentence has no words yet")
+            raise NoWords
         return self.run_pieces(pieces)
 
     @torch.no_grad()

@@ -13,7 +13,7 @@ from torch import Tensor
 from attention.core.functional import Trace, attend, linear
 from attention.trained import marian
 from attention.trained.layers import ACTIVATIONS, FeedForward, Layer, Norm, TrainedAttention
-from attention.trained.models import About, Entering, Model, Pieces, Run
+from attention.trained.models import About, Entering, Model, NoWords, Pieces, Run
 from attention.trained.subwords import Vocabulary
 
 LIMIT = 256  # pieces of a sentence
@@ -143,7 +143,7 @@ class Translator(Model):
         """A sentence through all layers, and its translation through those of the decoder.
 
         There, row i of x is the query that produces piece i of the translation, the end included;
-        so it is with the rows of hidden. Raises ValueError when there is no word in the sentence.
+        so it is with the rows of hidden. Raises NoWords when there is none in the sentence.
         """
         translation = self.translate(text)
         return self.run_pieces(translation.source, translation.output)
@@ -183,7 +183,7 @@ class Translator(Model):
         """The likeliest next piece each time, until the end or 2.5 times the source's pieces.
 
         Its own engine decodes in the same way: no beam, no temperature, a shortlist.
-        Raises ValueError when there is no word in the text.
+        Raises NoWords when there is none in the text.
         """
         source = self._some_pieces(text)
         candidates, scores = self._scorer(source.ids)
@@ -209,7 +209,7 @@ class Translator(Model):
     def _some_pieces(self, text: str) -> Pieces:
         pieces = self.pieces(text)
         if all(pieces.special):
-            raise ValueError("the sentence has no words yet")
+            raise NoWords
         return pieces
 
     def _encode(self, x: Tensor, first: int = 0) -> tuple[list[Tensor], Tensor]:
