@@ -414,7 +414,7 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
     assert [*app.names_sent] == [*without.names_sent]
     app.switch_page("pages/explore.py").run()
     assert {name: app.values[name] for name in chosen} == chosen
-    assert app.sent["picture"].header["tokens"] == "the cat walks on the street".split()
+    assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
     assert trained_as("all-MiniLM-L6-v2", "special tokens: set aside; heads cut out: 1") in (
         app.notes
     )
