@@ -1,10 +1,10 @@
 """Trained models: MiniLM against transformers, all its heads on their way to a browser, changes.
 
-`model.run` and transformers get the same sentence, on one thread; transformers is told to keep its
-weights ("eager", `output_attentions`), which it then gives for all layers, as we do by a trace of
-each. In the browser a sentence is typed that the server has not seen yet, which it runs through the
-model; bertviz's model view of the same is 216 MB, painted after 17 s. Last, a setting is changed
-with the model in use, against the same change without one, in turns.
+`model.run` and transformers get the same sentence, on one thread; transformers is told to give the
+weights of all layers ("eager", `output_attentions`), as we do by a trace of each. In the browser a
+sentence is typed that the server has not seen yet, which it runs through the model; bertviz's model
+view of the same is 216 MB, and painted after 17 s. Last, a setting is changed with the model in
+use, against the same change without one, in turns.
 """
 
 from __future__ import annotations

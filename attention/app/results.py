@@ -63,8 +63,15 @@ _model_runs: LRUCache[tuple[object, ...], Run] = LRUCache(
 
 @cached(_model_runs, lock=Lock())
 def run_model(name: str, text: str) -> Run:
-    """A text through a trained model, as it was trained: one run serves all layers."""
-    return load_model(name).run(text)
+    """A text through a trained model, as it was trained: one run serves all layers.
+
+    Raises NoWords when there is none in it. What it takes to translate is done once.
+    """
+    model = load_model(name)
+    if isinstance(model, Translator):
+        made = _translation_of(name, text)
+        return model.run_pieces(made.source, made.output)
+    return model.run(text)
 
 
 def result_of(settings: Settings, memory: str | None = None) -> Result:

@@ -95,7 +95,8 @@ def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Ter
 
 def entropy_bits(weights: Tensor) -> Tensor:
     """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries)."""
-    bits = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+    logs = weights.clamp_min(1e-38).log()  # so that 0 log 0 = 0; xlogy takes three times as long
+    bits = -(weights * logs).sum(-1) / math.log(2)
     return bits.clamp_min(0.0) + 0.0  # no -0.0 for sure rows
 
 

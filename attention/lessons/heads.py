@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import max_pool2d
+from torch.nn.functional import pad
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
@@ -78,10 +78,19 @@ def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = 
     special: for each key whether it is a special token, empty where there are none.
     """
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
-    hidden = trace.mask
-    mask = torch.ones_like(weights[:1]) if hidden is None else hidden[:1].float()
-    even = measures(mask / mask.sum(-1, keepdim=True).clamp_min(1), special)
-    dots, block = thumbnails(weights)
+    return overview_of(weights, None if trace.mask is None else trace.mask[0], special)
+
+
+def overview_of(
+    weights: Tensor, mask: Tensor | None, special: Sequence[bool] = (), beside: int = 0
+) -> Overview:
+    """The same of weights (heads, queries, keys) and the mask of all heads, (queries, keys).
+
+    beside: how many other heads are shown with these.
+    """
+    allowed = torch.ones_like(weights[:1]) if mask is None else mask[None].float()
+    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special)
+    dots, block = thumbnails(weights, beside)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
     # Each takes several times its room.
     parts = [measures(some, special) for some in weights.split(4)]
@@ -89,18 +98,21 @@ def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = 
     return Overview(dots, block, measured, even_spread)
 
 
-def thumbnails(weights: Tensor) -> tuple[Tensor, int]:
+def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
     """The weights of every head small enough to show all at once, and how many cells a dot spans.
 
     weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
     strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
-    greatest few of a head are all 255, so that they do not leave the others pale.
+    greatest few of a head are all 255, so that they do not leave the others pale. beside: how many
+    other heads are shown with these.
 
     Returns uint8 (heads, rows, columns).
     """
-    most = MAX_DOTS if len(weights) <= MANY_HEADS else FEWER_DOTS
+    most = MAX_DOTS if len(weights) + beside <= MANY_HEADS else FEWER_DOTS
     block = math.ceil(max(weights.shape[-2:]) / most)
-    dots = max_pool2d(weights[:, None], block, ceil_mode=True)[:, 0]
+    down, across = (-length % block for length in weights.shape[-2:])
+    filled = pad(weights, (0, across, 0, down)) if down or across else weights
+    dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
     flat = dots.flatten(1)
     beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
     greatest = flat.topk(beyond + 1).values[:, -1, None, None]

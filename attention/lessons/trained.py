@@ -179,16 +179,19 @@ def glance_of(weights: Tensor) -> Glance:
 @torch.no_grad()
 def _glance(run: Run, layers: Sequence[int]) -> Glance:
     made = []
+    n_heads = run.entering[layers[0]].layer.attention.heads
     for position in layers:
         place = run.entering[position]
-        trace = place.layer.trace(place.x, place.memory)
-        made.append(heads.overview(trace, 0, (place.memory_pieces or place.pieces).special))
+        keys = place.memory_pieces or place.pieces
+        mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
+        weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
+        others = n_heads * (len(layers) - 1)
+        made.append(heads.overview_of(weights, mask, keys.special, others))
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
-    n_heads = len(made[0].dots)
     seen = Overview(
         torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
     )
-    return Glance(tuple(layers), n_heads, seen, tuple(trace.weights.shape[-2:]))
+    return Glance(tuple(layers), n_heads, seen, tuple(weights.shape[-2:]))
 
 
 @dataclass(frozen=True, eq=False)

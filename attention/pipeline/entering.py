@@ -102,10 +102,14 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
         problems.append(f"There is no layer {settings.layer} of {last + 1}; showing the last.")
     layer, attention = place.layer, place.layer.attention
     try:
-        cut = [head for head in read_numbers(settings.cut) if head < attention.heads]
+        wanted = read_numbers(settings.cut)
     except ValueError as error:
-        cut = []
+        wanted = []
         problems.append(f"{error}; no head is cut out.")
+    cut = [head for head in wanted if head < attention.heads]
+    if missing := [str(head) for head in wanted if head >= attention.heads]:
+        named = ", ".join(missing)[:60]
+        problems.append(f"There is no head {named} of {attention.heads} to cut out.")
     if cut:
         attention = attention.without(cut)
     with torch.no_grad():

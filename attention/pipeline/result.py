@@ -103,6 +103,8 @@ class Result(Sentence):
         """The memory its tensors take."""
         trace = self.layer_trace
         tensors = [*vars(self).values(), *self.masks.values(), *self.layer.parameters()]
+        if self.trained is not None and self.trained.cut:
+            tensors += self.layer.projection("output")  # the rest is the model's own
         if isinstance(trace, Trace):
             tensors += [*vars(trace).values(), *(trace.unrotated or ())]
         if self.memory is not None:

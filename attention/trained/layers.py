@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +12,13 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from attention.core import masks
-from attention.core.functional import Trace, linear
+from attention.core.functional import Trace, linear, merge_heads
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
 
 Activation = Callable[[Tensor], Tensor]
+
+MAX_AT_ONCE = 1 << 18  # cells of some heads that are worked out at once
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,27 @@ class Layer:
         made: Trace = self.attention(self.attention_input(x), mask, memory=memory)
         return made
 
+    def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
+        """The same, of some heads after the others where all at once would be large: what stays
+        small is worked out in memory that is at hand."""
+        n_queries, n_keys = x.shape[-2], (x if memory is None else memory).shape[-2]
+        some = self.attention.some(
+            self.attention_input(x),
+            self.mask(n_queries, n_keys),
+            memory=memory,
+            scale=None,
+            rotate=False,
+            bias=lambda rows, heads: None,
+        )
+        at_once = max(1, MAX_AT_ONCE // (x.shape[:-1].numel() * n_keys))
+        for first in range(0, self.attention.heads, at_once):
+            yield some(slice(None), slice(first, first + at_once))
+
     def attended(self, x: Tensor, memory: Tensor | None = None) -> Tensor:
         """What its attention adds to x, as it was trained. (…, queries, d_model)."""
-        return self.attention.output(self.trace(x, memory))
+        outputs = [trace.output for trace in self.traces(x, memory)]
+        joined = merge_heads(torch.cat(outputs, -3))
+        return linear(joined, *self.attention.projection("output"))
 
     def run(self, x: Tensor, attended: Tensor) -> LayerRun:
         """What the layer makes of x, given what its attention adds."""

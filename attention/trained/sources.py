@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.trained.checkpoints import check_folder, load_folder, read_layout
-from attention.trained.hub import fetch_folder
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
 
@@ -42,8 +41,7 @@ class Packaged:
     @property
     def path(self) -> Path | None:
         """Where its files are, None where the package is not installed."""
-        root = _package_folder(self.package)
-        return None if root is None else root / self.folder
+        return _folder_in(self.package, self.folder)
 
     def read(self) -> Model:
         """The model. Raises ValueError where a file is missing, or another one than was pinned."""
@@ -177,7 +175,9 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     if not checkpoint.isprintable():
         raise ValueError("its name must have no control characters")
     if not here:
-        folder = fetch_folder(entry)
+        from attention.trained import hub  # takes 0.3 s, and few owners name what is not here
+
+        folder = hub.fetch_folder(entry)
     check_folder(folder)
     name, source = _free_name(checkpoint, taken), read_layout(folder).source
     return Own(About(name, name, source, checkpoint=checkpoint), folder.absolute())
@@ -235,10 +235,10 @@ def _source(name: str) -> Packaged | Own:
     return found
 
 
-@functools.cache
-def _package_folder(package: str) -> Path | None:
+@functools.cache  # asked some 60 times by every run of a page
+def _folder_in(package: str, folder: str) -> Path | None:
     found = importlib.util.find_spec(package)
-    return Path(found.origin).parent if found and found.origin else None
+    return Path(found.origin).parent / folder if found and found.origin else None
 
 
 def _free_name(wanted: str, taken: Collection[str]) -> str:

@@ -54,9 +54,9 @@ def of_pair(first: str, second: str) -> Comparison:
     return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace)
 
 
-def test_b_has_every_setting_of_a_under_its_name_but_the_sentence() -> None:
+def test_b_has_every_setting_of_a_under_its_name_but_what_both_share() -> None:
     theirs = compare.other_side(DECLARED)
-    assert theirs.keys() == {f"b_{name}" for name in DECLARED if name != "s"}
+    assert theirs.keys() == {f"b_{name}" for name in DECLARED if name not in compare.OF_BOTH}
     assert len({about.name for about in theirs.values()}) == len(theirs)
     for name, about in theirs.items():
         plain = DECLARED[name.removeprefix("b_")]
@@ -64,7 +64,7 @@ def test_b_has_every_setting_of_a_under_its_name_but_the_sentence() -> None:
         assert [getattr(about, part) for part in told] == [getattr(plain, part) for part in told]
         assert about.problem(about.default) is None
         assert about.default == plain.default or name == "b_scale", "as the page opens"
-        assert about.when is None or about.when[0] in theirs
+        assert about.when is None or about.when[0] in {*theirs, *compare.OF_BOTH}
         assert about.divides in ("", "b_d_model", *theirs)
 
 

