@@ -246,11 +246,11 @@ def additions(place: Entering, query: int) -> Additions:
 
     That sum is what enters the layer norm, or in a layer that norms first what goes on.
     """
-    layer = place.layer
-    added = heads.additions(layer.attention, layer.trace(place.x, place.memory), query)
-    residual = place.x[query]
+    attention, residual = place.layer.attention, place.x[query]
+    one = place.layer.some(place.x, place.memory)(slice(query, query + 1), slice(None))
+    added = heads.additions(attention, one, 0)
     parts = torch.cat([residual[None], added.parts])
-    joined = layer.run(place.x, layer.attended(place.x, place.memory)).joined[query]
+    joined = residual + attention.output(one)[0]
     return heads.summed("Σ", ["residual", *added.names], parts, joined)
 
 

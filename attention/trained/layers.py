@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
 from attention.core import masks
-from attention.core.functional import Trace, linear, merge_heads
+from attention.core.functional import Some, Trace, linear, merge_heads
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
 
@@ -146,18 +146,23 @@ class Layer:
         made: Trace = self.attention(self.attention_input(x), mask, memory=memory)
         return made
 
-    def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
-        """The same, of some heads after the others where all at once would be large: what stays
-        small is worked out in memory that is at hand."""
-        n_queries, n_keys = x.shape[-2], (x if memory is None else memory).shape[-2]
-        some = self.attention.some(
+    def some(self, x: Tensor, memory: Tensor | None = None) -> Some:
+        """What gives the same of some queries and heads."""
+        n_keys = (x if memory is None else memory).shape[-2]
+        return self.attention.some(
             self.attention_input(x),
-            self.mask(n_queries, n_keys),
+            self.mask(x.shape[-2], n_keys),
             memory=memory,
             scale=None,
             rotate=False,
             bias=lambda rows, heads: None,
         )
+
+    def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
+        """The same, of some heads after the others where all at once would be large: what stays
+        small is worked out in memory that is at hand."""
+        n_keys = (x if memory is None else memory).shape[-2]
+        some = self.some(x, memory)
         at_once = max(1, MAX_AT_ONCE // (x.shape[:-1].numel() * n_keys))
         for first in range(0, self.attention.heads, at_once):
             yield some(slice(None), slice(first, first + at_once))
