@@ -18,6 +18,7 @@ from attention.app.session import (
     layer_settings,
     own_settings,
     recall_place,
+    recall_settings,
     value_of,
     width_of,
 )
@@ -46,6 +47,7 @@ def run() -> None:
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     st.session_state["models"] = page.models
     _enter()
+    recall_settings(page)
     server.warm_up()
     style()
     copy_link(key="copy_link")

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED
+from attention.app.pages import SHARED, Page
 from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
@@ -171,6 +171,26 @@ def recall_place() -> None:
         for name in PLACE:
             st.session_state.pop(name, None)
             st.session_state[name] = value_of(name)
+
+
+def recall_settings(page: Page) -> None:
+    """To be called as a whole run begins: what a page's own widgets say goes along to another page.
+
+    There they are other widgets to Streamlit, which takes along what was typed, but forgets what a
+    link said. Those at the side are the same on all pages.
+    """
+    before = st.session_state.get("page", page.name)
+    st.session_state["page"] = page.name
+    if before == page.name:
+        return
+    beside = st.session_state.get("beside", {})
+    there = {"s", *page.declared, *page.beside(value_of)}
+    for name in st.session_state.get("drawn", set()) - beside.keys():
+        if name in there and name in st.session_state and name not in st.query_params:
+            chosen = st.session_state[name]
+            st.session_state[name] = chosen
+            if value_of(name) != every_setting()[name].default:
+                st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
 
 
 def place() -> Place:

@@ -307,10 +307,10 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
     one = trace.query(query)
     with torch.no_grad():
         parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
-    names = [f"head {head}" for head in range(layer.heads)]
-    _, bias = layer.projection("output")
-    if bias is not None:
-        parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
+        names = [f"head {head}" for head in range(layer.heads)]
+        _, bias = layer.projection("output")
+        if bias is not None:
+            parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
     return summed("y", names, parts, output)
 
 

@@ -16,8 +16,9 @@ from attention.trained.layers import ACTIVATIONS, FeedForward, Layer, Norm, Trai
 from attention.trained.models import About, Entering, Model, NoWords, Pieces, Run
 from attention.trained.subwords import Vocabulary
 
-LIMIT = 256  # pieces of a sentence
-LONGER = 2.5  # times as many pieces a translation may have
+LIMIT = 128  # pieces of a sentence
+LONGER = 2.5  # times as many pieces a translation may have, as its own engine has it
+MORE = 48  # and how many more at most: a sentence of one letter repeated never comes to its end
 ALTERNATIVES = 5
 EPS = 1e-9  # Marian's, in every layer norm
 
@@ -129,7 +130,7 @@ class Translator(Model):
         self.layers = (*encoder, *(layer for _, layer in decoder))
         self._n_encoder, self._decoder = len(encoder), decoder
         self._d_model = embedding.numbers.shape[1]
-        self._positions = positions(math.ceil(LONGER * self.limit) + 1, self._d_model)
+        self._positions = positions(self._bound(self.limit) + 1, self._d_model)
 
     def pieces(self, text: str) -> Pieces:
         return self.vocabulary.read(text, self.limit)
@@ -180,7 +181,7 @@ class Translator(Model):
 
     @torch.no_grad()
     def translate(self, text: str) -> Translation:
-        """The likeliest next piece each time, until the end or 2.5 times the source's pieces.
+        """The likeliest next piece each time, until the end or until there are too many.
 
         Its own engine decodes in the same way: no beam, no temperature, a shortlist.
         Raises NoWords when there is no word in the text.
@@ -205,6 +206,11 @@ class Translator(Model):
         align words (Chen et al. 2016). Returns (output pieces, source pieces), rows sum to 1.
         """
         return trace.head(0).weights
+
+    @staticmethod
+    def _bound(n_source: int) -> int:
+        """How many pieces a translation may have: as its engine has it, but for long ones."""
+        return min(math.ceil(LONGER * n_source), n_source + MORE)
 
     def _some_pieces(self, text: str) -> Pieces:
         pieces = self.pieces(text)
@@ -238,7 +244,7 @@ class Translator(Model):
         states: list[Tensor | None] = [None for _ in decoder]
         steps: list[Step] = []
         x = self._embed_shifted(torch.zeros(1, dtype=torch.int64))
-        for place in range(1, math.ceil(LONGER * len(source)) + 1):
+        for place in range(1, self._bound(len(source)) + 1):
             for index, (recurrence, layer, trace_of) in enumerate(decoder):
                 x, states[index] = recurrence(x, states[index])
                 trace = trace_of(x)

@@ -35,3 +35,16 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
             expect(each.get_by_text("Attention explorer", exact=True)).to_be_visible()
             expect(each.get_by_role("dialog")).to_have_count(0)
         page.context.close()
+
+
+def test_the_sentence_of_a_link_goes_along_from_page_to_page(open_page: Open) -> None:
+    page = open_page("/?s=she+sat+by&scale=none")
+    box = page.get_by_label("Sentence", exact=True)
+    expect(box).to_have_value("she sat by")
+    for name in ("Heads", "Explore", "Compare"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute(
+            "aria-current", "page"
+        )
+        expect_search(page, {"s": "she sat by", "scale": "none"})
+        expect(box).to_have_value("she sat by")

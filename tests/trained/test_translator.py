@@ -214,14 +214,18 @@ def test_what_does_not_fit_is_counted(english: Translator) -> None:
 def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
     english: Translator,
 ) -> None:
-    text = ". " * 40
+    text = ". " * 24
     translation = english.translate(text)
-    assert len(translation.source.ids) == 41
-    assert len(translation.steps) == 103
+    assert len(translation.source.ids) == 25
+    assert len(translation.steps) == 63
     assert not translation.finished
     assert not any(translation.output.special)
     assert translation.text == NativeDirection(str(EN_PT.path)).translate(text)
-    assert len(english.run(text).hidden) == 103
+    assert len(english.run(text).hidden) == 63
+
+
+def test_a_long_one_that_does_not_end_is_ended_sooner(english: Translator) -> None:
+    assert len(english.translate(". " * 40).steps) == 41 + 48
 
 
 def test_layers_are_called_by_their_place_in_encoder_and_decoder(english: Translator) -> None:
