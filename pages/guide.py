@@ -32,7 +32,7 @@ def guide() -> None:
         return
     at = chapters.position(len(titles))
     chapter = lesson.chapters[at]
-    with st.container(key="guide"):
+    with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.title(chapter.title)
             st.markdown(chapter.body)
@@ -210,33 +210,27 @@ def heads(chapter: Chapter, shown: Result) -> None:
     one_picture(chapter, shown, ("heatmap",))
 
 
-def word_map(chapter: Chapter, shown: Result) -> None:
-    """Who pulls the chosen word, and where it goes."""
-    one_picture(chapter, shown, ("lines",))
-    going(chapter)
-
-
 @st.fragment
-def going(chapter: Chapter) -> None:
-    """The map for the chosen word."""
-    place_of(chapters.place(chapter), chapters.choose_place, key="place")
-    shown = chapters.result(chapter)
-    if shown is None:
-        return
-    query = min(chapters.place(chapter)["values"]["query"], len(shown.tokens) - 1)
+def word_map(chapter: Chapter, shown: Result) -> None:
+    """Where the chosen word goes, who pulls it, and how near it then is to others."""
+    place = chapters.place(chapter)
+    place_of(place, chapters.choose_place, key="place")
+    query = min(place["values"]["query"], len(shown.tokens) - 1)
     found = chapters.going(chapter, shown, query)
     if found is None:
         notes.note(chapters.why_nowhere(shown, query))
-        return
-    drawn = maps.word_map(found.token, found.spots, found.start, found.end)
-    st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
-    names, columns = found.table
-    st.html(tables.table(names, columns))
-    st.caption(
-        "Cosine of the word's vector with these words, alone and after attention. The map shows "
-        f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
-        "spread. All vectors are drawn at length 1."
-    )
+    else:
+        drawn = maps.word_map(found.token, found.spots, found.start, found.end)
+        st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
+    one_picture(chapter, shown, ("lines",))
+    if found is not None:
+        names, columns = found.table
+        st.html(tables.table(names, columns))
+        st.caption(
+            "Cosine of the word's vector with these words, before attention and after. The map is "
+            f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
+            "spread. All vectors are drawn at length 1."
+        )
 
 
 def spread() -> None:

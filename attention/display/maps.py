@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,17 +43,19 @@ def word_map(
 ) -> go.Figure:
     """Words on a plane, and an arrow from where a token starts to where it ends."""
     figure = go.Figure()
+    named = {spot.name for spot in spots if spot.kind != "token"}
+    above, below = "top center", "bottom center"
     for kind, (colour, words) in KINDS.items():
         some = [spot for spot in spots if spot.kind == kind]
         if some:
-            figure.add_trace(_spots(kind, some, colour, words))
+            figure.add_trace(_spots(kind, some, colour, words, named))
     figure.add_trace(
         go.Scatter(
             x=[start[0], end[0]],
             y=[start[1], end[1]],
             mode="markers+text",
             text=[f"<b>{label(token)}</b> alone", f"<b>{label(token)}</b> here"],
-            textposition=["top center", "bottom center"],
+            textposition=[below, above] if end[1] >= start[1] else [above, below],
             textfont={"size": 14, "color": CHOSEN},
             marker={"size": 9, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
             hoverinfo="skip",
@@ -87,19 +89,22 @@ def word_map(
     return figure
 
 
-def _spots(kind: str, some: Sequence[Spot], colour: str, words: str) -> go.Scatter:
+def _spots(
+    kind: str, some: Sequence[Spot], colour: str, words: str, named: Collection[str]
+) -> go.Scatter:
+    """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
     token = kind == "token"
     sizes = [LEAST_DOT + MOST_DOT * spot.weight**0.5 if token else 6 for spot in some]
-    names = [label(spot.name) for spot in some]
+    names = ["" if token and spot.name in named else label(spot.name) for spot in some]
     placed = "top center" if token else "middle right"
-    told = "%{text}<br>weight %{customdata:.4f}" if token else "%{text}"
+    told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")
     return go.Scatter(
         x=[spot.x for spot in some],
         y=[spot.y for spot in some],
         mode="markers+text",
         name=words,
         text=names,
-        customdata=[spot.weight for spot in some],
+        customdata=[[label(spot.name), spot.weight] for spot in some],
         textposition=placed,
         textfont={"size": 12, "color": GREY if token else colour},
         marker={"size": sizes, "color": colour, "line": {"width": 0}},
@@ -110,7 +115,7 @@ def _spots(kind: str, some: Sequence[Spot], colour: str, words: str) -> go.Scatt
 def _room(values: Sequence[float], *more: float) -> list[float]:
     """The range of an axis, with room for words at both ends."""
     least, most = min([*values, *more]), max([*values, *more])
-    margin = 0.14 * (most - least) or 1.0
+    margin = 0.18 * (most - least) or 1.0
     return [least - margin, most + margin]
 
 
