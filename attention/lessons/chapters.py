@@ -196,10 +196,13 @@ class _Reader:
         )
 
     def _front_matter(self, text: str) -> tuple[dict[str, Any], dict[str, int]]:
-        """Its values, and the line of the file in which each stands."""
+        """Its values, and the line of the file in which each stands.
+
+        All that is no list is read as text and nothing else: to the usual loader `no` is False.
+        """
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            values = yaml.safe_load(text)
+            node = yaml.compose(text, Loader=yaml.BaseLoader)
+            values = yaml.load(text, Loader=yaml.BaseLoader)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
             problem = getattr(error, "problem", None) or "it cannot be read"
@@ -221,9 +224,9 @@ class _Reader:
 
     def _sound(self, name: str, value: object) -> str:
         """A value as a text that may be shown as Markdown."""
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        if not isinstance(value, str):
             raise self.refuse(name, f"{name} must be text; put it in quotes")
-        text = str(value).strip()
+        text = value.strip()
         if not text:
             raise self.refuse(name, f"{name} is empty")
         if problem := _forbidden(text):

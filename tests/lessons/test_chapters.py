@@ -58,12 +58,15 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert link == "s=a+%26+b&mask=causal&mask=window&scale=none"
 
 
-@pytest.mark.parametrize(("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2)])
+@pytest.mark.parametrize(
+    ("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2), ("no", 3)]
+)
 def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(
     tmp_path: Path, given: str, answer: int
 ) -> None:
     file = tmp_path / "01-it.md"
-    file.write_text(SOUND.replace("answer: that", f"answer: {given}"), "utf-8")
+    text = SOUND.replace("answer: that", f"answer: {given}").replace("that]", "that, no]")
+    file.write_text(text, "utf-8")
     assert read_chapter(file, anything).answer == answer
 
 
