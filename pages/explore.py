@@ -9,9 +9,10 @@ def explore() -> None:
     """All that follows from the sentence, the settings and the chosen token."""
     if result := results.current_result():
         sections.attention_of(result)
-        st.page_link("pages/guide.py", label="New here? The guide starts from one word.")
     else:
         st.info("Type a sentence above, or take one of the examples.")
+    with st.container(key="to_guide", width="content"):
+        st.page_link("pages/guide.py", label="New here? Take the guide")
 
 
 frame.show(__file__, explore)

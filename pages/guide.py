@@ -37,8 +37,8 @@ def guide() -> None:
             st.title(chapter.title)
             st.markdown(chapter.body)
         with st.container(key="guide_figure"):
-            figure(chapter)
             whose_sentence(chapter)
+            figure(chapter)
         with st.container(key="guide_question"):
             question(chapter)
             onward(chapter, at, len(titles))
@@ -68,7 +68,7 @@ def whose_sentence(chapter: Chapter) -> None:
         return
     if chapters.sentence_of(chapter) == chapter.sentence:
         said = html.escape(chapter.sentence)
-        st.html(f"<p class='quiet'>On “{said}”. Type your own sentence on top.</p>")
+        st.html(f"<p class='quiet'>On “{said}”; or type your own sentence on top.</p>")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html("<p class='quiet'>On your sentence.</p>", width="content")

@@ -76,7 +76,7 @@ class Chapter:
     body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
     that the figure is made from; page: which page shows it at exactly that view, "" for none;
     answer: the position of the right choice; because: what is said after the guess;
-    parts: of a picture, some of `PARTS`; probes: two words that a map measures against.
+    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map measures against.
     """
 
     file: str
@@ -257,7 +257,7 @@ class _Reader:
             if part not in PARTS:
                 known = ", ".join(PARTS)
                 raise self.refuse("parts", f"parts must be some of {known}, not {_short(part)}")
-        return tuple(part for part in PARTS if part in parts)
+        return parts
 
     def _answer(self, choices: tuple[str, ...]) -> int:
         """The position of the right choice: given by its text, or counted from 1."""

@@ -49,7 +49,7 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     file.write_text(SOUND, "utf-8")
     chapter = read_chapter(file, anything)
     assert (chapter.title, chapter.figure, chapter.page) == ("Scores", "picture", "explore")
-    assert chapter.parts == ("lines", "sum"), "in the order in which they are drawn"
+    assert chapter.parts == ("sum", "lines")
     assert chapter.choices == ("this", "2", "that")
     assert chapter.answer == 2
     assert chapter.link == {"s": ["the cat sat"], "mask": ["causal", "window"], "scale": ["none"]}
