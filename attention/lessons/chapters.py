@@ -76,7 +76,8 @@ class Chapter:
     body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
     that the figure is made from; page: which page shows it at exactly that view, "" for none;
     answer: the position of the right choice; because: what is said after the guess;
-    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map measures against.
+    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map
+    measures against.
     """
 
     file: str
