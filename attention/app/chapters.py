@@ -51,8 +51,8 @@ def lesson() -> Lesson:
     """The chosen lesson, read again when its files have changed."""
     own = own_lessons_path()
     folder = Path(own) if own and value_of("lesson") == "own" else GUIDE
-    files = sorted(folder.glob("*.md"))
     try:
+        files = sorted(folder.glob("*.md"))
         stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
     except OSError:
         stamp = ()

@@ -94,7 +94,7 @@ def _spots(
 ) -> go.Scatter:
     """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
     token = kind == "token"
-    sizes = [LEAST_DOT + MOST_DOT * spot.weight**0.5 if token else 6 for spot in some]
+    sizes = [LEAST_DOT + MOST_DOT * abs(spot.weight) ** 0.5 if token else 6 for spot in some]
     names = ["" if token and spot.name in named else label(spot.name) for spot in some]
     placed = "top center" if token else "middle right"
     told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")

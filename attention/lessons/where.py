@@ -14,7 +14,7 @@ from attention.display.maps import Spot
 from attention.inputs.vectors import look_up
 from attention.pipeline import Result
 
-NEAR, ROWS = 5, 4
+NEAR, ROWS, MOST_TOKENS = 5, 4, 16
 Nearest = Callable[[Tensor, int], list[list[tuple[str, float]]]]
 
 
@@ -62,9 +62,9 @@ def cosines(vector: Tensor, others: Tensor) -> list[float]:
 class Where:
     """Where one token goes: all that is drawn, and its cosines before and after.
 
-    token: its name; kept: the share of the spread that the plane shows; spots: the words and the
-    sentence's other tokens; start, end: x and y on the plane; table: names, then the cosines of x
-    and of y with each.
+    token: its name; kept: the share of the spread that the plane shows; spots: the words and those
+    of the sentence's other tokens that weigh most; start, end: x and y on the plane; table: names,
+    then the cosines of x and of y with each.
     """
 
     token: str
@@ -103,7 +103,7 @@ def where_it_goes(
     others = plane(normalize(result.x, dim=1)).tolist()
     spots += [
         Spot(names[key], others[key][0], others[key][1], "token", weights[key])
-        for key in range(len(names))
+        for key in sorted(_strongest(weights, MOST_TOKENS + 1))
         if key != query and result.known[key]
     ]
     more = [word for word in after if word not in (*measured, result.tokens[query])]
@@ -113,6 +113,10 @@ def where_it_goes(
     table = (named, {"before": cosines(x, rows), "after": cosines(y, rows)})
     first, last = (start[0], start[1]), (end[0], end[1])
     return Where(names[query], plane.kept, spots, first, last, table)
+
+
+def _strongest(weights: Sequence[float], most: int) -> list[int]:
+    return sorted(range(len(weights)), key=lambda key: -abs(weights[key]))[:most]
 
 
 def _kind(word: str, probes: Sequence[str], before: Sequence[str], after: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from torchtext.vocab import Vectors
 
 from attention.inputs.vectors import Neighbours
 from attention.lessons.spread import WIDTHS, spread_of_scores
-from attention.lessons.where import cosines, plane_of, where_it_goes, why_nowhere
+from attention.lessons.where import MOST_TOKENS, cosines, plane_of, where_it_goes, why_nowhere
 from attention.pipeline import Result, Settings, compute
 
 
@@ -67,6 +67,17 @@ def test_a_word_ends_where_the_weighted_sum_points(glove: Vectors, nearest: Neig
     assert list(tokens.values()) == pytest.approx(result.trace.weights[0, 1:].tolist())
     assert {spot.name for spot in found.spots if spot.kind == "probe"} == {"software", "fruit"}
     assert "apple" not in {spot.name for spot in found.spots}
+
+
+def test_of_a_long_sentence_the_map_has_the_tokens_that_weigh_most(
+    glove: Vectors, nearest: Neighbours
+) -> None:
+    result = result_of(glove, "apple " + "the of software and " * 40)
+    found = where_it_goes(result, 0, [], nearest)
+    assert found is not None
+    tokens = [spot for spot in found.spots if spot.kind == "token"]
+    assert len(tokens) in (MOST_TOKENS, MOST_TOKENS + 1)
+    assert {spot.name.split()[0] for spot in tokens} == {"software"}
 
 
 def test_alone_a_word_stays_where_it_is(glove: Vectors, nearest: Neighbours) -> None:
