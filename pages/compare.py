@@ -24,6 +24,7 @@ def choices() -> None:
             st.button("B as A", on_click=widgets.copy_side, help="Give B every setting of A.")
         elif kind == "pair":
             st.button("Swap the sentences", on_click=swap_sentences)
+            st.button("Apple and apple", on_click=take_apples, help="One word, two meanings.")
 
 
 def swap_sentences() -> None:
@@ -31,6 +32,13 @@ def swap_sentences() -> None:
     first, second = session.value_of("s"), session.value_of("s2")
     session.choose("s", second)
     session.choose("s2", first)
+
+
+def take_apples() -> None:
+    """Take two sentences in which one word means two things, within a callback."""
+    _, first, second = widgets.EXAMPLES
+    session.choose("s", first)
+    session.choose("s2", second)
 
 
 def body() -> None:

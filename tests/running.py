@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Widget
 from torch import Tensor
 
-from attention.app.pages import PAGES
+from attention.app.pages import FIRST
 from attention.display.matrix import Matrix
 
 SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
@@ -38,7 +38,7 @@ def opened(page: str, /, **link: object) -> App:
     for name, value in link.items():
         several = value if isinstance(value, list | tuple) else [value]
         app.query_params[name] = [str(one) for one in several]
-    if page != PAGES[0].name:
+    if page != FIRST.name:
         app.switch_page(f"pages/{page}.py")
     app.run()
     return app

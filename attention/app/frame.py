@@ -12,7 +12,7 @@ import streamlit as st
 from attention.app import server
 from attention.app.links import read_link
 from attention.app.notes import note, style
-from attention.app.pages import PAGES, Page
+from attention.app.pages import FIRST, PAGES, Page
 from attention.app.session import (
     current_settings,
     layer_settings,
@@ -40,10 +40,9 @@ def run() -> None:
     """
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
-    first = PAGES[0]
-    by_name = st.Page(first.path, title=first.title, url_path=first.name, visibility="hidden")
+    by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
     shown = st.navigation({APP: [*pages.values(), by_name]})
-    page = next((page for page in PAGES if pages[page.name] is shown), first)
+    page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     st.session_state["models"] = page.models
     _enter()
@@ -147,7 +146,7 @@ def _link() -> dict[str, list[str]]:
 
 @functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
-    first = page is PAGES[0]
+    first = page is FIRST
     return st.Page(page.path, title=page.title, url_path="" if first else page.name, default=first)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from attention.app.pages import PAGES, SHARED, Page, variant_settings
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.lessons.compare import OTHER
-from attention.pipeline import Selection
+from attention.pipeline import Selection, Settings
 
 MAX_PROBLEMS = 12
 
@@ -91,3 +92,35 @@ def _not_dividing(
         if fitting[name] != values[name]
         for divided in [declared[name].divides]
     ]
+
+
+def value_in(link: Mapping[str, Sequence[str]], name: str) -> Value:
+    """What a link says of a setting, or its default where it says nothing legal."""
+    about = every_setting()[name]
+    value = about.parse_all(link[name]) if link.get(name) else about.default
+    return about.default if about.problem(value) else value
+
+
+def settings_of_link(
+    link: Mapping[str, Sequence[str]],
+    sentence: str,
+    side: str = "",
+    menu: str = "variant",
+    head: int | None = None,
+) -> Settings:
+    """The settings of one side that a link asks for, whatever a visitor has set.
+
+    side: `OTHER` or none; menu: the name of the setting that says which variant; head: the one
+    shown, None = that of the link.
+    """
+
+    def value(name: str) -> Any:
+        return value_in(link, side + name if side + name in every_setting() else name)
+
+    shared = {name: value(name) for name in SHARED if name != "s"}
+    shared["variant"] = value(menu)
+    if head is not None:
+        shared["head"] = head
+    own = settings_of(VARIANTS[shared["variant"]].Config)
+    config = tuple((name, value(name)) for name in own if name not in SHARED)
+    return Settings(sentence, **shared, config=config)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, settings_of
 from attention.core.variants import VARIANTS
+from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import CrossSettings
 from attention.lessons.heads import HeadSettings
@@ -79,8 +80,15 @@ def _beside_cross(values: Values) -> Sequence[str]:
     return ("scale", "factor") if toy else WITHOUT_MODELS
 
 
-# The first one is shown at the address without a path.
+# In the order of the menu.
 PAGES = [
+    Page(
+        "guide",
+        "Guide",
+        "a way in: attention in twelve short chapters, each with a live figure on your sentence "
+        "and a question to answer before the explanation; or a lesson of your own",
+        settings=(LessonSettings,),
+    ),
     Page(
         "explore",
         "Explore",
@@ -160,3 +168,6 @@ PAGES = [
         settings=(ClaimSettings,),
     ),
 ]
+
+# The page that is shown at the address without a path.
+FIRST = next(page for page in PAGES if page.name == "explore")

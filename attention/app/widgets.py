@@ -36,9 +36,8 @@ from attention.trained.sources import NONE
 
 EXAMPLES = (
     "the cat walks on the street",
-    "she sat by the river bank",
-    "the bank raised its rates",
-    "he said she said",
+    "apple sells computers and software",
+    "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
 Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]

@@ -1,4 +1,4 @@
-"""What the pages that teach compute: steps, heads, two sequences, comparisons, operations.
+"""What the pages that teach compute: steps, heads, two sequences, comparisons, operations; lessons.
 
-May import: core, inputs, trained, pipeline, display; torch, torchtext.
+May import: core, inputs, trained, pipeline, display; torch, torchtext, yaml.
 """

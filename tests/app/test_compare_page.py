@@ -208,3 +208,10 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
     app.move(query=1)
     assert (app.values["sweep_at"], app.place["query"]) == (2, 1)
     assert "There is no window" not in app.read_as_markdown
+
+
+def test_two_sentences_with_one_word_of_two_meanings_are_a_click_away() -> None:
+    app = opened("compare", compare="pair").press("Apple and apple")
+    assert "apple" in app.values["s"]
+    assert "apple" in app.values["s2"]
+    assert app.values["s"] != app.values["s2"]

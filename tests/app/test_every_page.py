@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attention.app.links import every_setting, read_link
-from attention.app.pages import PAGES, SHARED, Page, variant_settings
+from attention.app.pages import FIRST, PAGES, SHARED, Page, variant_settings
 from attention.claims.identities import CLAIMS
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
@@ -22,6 +22,7 @@ from tests.running import opened
 Link = dict[str, str]
 BATCH = {"cross": "batch", "batch_example": "sentences"}
 OF_SENTENCES: dict[str, list[Link]] = {
+    "guide": [{"chapter": "2"}],
     "steps": [{"step": "weights"}],
     "cross": [{}, BATCH],
     "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
@@ -30,6 +31,7 @@ OF_SENTENCES: dict[str, list[Link]] = {
     "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
 }
 OF_NUMBERS: dict[str, list[Link]] = {
+    "guide": [{"chapter": chapter} for chapter in ("0", "3", "7", "11")],
     "steps": [{"input": "matrices"}],
     "cross": [{"cross": "batch"}],
     "operations": [{"operation": name} for name in OPERATIONS],
@@ -147,7 +149,7 @@ def test_every_variant_is_shown_wherever_one_can_be_chosen(
 def test_settings_go_along_from_page_to_page() -> None:
     chosen: dict[str, Any] = {"s": "good morning", "vectors": "random", "scale": "none", "seed": 7}
     app = opened("explore", **chosen)
-    for page in [*PAGES, PAGES[0]]:
+    for page in [*PAGES, FIRST]:
         if page.models == "needed":
             continue  # where there are no vectors to choose
         app.switch_page(page.path)

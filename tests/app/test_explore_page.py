@@ -115,12 +115,14 @@ def test_one_head_of_several_is_said_to_be_one() -> None:
 
 
 def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
-    app = opened("explore").take("she sat by the river bank")
-    assert app.values["s"] == "she sat by the river bank"
+    app = opened("explore").take("she ate an apple and a pear with sugar")
+    assert app.values["s"] == "she ate an apple and a pear with sugar"
     app.move(query=4, stage="scores")
     assert app.place == {"query": 4, "stage": "scores"}
     assert app.sent["place"].header["turn"] == 1
-    assert app.query_params == {"s": "she sat by the river bank"}, "the browser writes the rest"
+    assert app.query_params == {"s": "she ate an apple and a pear with sugar"}, (
+        "the browser writes the rest"
+    )
     app.move(query=512, stage="<b>")
     assert app.place == {"query": 4, "stage": "scores"}, "there is no such place"
 

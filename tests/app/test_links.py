@@ -13,6 +13,7 @@ from attention.app.pages import PAGES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
+from attention.lessons.chapters import OWN_LESSONS_VARIABLE
 from attention.lessons.compare import OF_BOTH, OTHER
 from attention.pipeline import Selection, Settings
 from tests.app import link_table
@@ -27,6 +28,7 @@ RELEASED = "links already sent rely on this table; new names: python -m tests.ap
 @pytest.fixture(autouse=True)
 def _no_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
+    monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
 
 
 def read(**link: str | list[str]) -> tuple[dict[str, list[str]], list[str]]:

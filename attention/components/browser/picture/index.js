@@ -30,7 +30,7 @@ import { buildSum } from "./sum.js"
 const BUILDERS = { lines: buildLines, heatmap: buildHeatmap, sum: buildSum }
 
 /** One picture of several parts, which all show the same query: the chosen one, or the one that is
-    pointed at in any of them. The heatmap goes first: it is what one waits for.
+    pointed at in any of them. The heatmap, if there is one, goes first: it is what one waits for.
     @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
   const view = viewIn(parentElement, build)
@@ -41,7 +41,7 @@ export default function ({ data, parentElement }) {
   view.content = content
   if (view.names !== content.parts.join()) compose(view)
   const { heatmap, ...others } = view.parts
-  draw(view, [heatmap])
+  draw(view, heatmap ? [heatmap] : [])
   afterPaint(() => view.content === content && draw(view, Object.values(others)))
 }
 

@@ -1,0 +1,315 @@
+"""Lessons are folders of Markdown files: what a chapter is, and how its file is read.
+
+A file begins with its front matter, YAML between two lines `---`, and goes on with the words that
+stand before the figure. README.md says what each key means, under "Write a lesson".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+import yaml
+
+from attention.core.settings import choice, whole
+
+OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
+GUIDE = Path(__file__).parent / "guide"
+
+FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread")
+PARTS = ("lines", "heatmap", "sum")
+NEEDED = ("title", "figure", "question", "choices", "answer", "because")
+OPTIONAL = ("link", "page", "parts", "probes")
+MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
+MIN_CHOICES, MAX_CHOICES = 2, 4
+
+Link = Mapping[str, Sequence[str]]
+Check = Callable[[Link, str], Sequence[str]]
+
+# What no text of a lesson may hold, and why.
+OTHER_HOSTS = "links to other hosts are not allowed"
+FORBIDDEN = (
+    (re.compile(r"<[a-zA-Z/!?]"), "HTML is not allowed, only Markdown"),
+    (re.compile(r"!\["), "pictures are not allowed"),
+    (re.compile(r"(?i)[a-z][a-z+.-]*://|\bwww\.|\bmailto:"), OTHER_HOSTS),
+    (re.compile(r"(?i)\]\(\s*<?\s*(//|\\|[a-z][a-z+.-]*:)|^\s{0,3}\[[^\]]*\]:"), OTHER_HOSTS),
+)
+
+
+class LessonError(ValueError):
+    """What is wrong with a lesson, with the file and the line in which it stands."""
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        super().__init__(f"{file}, line {line}: {problem}.")
+
+
+def lesson_names() -> tuple[str, ...]:
+    """What the menu of lessons offers; `own` only where the owner has named a folder."""
+    return ("guide", "own") if own_lessons_path() else ("guide",)
+
+
+def own_lessons_path() -> str | None:
+    """The owner's folder of lessons, named by the environment, never by a visitor."""
+    return os.environ.get(OWN_LESSONS_VARIABLE) or None
+
+
+@dataclass(frozen=True)
+class LessonSettings:
+    """Which chapter of which lesson is open, and what was guessed in it."""
+
+    lesson: str = choice(
+        "guide", "Lesson", lesson_names, help="guide: ours. own: the one of whoever runs this app."
+    )
+    chapter: int = whole(0, "Chapter", 0, MAX_CHAPTERS - 1)
+    guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter of a lesson, as its file says.
+
+    body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
+    that the figure is made from; page: which page shows it at exactly that view, "" for none;
+    answer: the position of the right choice; because: what is said after the guess;
+    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map
+    measures against.
+    """
+
+    file: str
+    title: str
+    body: str
+    figure: str
+    link: Link
+    page: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+    because: str
+    parts: tuple[str, ...] = PARTS[:2]
+    probes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str | None:
+        """Its own sentence, None where its link has none."""
+        return self.link["s"][-1] if "s" in self.link else None
+
+    def link_with(self, sentence: str) -> str:
+        """The query of a link to its view, with another sentence."""
+        said = {"s": [sentence], "target": [sentence]} if "memory" in self.link else {}
+        return urlencode({**self.link, "s": [sentence], **said}, doseq=True)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The chapters that could be read, in order, and in words what is wrong with the others."""
+
+    chapters: tuple[Chapter, ...]
+    problems: tuple[str, ...]
+
+
+def read_lesson(folder: Path, check: Check) -> Lesson:
+    """All chapters of a folder, sorted by the names of their files; hidden files are left out.
+
+    check: a link and the name of a page, "" for none -> in words what of them is unknown.
+    What is wrong in one file leaves the others as they are.
+    """
+    try:
+        files = sorted(file for file in folder.glob("*.md") if not file.name.startswith("."))
+    except OSError as error:
+        return Lesson((), (f"The folder of lessons cannot be read: {error.strerror}.",))
+    if not files:
+        return Lesson((), ("The folder of lessons has no files whose names end in .md.",))
+    chapters, problems = [], []
+    for file in files[:MAX_CHAPTERS]:
+        try:
+            chapters.append(read_chapter(file, check))
+        except ValueError as error:
+            problems.append(str(error))
+    if len(files) > MAX_CHAPTERS:
+        problems.append(f"Only the first {MAX_CHAPTERS} of {len(files)} chapters are shown.")
+    return Lesson(tuple(chapters), tuple(problems))
+
+
+def read_chapter(file: Path, check: Check) -> Chapter:
+    """One chapter. Raises ValueError that names the file, the line and what is wrong there."""
+    try:
+        content = file.read_bytes()
+        text = content[: MAX_BYTES + 1].decode("utf-8")
+    except OSError as error:
+        raise LessonError(file.name, 1, f"the file cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise LessonError(file.name, line, "the text is not UTF-8") from error
+    if len(content) > MAX_BYTES:
+        raise LessonError(file.name, 1, f"the file has more than {MAX_BYTES >> 10} kB")
+    return _Reader(file.name, text.removeprefix("\ufeff").splitlines(), check).chapter()
+
+
+class _Reader:
+    """The lines of one file on their way to a chapter; knows in which line each key stands."""
+
+    def __init__(self, file: str, lines: list[str], check: Check) -> None:
+        self.file, self.check = file, check
+        if not lines or lines[0].rstrip() != "---":
+            raise LessonError(file, 1, "a lesson begins with a line ---, then its title and so on")
+        ends = [index for index, line in enumerate(lines) if index and line.rstrip() == "---"]
+        if not ends:
+            raise LessonError(
+                file, len(lines), "the line --- that ends the front matter is missing"
+            )
+        self.end = ends[0] + 1
+        self.body = lines[ends[0] + 1 :]
+        self.values, self.lines = self._front_matter("\n".join(lines[1 : ends[0]]))
+
+    def refuse(self, where: str, problem: str) -> LessonError:
+        """The error to raise for what stands under a key, or is missing."""
+        return LessonError(self.file, self.lines.get(where, self.end), problem)
+
+    def chapter(self) -> Chapter:
+        """The chapter, all of it checked."""
+        for name in self.values:
+            if name not in NEEDED + OPTIONAL:
+                known = ", ".join(NEEDED + OPTIONAL)
+                raise self.refuse(name, f"{_short(name)} is unknown; known are {known}")
+        if missing := [name for name in NEEDED if name not in self.values]:
+            raise LessonError(self.file, self.end, f"{', '.join(missing)} must be given")
+        link, page = self._link()
+        choices = self._some("choices", MIN_CHOICES, MAX_CHOICES)
+        probes = self._some("probes", 1, 2) if "probes" in self.values else ()
+        return Chapter(
+            file=self.file,
+            title=self._text("title"),
+            body=self._body(),
+            figure=self._one_of("figure", FIGURES),
+            link=link,
+            page=page,
+            question=self._text("question"),
+            choices=choices,
+            answer=self._answer(choices),
+            because=self._text("because"),
+            parts=self._parts(),
+            probes=probes,
+        )
+
+    def _front_matter(self, text: str) -> tuple[dict[str, Any], dict[str, int]]:
+        """Its values, and the line of the file in which each stands.
+
+        All that is no list is read as text and nothing else: to the usual loader `no` is False.
+        """
+        try:
+            node = yaml.compose(text, Loader=yaml.BaseLoader)
+            values = yaml.load(text, Loader=yaml.BaseLoader)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            mark = getattr(error, "problem_mark", None)
+            problem = getattr(error, "problem", None) or "it cannot be read"
+            line = mark.line + 2 if mark else 2
+            hint = "texts with a colon or a # in them need quotes"
+            raise LessonError(self.file, line, f"the YAML is wrong: {problem}; {hint}") from error
+        if not isinstance(values, dict):
+            raise LessonError(self.file, 2, "the front matter must be lines such as title: Scores")
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value), key.start_mark.line + 2
+            if name in lines:
+                raise LessonError(self.file, line, f"{_short(name)} is given twice")
+            lines[name] = line
+        return {str(name): value for name, value in values.items()}, lines
+
+    def _text(self, name: str) -> str:
+        return self._sound(name, self.values[name])
+
+    def _sound(self, name: str, value: object) -> str:
+        """A value as a text that may be shown as Markdown."""
+        if not isinstance(value, str):
+            raise self.refuse(name, f"{name} must be text; put it in quotes")
+        text = value.strip()
+        if not text:
+            raise self.refuse(name, f"{name} is empty")
+        if problem := _forbidden(text):
+            raise self.refuse(name, problem)
+        return text
+
+    def _some(self, name: str, least: int, most: int) -> tuple[str, ...]:
+        values = self.values[name]
+        if not isinstance(values, list) or not least <= len(values) <= most:
+            count = f"{least} to {most}"
+            raise self.refuse(name, f"{name} must be a list of {count} texts, as in [one, two]")
+        texts = tuple(self._sound(name, value) for value in values)
+        if len(set(texts)) < len(texts):
+            raise self.refuse(name, f"{name} has the same text twice")
+        return texts
+
+    def _one_of(self, name: str, known: Sequence[str]) -> str:
+        text = self._text(name)
+        if text not in known:
+            raise self.refuse(name, f"{name} must be one of {', '.join(known)}, not {_short(text)}")
+        return text
+
+    def _parts(self) -> tuple[str, ...]:
+        if "parts" not in self.values:
+            return PARTS[:2]
+        parts = self._some("parts", 1, len(PARTS))
+        for part in parts:
+            if part not in PARTS:
+                known = ", ".join(PARTS)
+                raise self.refuse("parts", f"parts must be some of {known}, not {_short(part)}")
+        return parts
+
+    def _answer(self, choices: tuple[str, ...]) -> int:
+        """The position of the right choice: given by its text, or counted from 1."""
+        text = self._text("answer")
+        if text in choices:
+            return choices.index(text)
+        if text.isascii() and text.isdigit() and 1 <= int(text) <= len(choices):
+            return int(text) - 1
+        raise self.refuse(
+            "answer",
+            f"answer must be one of the choices, or a number from 1 to {len(choices)}, "
+            f"not {_short(text)}",
+        )
+
+    def _link(self) -> tuple[Link, str]:
+        link = self.values.get("link", "")
+        if not isinstance(link, str):
+            raise self.refuse("link", "link must be text; put it in quotes")
+        query = link.strip().removeprefix("?")
+        try:
+            texts = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
+        except ValueError as error:
+            raise self.refuse("link", "link must be written as name=value&name=value") from error
+        page = self._text("page") if "page" in self.values else ""
+        if problems := self.check(texts, ""):
+            raise self.refuse("link", f"link: {problems[0].rstrip('.')}")
+        if problems := self.check({}, page):
+            raise self.refuse("page", f"page: {problems[0].rstrip('.')}")
+        return texts, page
+
+    def _body(self) -> str:
+        words = 0
+        for number, line in enumerate(self.body, self.end + 1):
+            if problem := _forbidden(line):
+                raise LessonError(self.file, number, problem)
+            words += len(line.split())
+            if words > MAX_WORDS:
+                problem = f"the text before the figure has more than {MAX_WORDS} words"
+                raise LessonError(self.file, number, problem)
+        if not words:
+            raise LessonError(self.file, self.end, "the text after the front matter is missing")
+        return "\n".join(self.body).strip()
+
+
+def _forbidden(text: str) -> str | None:
+    """Why a text may not be shown, None where it may."""
+    lines = text.splitlines()
+    return next(
+        (why for pattern, why in FORBIDDEN if any(pattern.search(line) for line in lines)), None
+    )
+
+
+def _short(text: str) -> str:
+    return f"“{text[:40]}”"

@@ -1,0 +1,39 @@
+"""Why scores are divided by √d_k: what becomes of random ones as d_k grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
+KEYS, ROWS = 8, 2000
+
+
+@dataclass(frozen=True)
+class Spread:
+    """For each d_k of `widths`, raw and divided by √d_k (Vaswani et al. 2017, section 3.2.1).
+
+    spread: the standard deviation of the scores; greatest: the greatest of `KEYS` shares after
+    the softmax, on average over the rows; each (widths,) by name.
+    """
+
+    widths: tuple[int, ...]
+    spread: dict[str, list[float]]
+    greatest: dict[str, list[float]]
+
+
+def spread_of_scores(seed: int = 0, rows: int = ROWS) -> Spread:
+    """Scores of random queries and keys, their entries normal with mean 0 and variance 1."""
+    generator = torch.Generator().manual_seed(seed)
+    spread: dict[str, list[float]] = {"raw": [], "divided by √d_k": []}
+    greatest: dict[str, list[float]] = {name: [] for name in spread}
+    for width in WIDTHS:
+        queries = torch.randn(rows, 1, width, generator=generator)
+        keys = torch.randn(rows, width, KEYS, generator=generator)
+        scores = (queries @ keys)[:, 0]
+        for name, divisor in zip(spread, (1.0, width**0.5), strict=True):
+            scaled = scores / divisor
+            spread[name].append(float(scaled.std()))
+            greatest[name].append(float(scaled.softmax(-1).amax(-1).mean()))
+    return Spread(WIDTHS, spread, greatest)

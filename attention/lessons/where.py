@@ -1,0 +1,136 @@
+"""Where a word goes: from the vector it has alone to the one attention gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from attention.display.captions import distinct_names
+from attention.display.maps import Spot
+from attention.inputs.vectors import look_up
+from attention.pipeline import Result
+
+NEAR, ROWS, MOST_TOKENS = 5, 4, 16
+Nearest = Callable[[Tensor, int], list[list[tuple[str, float]]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane on which some vectors differ most: a point of it, two axes, and what it keeps.
+
+    middle (d,); axes (2, d), orthonormal, 0 where the vectors differ in fewer directions;
+    kept: the share of their squared distances from the middle that the plane shows, 0 to 1.
+    """
+
+    middle: Tensor
+    axes: Tensor
+    kept: float
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Where vectors (n, d) fall on the plane. (n, 2), float64."""
+        return (vectors.double() - self.middle) @ self.axes.T
+
+
+def plane_of(vectors: Tensor) -> Plane:
+    """The first two principal components of vectors (n, d), n at least 1 (Pearson 1901).
+
+    The sign of an axis is free: here its entry of greatest size is positive.
+    """
+    middle = vectors.double().mean(0)
+    _, sizes, axes = torch.linalg.svd(vectors.double() - middle, full_matrices=False)
+    two = torch.zeros(2, vectors.shape[1], dtype=torch.float64)
+    real = [axis for axis, size in zip(axes[:2], sizes[:2], strict=True) if size > 1e-9]
+    for row, axis in zip(two, real, strict=False):
+        row.copy_(axis * axis[axis.abs().argmax()].sign())
+    total = float(sizes.square().sum())
+    kept = float(sizes[:2].square().sum()) / total if total else 1.0
+    return Plane(middle, two, kept)
+
+
+def cosines(vector: Tensor, others: Tensor) -> list[float]:
+    """The cosine of a vector (d,) with each of others (n, d); 0 where one of them is 0."""
+    directions = normalize(others.double(), dim=1)
+    found: list[float] = (directions @ normalize(vector.double(), dim=0)).tolist()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Where:
+    """Where one token goes: all that is drawn, and its cosines before and after.
+
+    token: its name; kept: the share of the spread that the plane shows; spots: the words and those
+    of the sentence's other tokens that weigh most; start, end: x and y on the plane; table: names,
+    then the cosines of x and of y with each.
+    """
+
+    token: str
+    kept: float
+    spots: list[Spot]
+    start: tuple[float, float]
+    end: tuple[float, float]
+    table: tuple[list[str], dict[str, list[float]]]
+
+
+def where_it_goes(
+    result: Result, query: int, probes: Sequence[str], nearest: Nearest
+) -> Where | None:
+    """Where token `query` goes in a result; None where that is no word: see `why_nowhere`.
+
+    The plane is that of the words nearest to x and to y and of the probes, all of length 1, so
+    that what is near has a great cosine. probes: words to measure against; those without a vector
+    are left out. nearest: rows (n, d) and a number -> so many words for each, with their cosines.
+    """
+    if why_nowhere(result, query):
+        return None
+    assert result.words is not None
+    x, y = result.x[query], result.trace.output[query]
+    before, after = ([word for word, _ in row] for row in nearest(torch.stack([x, y]), NEAR))
+    measured = [word for word in probes if word in result.words.stoi]
+    words = list(dict.fromkeys([*measured, *before, *after]))
+    vectors = normalize(look_up(result.words, words).x, dim=1)
+    plane = plane_of(vectors)
+    kinds = [_kind(word, measured, before, after) for word in words]
+    spots = [
+        Spot(word, across, up, kind)
+        for word, (across, up), kind in zip(words, plane(vectors).tolist(), kinds, strict=True)
+        if word != result.tokens[query]
+    ]
+    names, weights = distinct_names(result.tokens), result.trace.applied[query].tolist()
+    others = plane(normalize(result.x, dim=1)).tolist()
+    spots += [
+        Spot(names[key], others[key][0], others[key][1], "token", weights[key])
+        for key in sorted(_strongest(weights, MOST_TOKENS + 1))
+        if key != query and result.known[key]
+    ]
+    more = [word for word in after if word not in (*measured, result.tokens[query])]
+    named = [*measured, *more[: ROWS - len(measured)]]
+    rows = look_up(result.words, named).x
+    start, end = plane(normalize(torch.stack([x, y]), dim=1)).tolist()
+    table = (named, {"before": cosines(x, rows), "after": cosines(y, rows)})
+    first, last = (start[0], start[1]), (end[0], end[1])
+    return Where(names[query], plane.kept, spots, first, last, table)
+
+
+def _strongest(weights: Sequence[float], most: int) -> list[int]:
+    return sorted(range(len(weights)), key=lambda key: -abs(weights[key]))[:most]
+
+
+def _kind(word: str, probes: Sequence[str], before: Sequence[str], after: Sequence[str]) -> str:
+    if word in probes:
+        return "probe"
+    return "both" if word in before and word in after else "after" if word in after else "before"
+
+
+def why_nowhere(result: Result, query: int) -> str:
+    """Why there is no map for a token, "" where there is one."""
+    if result.words is None or result.memory is not None:
+        return "The output of this layer lives in a space of its own, where no words are."
+    if not result.known[query]:
+        return "This word has no vector, so it starts nowhere. Choose another word."
+    if not bool(result.trace.output[query].any()):
+        return "The new vector of this word is 0: it points nowhere. Choose another word."
+    return ""

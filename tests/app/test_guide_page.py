@@ -1,0 +1,220 @@
+"""The page "Guide": chapter by chapter, a live figure, and a question before its answer."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from attention.app.chapters import check
+from attention.app.pages import FIRST, PAGES
+from attention.display.captions import distinct_names
+from attention.inputs.text import tokenize
+from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE, read_lesson
+from attention.trained import sources
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+
+CHAPTERS = read_lesson(GUIDE, check).chapters
+OWN = """---
+title: Mine
+figure: picture
+link: "s=good tea&scale=none&query=1"
+question: Sweet?
+choices: [yes it is, no]
+answer: no
+because: It is not.
+---
+How sweet it is.
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the owner's with one chapter."""
+    (tmp_path / "1.md").write_text(OWN, "utf-8")
+    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def choices(app: App) -> list[str]:
+    keys = [button for button in app.button if str(button.key).startswith("choice_")]
+    return [button.label for button in keys]
+
+
+def words(app: App) -> str:
+    return "\n".join(item.value for item in app.markdown)
+
+
+def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
+    assert [page.name for page in PAGES][:2] == ["guide", "explore"]
+    assert FIRST.name == "explore"
+    app = opened("explore")
+    assert "sum" in app.sent["picture"].header["parts"]
+    (link,) = app.get("page_link")
+    assert link.proto.page == "guide"
+
+
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
+    chapter = CHAPTERS[at]
+    app = opened("guide", chapter=at)
+    assert app.title[0].value == chapter.title
+    assert words(app).startswith(chapter.body)
+    assert chapter.question in words(app)
+    assert choices(app) == list(chapter.choices)
+    assert chapter.because not in words(app)
+    assert not app.notes
+    assert chapter.figure == "spread" or len(app.sent) > 2
+
+    app.press(f"choice_{chapter.answer}")
+    assert f"**Yes.** {chapter.because}" in words(app)
+    assert app.query_params["guess"] == str(chapter.answer)
+    app.press(f"choice_{(chapter.answer + 1) % len(chapter.choices)}")
+    assert f"**Not quite.** {chapter.because}" in words(app)
+
+
+def test_where_one_stands_is_in_the_link() -> None:
+    app = opened("guide").press("choice_0").press("Next")
+    assert app.query_params == {"chapter": "1"}
+    assert app.title[0].value == CHAPTERS[1].title
+    assert CHAPTERS[1].because not in words(app), "a guess is that of one chapter"
+    app.choose("contents", 4)
+    assert app.title[0].value == CHAPTERS[4].title
+    app.press("choice_1").press("Back")
+    assert app.query_params == {"chapter": "3"}
+    again = opened("guide", chapter=3, guess=0)
+    assert CHAPTERS[3].because in words(again)
+    assert opened("guide", chapter=99).title[0].value == CHAPTERS[-1].title
+    assert opened("guide", chapter=1, guess=3).title[0].value == CHAPTERS[1].title
+
+
+def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() -> None:
+    app = opened("guide", chapter=2)
+    own = tokenize(CHAPTERS[2].sentence or "")
+    assert app.sent["picture"].header["tokens"] == own
+    app.choose("s", "good morning")
+    assert app.sent["picture"].header["tokens"] == ["good", "morning"]
+    assert "On your sentence." in app.said
+    app.press("Take the chapter's own")
+    assert app.sent["picture"].header["tokens"] == own
+    assert "s" not in app.query_params
+
+
+def test_a_visitors_settings_neither_show_nor_change() -> None:
+    set_elsewhere = {"scale": "none", "mask": "causal", "variant": "gaussian", "query": "3"}
+    app = opened("explore", **set_elsewhere)
+    app.switch_page("pages/guide.py").run()
+    app.choose("chapter", 8).tell("head_grid", "head", 2)
+    assert app.sent["head_grid"].header["chosen"] == 2
+    assert app.sent["picture"].header["masks"] == []
+    assert app.sent["picture"].header["scale"] == pytest.approx(10**-0.5)
+    app.move(query=5, stage="scores")
+    assert app.place == {"query": 5, "stage": "scores"}
+    app.press("Next")
+    assert app.place == {"query": 0, "stage": "weights"}, "what is chosen is that of one chapter"
+    app.switch_page("pages/explore.py").run()
+    assert app.place == {"query": 3, "stage": "weights"}
+    assert app.values["scale"] == "none"
+    assert app.values["mask"] == ["causal"]
+    assert app.values["variant"] == "gaussian"
+
+
+def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
+    app = opened("guide", chapter=3).tell("sweep_view", "at", [1, 5.0])
+    assert app.sent["sweep_view"].header["at"] == 5
+    assert "sweep_at" not in app.query_params
+    app.press("Next").press("Back")
+    assert app.sent["sweep_view"].header["at"] == 1
+
+
+def test_the_link_out_leads_to_exactly_this_view() -> None:
+    for at, chapter in enumerate(CHAPTERS):
+        app = opened("guide", chapter=at, s="a rare & fine tea", scale="none")
+        (button,) = app.get("link_button")
+        page, _, query = button.proto.url.partition("?")
+        assert page == chapter.page
+        texts = parse_qs(query)
+        assert texts.pop("s") == ["a rare & fine tea"]
+        texts.pop("target", None)
+        asked = {name: list(some) for name, some in chapter.link.items() if name != "s"}
+        assert texts == asked
+        assert check(texts, page) == []
+
+
+def test_the_map_moves_with_the_chosen_word() -> None:
+    app = opened("guide", chapter=0)
+    (table,) = app.tables
+    assert table[""][:2] == ["software", "fruit"]
+    before = table["before"]
+    (moved,) = app.move(query=1).tables
+    assert moved["before"] != before
+    app = opened("guide", chapter=0, s="zzxqy")
+    assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
+    assert not app.tables
+
+
+@pytest.mark.parametrize("at", ["0", "10"])
+def test_a_hostile_sentence_is_neither_interpreted_nor_fatal(at: str) -> None:
+    text = " ".join(text for text in HOSTILE if len(text) < 1000)
+    app = opened("guide", chapter=at, s=text)
+    assert not re.search(r"<(/?style|script|img|a\b|b>bold)", app.said)
+    rare = {word for word in tokenize(text) if len(word) > 3 and not word.isalpha()}
+    assert not [word for word in rare if word in app.read_as_markdown]
+    for chart in app.get("plotly_chart"):
+        assert not re.search(r"<(/?style|script|img|a\b)", chart.proto.spec)
+
+
+def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
+    app = opened("guide", chapter=0)
+    assert app.title[0].value == CHAPTERS[0].title
+    app.choose("lesson", "own")
+    assert app.title[0].value == "Mine"
+    assert app.sent["picture"].header["tokens"] == ["good", "tea"]
+    assert app.place["query"] == 1
+    assert not app.get("link_button")
+    (own / "1.md").write_text(OWN.replace("Mine", "Changed"), "utf-8")
+    os.utime(own / "1.md", (0, 0))
+    assert opened("guide", lesson="own").title[0].value == "Changed"
+
+
+def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:
+    (own / "0.md").write_text(OWN.replace("figure: picture", "figure: <b>"), "utf-8")
+    app = opened("guide", lesson="own")
+    (note,) = app.notes
+    assert note == "This lesson has a mistake. 0.md, line 3: HTML is not allowed, only Markdown."
+    assert app.title[0].value == "Mine"
+    (own / "1.md").unlink()
+    app = opened("guide", lesson="own")
+    assert app.info
+    assert len(app.notes) == 1
+    (own / "0.md").unlink()
+    assert "no files whose names end in .md" in opened("guide", lesson="own").notes[0]
+
+
+def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
+    app = opened("guide", lesson="own")
+    assert "lesson must be one of guide, got 'own'; showing guide instead." in app.notes
+    assert "lesson" not in app.controls
+
+
+def test_where_no_model_is_installed_the_last_chapter_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
+    app = opened("guide", chapter=len(CHAPTERS) - 1)
+    assert "needs the trained model “minilm”, which is not installed here." in app.notes[0]
+    assert choices(app)
+    assert opened("guide", chapter=0).title[0].value == CHAPTERS[0].title
+
+
+def test_a_comparison_names_what_differs() -> None:
+    at = next(at for at, chapter in enumerate(CHAPTERS) if "b_mask" in chapter.link)
+    app = opened("guide", chapter=at, s="one two three")
+    assert app.sent["comparison"].header["names"] == distinct_names(["one", "two", "three"])
+    assert "masks: none → causal" in app.said
+    assert "scale" not in re.findall(r"differs'>.*?</p>", app.said)[0]

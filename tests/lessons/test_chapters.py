@@ -1,0 +1,180 @@
+"""Lessons are files: what is read of them, and what is refused, with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torchtext.vocab import Vectors
+
+from attention.app.chapters import check
+from attention.inputs.vectors import look_up
+from attention.lessons.chapters import FIGURES, GUIDE, MAX_WORDS, read_chapter, read_lesson
+from attention.pipeline import Settings, compute
+from attention.trained import sources
+
+SOUND = """---
+title: Scores
+figure: picture
+parts: [sum, lines]
+link: "s=the cat sat&mask=causal&mask=window&scale=none"
+page: explore
+question: Which one?
+choices: [this, "2", that]
+answer: that
+because: "It is *that*."
+---
+Words before the figure.
+
+More of them.
+"""
+
+
+def anything(link: Mapping[str, Sequence[str]], page: str) -> list[str]:
+    return []
+
+
+def refused(tmp_path: Path, text: str | bytes) -> str:
+    file = tmp_path / "01-it.md"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=r"01-it\.md, line \d+: ") as caught:
+        read_chapter(file, check)
+    return str(caught.value).removeprefix("01-it.md, ")
+
+
+def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "01-it.md"
+    file.write_text(SOUND, "utf-8")
+    chapter = read_chapter(file, anything)
+    assert (chapter.title, chapter.figure, chapter.page) == ("Scores", "picture", "explore")
+    assert chapter.parts == ("sum", "lines")
+    assert chapter.choices == ("this", "2", "that")
+    assert chapter.answer == 2
+    assert chapter.link == {"s": ["the cat sat"], "mask": ["causal", "window"], "scale": ["none"]}
+    assert chapter.body == "Words before the figure.\n\nMore of them."
+    link = chapter.link_with("a & b")
+    assert link == "s=a+%26+b&mask=causal&mask=window&scale=none"
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2), ("no", 3)]
+)
+def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(
+    tmp_path: Path, given: str, answer: int
+) -> None:
+    file = tmp_path / "01-it.md"
+    text = SOUND.replace("answer: that", f"answer: {given}").replace("that]", "that, no]")
+    file.write_text(text, "utf-8")
+    assert read_chapter(file, anything).answer == answer
+
+
+REFUSED: list[tuple[str, str, str]] = [
+    ("title: Scores\n", "", "line 10: title must be given."),
+    ("title: Scores", "titel: Scores", "line 2: “titel” is unknown"),
+    ("title: Scores", "title: ''", "line 2: title is empty."),
+    ("title: Scores", "title: [a]", "line 2: title must be text"),
+    ("page: explore", "title: Again", "line 6: “title” is given twice."),
+    ("figure: picture", "figure: film", "line 3: figure must be one of picture, "),
+    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum"),
+    ("mask=causal", "mask=round", "line 5: link: mask must be some of"),
+    ("scale=none", "colour=red", "line 5: link: “colour” is not a setting"),
+    ("&scale=none", "&scale", "line 5: link must be written as name=value"),
+    ("page: explore", "page: tea", "line 6: page: page must be one of explore, "),
+    ("page: explore", "page: guide", "line 6: page: page must be one of explore, "),
+    ("Which one?", "Which: one?", "line 7: the YAML is wrong: "),
+    ('[this, "2", that]', "[this]", "line 8: choices must be a list of 2 to 4 texts"),
+    ('[this, "2", that]', "[this, this]", "line 8: choices has the same text twice."),
+    ("answer: that", "answer: other", "line 9: answer must be one of the choices"),
+    ("answer: that", "answer: 4", "line 9: answer must be one of the choices"),
+    ("*that*", "<b>that</b>", "line 10: HTML is not allowed"),
+    ("More of", "More <i>of</i>", "line 14: HTML is not allowed"),
+    ("More of", "More ![of](a.png)", "line 14: pictures are not allowed."),
+    ("More of", "More [of](https://example.org)", "line 14: links to other hosts"),
+    ("More of", "More [of](//example.org)", "line 14: links to other hosts"),
+    ("More of", "More [of](javascript:alert)", "line 14: links to other hosts"),
+    ("More of", "[of]: //example.org", "line 14: links to other hosts"),
+    ("More of", "www.example.org", "line 14: links to other hosts"),
+    ("More of", "word " * MAX_WORDS, "line 14: the text before the figure has more than 90 words."),
+    ("---\ntitle", "title", "line 1: a lesson begins with a line ---"),
+    ("---\nWords", "Words", "the line --- that ends the front matter is missing."),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), REFUSED, ids=[words for _, _, words in REFUSED])
+def test_what_is_wrong_is_refused_with_its_line(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    assert old in SOUND
+    assert words in refused(tmp_path, SOUND.replace(old, new, 1))
+
+
+def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path, b"---\n\xff").startswith("line 2: the text is not UTF-8.")
+    assert refused(tmp_path, "").startswith("line 1: a lesson begins")
+    assert refused(tmp_path, "---\n- one\n---\nBody").startswith("line 2: the front matter must")
+    assert refused(tmp_path, "---\n!!python/object:os.system x\n---\nBody").startswith("line 2:")
+    assert refused(tmp_path, "---\n" + "x" * 70000).startswith("line 1: the file has more than")
+    without = SOUND.split("Words")[0]
+    assert refused(tmp_path, without) == "line 11: the text after the front matter is missing."
+
+
+def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:
+    for name in ("10-b", "02-a", ".hidden", "05-wrong"):
+        text = "nothing" if "wrong" in name else SOUND.replace("Scores", name)
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    lesson = read_lesson(tmp_path, anything)
+    assert [chapter.title for chapter in lesson.chapters] == ["02-a", "10-b"]
+    assert [problem.split(":")[0] for problem in lesson.problems] == ["05-wrong.md, line 1"]
+
+
+def test_a_folder_without_lessons_says_so(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "gone"):
+        lesson = read_lesson(folder, anything)
+        assert lesson.chapters == ()
+        assert len(lesson.problems) == 1
+
+
+def test_the_guide_is_sound_and_shows_every_kind_of_figure() -> None:
+    lesson = read_lesson(GUIDE, check)
+    assert lesson.problems == ()
+    assert len(lesson.chapters) == 12
+    assert {chapter.figure for chapter in lesson.chapters} == set(FIGURES)
+
+
+def test_the_numbers_that_the_guide_prints_are_those_of_the_library(glove: Vectors) -> None:
+    chapters = {chapter.file[:2]: chapter for chapter in read_lesson(GUIDE, check).chapters}
+
+    def row(sentence: str, **settings: Any) -> Any:
+        return compute(Settings(sentence, **settings), lambda name: glove)
+
+    result = row("she ate an apple and a pear with sugar")
+    fruit, software = look_up(glove, ["fruit", "software"]).x
+    x, y = result.x[3], result.trace.output[3]
+
+    def cosine(a: Any, b: Any) -> float:
+        return float(a @ b / a.norm() / b.norm())
+
+    assert f"from {cosine(x, fruit):.2f} to {cosine(y, fruit):.2f}" in chapters["01"].because
+    assert cosine(y, software) < cosine(x, software)
+
+    cat, dog, kitten = look_up(glove, ["cat", "dog", "kitten"]).x
+    assert f"by {cat @ dog:.1f} to {cat @ kitten:.1f}" in chapters["02"].because
+    assert kitten.norm() < dog.norm()
+    assert cat @ dog > cat @ cat
+
+    scores = row(chapters["03"].sentence or "").trace.scores
+    own = scores.diagonal() == scores.amax(-1)
+    assert own.float().mean() > 0.7
+    assert len(scores) == 9
+
+
+def test_the_head_that_looks_one_word_back_is_the_one_the_guide_names() -> None:
+    if "minilm" not in sources.names():
+        pytest.skip("needs requirements-models.txt")
+    (chapter,) = [c for c in read_lesson(GUIDE, check).chapters if "model" in c.link]
+    result = compute(Settings(chapter.sentence or "", model="minilm"), lambda name: None)
+    before = result.layer_trace.weights.diagonal(-1, -2, -1).mean(-1)
+    assert chapter.choices[chapter.answer] == f"head {int(before.argmax())}"
+    assert before.max() > 0.9
