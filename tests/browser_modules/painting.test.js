@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { inkOn, rgb, shadeOf } from "../../attention/components/browser/shared/colours.js"
+import { inkOn, ramp, rgb, shadeOf } from "../../attention/components/browser/shared/colours.js"
 import { pixelsOf } from "../../attention/components/browser/shared/painter.js"
 
 const SHADES = new Uint32Array([10, 11, 12, 13, 14])
@@ -8,6 +8,10 @@ const SHADES = new Uint32Array([10, 11, 12, 13, 14])
 test("a scale's ends have its first and last colour, and what lies beyond has them too", () => {
   const shades = [-9, -1, 0, 1, 9].map((number) => shadeOf(number, -1, 1, SHADES))
   assert.deepEqual(shades, [10, 10, 12, 14, 14])
+})
+
+test("what has left the page has no colours, and painting it does no harm", () => {
+  assert.equal(ramp([""]).length, 512)
 })
 
 test("a number takes the nearest colour", () => {

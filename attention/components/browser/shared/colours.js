@@ -8,10 +8,12 @@ export function palette(element, kind) {
   return colours.split(",").map((colour) => colour.trim())
 }
 
-/** A colour scale as 512 opaque pixels, made once.
+/** A colour scale as 512 opaque pixels, made once. An element that has just left the page has no
+    colours; what is painted then is not seen.
     @type {(colours: string[]) => Uint32Array} */
 export function ramp(colours) {
   const name = colours.join()
+  if (!name) return new Uint32Array(512)
   if (!ramps.has(name)) ramps.set(name, makeRamp(colours))
   return ramps.get(name)
 }
