@@ -67,13 +67,12 @@ def applies(name: str, side: str = "", variant: str | None = None) -> bool:
 
     variant: the one in use, None = the chosen one.
     """
-    model = value_of("model")
     if name == "model":
         return len(every_setting()[name].choices) > 1
-    if name == "trained_mask" and model != NONE:
+    if name == "trained_mask" and (model := value_of("model")) != NONE:
         return any(layer.causal for layer in load_model(model).layers)
     if name in ("head", "seed"):
-        if model != NONE:
+        if value_of("model") != NONE:
             return name == "head"
         config = settings_of(VARIANTS[variant or value_of(f"{side}variant")].Config)
         if name == "head":

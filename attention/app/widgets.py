@@ -132,11 +132,12 @@ def _count() -> str:
 
 def settings_beside(page: Page) -> None:
     """The settings at the side of a page, as far as they have any effect now."""
+    variant = _variant_of(page)
     for name in page.beside(value_of):
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
                 variant_controls(name)
-        elif applies(name, variant=_variant_of(page)):
+        elif applies(name, variant=variant):
             offered = sources.names()[1:] if (name, page.models) == ("model", "needed") else None
             widget(name, offered=offered)
             if name == "model":
