@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
-from attention.components.pictures import head_grid, matrices, picture, place_of
+from attention.components.pictures import head_grid, matrices, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -35,16 +35,7 @@ def all_heads() -> None:
             key="head_grid",
         )
     with right:
-        picture(
-            result.trace,
-            result.tokens,
-            result.known,
-            session.place(),
-            key="picture",
-            parts=("heatmap",),
-            masks=result.masks,
-            caption=(f"Head {result.head}.", ""),
-        )
+        sections.picture_of(result, caption=(f"Head {result.head}.", ""))
     notes.note_problems(result)
     of_token()
 

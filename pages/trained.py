@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.components.inputs import examples
-from attention.components.pictures import head_grid, matrices, picture, place_of
+from attention.components.pictures import head_grid, matrices, place_of
 from attention.core.settings import settings_of
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -90,18 +90,7 @@ def chosen_head(model: Model, result: Result) -> None:
     if session.value_of("join") == "words":
         sections.lines_and_weights(result, "picture", caption, parts=("heatmap",))
         return
-    memory = result.memory
-    picture(
-        result.trace,
-        result.tokens,
-        result.known,
-        session.place(),
-        key="picture",
-        parts=("heatmap",),
-        memory=None if memory is None else (memory.tokens, memory.known),
-        masks=result.masks,
-        caption=(caption, ""),
-    )
+    sections.picture_of(result, caption=(caption, ""))
 
 
 def translation() -> None:

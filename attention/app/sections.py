@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.app import notes, results, session
-from attention.components.pictures import picture, place_of
+from attention.components.pictures import PARTS, picture, place_of
 from attention.lessons import trained
 from attention.pipeline import Result, Settings
 
@@ -20,6 +20,16 @@ def attention_of(result: Result, after: str = "") -> None:
     if result.settings.join == "words" and result.trained is not None:
         _joined(result)
         return
+    picture_of(result, PARTS, ("", after))
+    notes.note_problems(result)
+    notes.note_head(result)
+    _rest(result.settings, result.memory_text)
+
+
+def picture_of(
+    result: Result, parts: Sequence[str] = ("heatmap",), caption: tuple[str, str] = ("", "")
+) -> None:
+    """One head of a result, every step of it. parts, caption: as in `picture`."""
     memory = result.memory
     picture(
         result.trace,
@@ -27,14 +37,12 @@ def attention_of(result: Result, after: str = "") -> None:
         result.known,
         session.place(),
         key="picture",
+        parts=parts,
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=result.masks,
-        head=result.head if result.layer.heads > 1 else None,
-        caption=("", after),
+        head=result.head if "sum" in parts and result.layer.heads > 1 else None,
+        caption=caption,
     )
-    notes.note_problems(result)
-    notes.note_head(result)
-    _rest(result.settings, result.memory_text)
 
 
 def over_another(result: Result) -> bool:
