@@ -164,6 +164,8 @@ def sweep() -> None:
     if result is None:
         explain_what_is_empty()
         return
+    if trained.words_of(result):
+        notes.note("What is swept are scores, which only pieces have: pieces are not joined here.")
     kinds = compare.sweeps_of(result.trace)
     kind = session.value_of("sweep")
     if kind not in kinds:

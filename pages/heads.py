@@ -8,7 +8,7 @@ from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
-from attention.lessons import heads
+from attention.lessons import heads, trained
 from attention.lessons.heads import Overview
 from attention.pipeline import Result
 
@@ -29,13 +29,13 @@ def all_heads() -> None:
         head_grid(
             overview.dots,
             overview.block,
-            len(result.tokens),
+            len(trained.shown(result)[0]),
             result.head,
             widgets.choose_head,
             key="head_grid",
         )
     with right:
-        sections.picture_of(result, caption=(f"Head {result.head}.", ""))
+        sections.weights_of(result, f"Head {result.head}.")
     notes.note_problems(result)
     of_token()
 
@@ -47,30 +47,31 @@ def of_token() -> None:
     if result is None:
         return
     place_of(session.place(), session.choose_place, key="place")
-    last = len(result.tokens) - 1
+    tokens, piece = trained.shown(result)[0], trained.piece_at(result, session.value_of("query"))
+    last = len(tokens) - 1
     wanted = int(session.value_of("query"))
-    query = min(wanted, last)
     if wanted > last:
         notes.note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
     lines, measured = st.columns([5, 6.5], gap="large")
     with lines:
-        token_lines(result, query)
-        notes.note_masks(result, query)
+        token_lines(result, min(wanted, last))
+        notes.note_masks(result, min(wanted, last))
     with measured:
-        measures(results.overview_of(result.settings), len(result.tokens))
+        measures(results.overview_of(result.settings), len(tokens))
     named = distinct_names(result.tokens)
-    additions(result, query, named)
-    neurons(result, query, named)
+    additions(result, piece, named)
+    neurons(result, piece, named)
 
 
 def token_lines(result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
-    count = result.layer.heads
+    count, words = result.layer.heads, trained.words_of(result)
     active, problem = heads.read_active(session.value_of("active"), count)
-    edges = heads.edges(result.weights_for(query), query, active, session.value_of("cover"))
+    weights = words.weights_for(result, query) if words else result.weights_for(query)
+    edges = heads.edges(weights, query, active, session.value_of("cover"))
     head_view(
-        result.tokens,
-        result.known,
+        words.tokens if words else result.tokens,
+        [True] * len(words.tokens) if words else result.known,
         edges.weights,
         active,
         query,

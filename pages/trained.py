@@ -87,10 +87,7 @@ def chosen_head(model: Model, result: Result) -> None:
     assert result.trained is not None
     layer = model.title_of(result.trained.position)
     caption = f"{layer.capitalize()}, head {result.head}."
-    if session.value_of("join") == "words":
-        sections.lines_and_weights(result, "picture", caption, parts=("heatmap",))
-        return
-    sections.picture_of(result, caption=(caption, ""))
+    sections.weights_of(result, caption)
 
 
 def translation() -> None:
@@ -161,8 +158,7 @@ def of_token() -> None:
     if result is None:
         return
     place_of(session.place(), session.choose_place, key="place")
-    words = session.value_of("join") == "words"
-    token_sum(result, trained.piece_at(result, session.value_of("query"), words))
+    token_sum(result, trained.piece_at(result, session.value_of("query")))
     st.subheader("What each head attends to")
     seen, model = results.glances(), session.load_model(result.settings.model)
     widgets.widget("sort", offered=("head", *seen[0].seen.measures))

@@ -287,8 +287,8 @@ def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run() -> None:
     assert (result.head, result.notes) == (4, [])
     for step in ("queries", "scores", "weights", "output"):
         assert torch.equal(getattr(result.trace, step), getattr(result.layer_trace, step)[4])
-    assert result.at_head(4) is result
-    other = result.at_head(2)
+    assert result.looked_at(result.settings) is result
+    other = result.looked_at(dataclasses.replace(result.settings, head=2))
     assert other.layer_trace is result.layer_trace
     assert (other.head, other.settings.head) == (2, 2)
     assert torch.equal(other.trace.weights, result.layer_trace.weights[2])
@@ -307,7 +307,7 @@ def test_where_there_are_fewer_heads_the_last_is_shown_and_a_note_says_so() -> N
 def test_a_result_takes_the_memory_of_each_of_its_numbers_once() -> None:
     plain = computed()  # x is queries, keys and values; then scores, scaled, weights and output
     assert plain.nbytes == 4 * (6 * 7 + 3 * 6 * 6 + 6 * 7)
-    assert plain.at_head(3).nbytes == plain.nbytes
+    assert plain.looked_at(dataclasses.replace(plain.settings, head=3)).nbytes == plain.nbytes
 
     settings = {"variant": "qkv", "config": (("d_k", 3), ("d_v", 5)), "positions": "rotary"}
     result = computed("hello world", mask=("causal",), **settings)

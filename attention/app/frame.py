@@ -128,7 +128,8 @@ def _enter() -> None:
         st.rerun()
     if "link_problems" not in st.session_state:
         link = _link()
-        taken, st.session_state["link_problems"] = read_link(link, width_of)
+        instead = {"model": value_of("model")}
+        taken, st.session_state["link_problems"] = read_link(link, width_of, instead)
         if taken != link:
             for name, texts in link.items():
                 if name not in taken:

@@ -29,12 +29,15 @@ def _every_setting(variants: tuple[str, ...], pages: tuple[Page, ...]) -> Declar
 
 
 def read_link(
-    link: Mapping[str, Sequence[str]], width_of: Callable[[str], int]
+    link: Mapping[str, Sequence[str]],
+    width_of: Callable[[str], int],
+    instead: Mapping[str, Value] | None = None,
 ) -> tuple[dict[str, list[str]], list[str]]:
     """What of a link can be taken, and in words, one line each, what cannot.
 
     link: the texts of each name; a name given twice counts by its last text, but for a choice of
-    several. width_of: the d_model of the vectors of a name other than "random".
+    several. width_of: the d_model of the vectors of a name other than "random". instead: what a
+    page shows where a link says nothing legal, if that is not the default.
     Text that is too long is taken: its widget cuts it. The rest of the link stands.
     """
     declared = every_setting()
@@ -45,7 +48,7 @@ def read_link(
         if about is None:
             problems.append(f"“{name[:40]}” is not a setting; it was left out.")
             continue
-        legal, problem = _legal(about, texts)
+        legal, problem = _legal(about, texts, (instead or {}).get(name, about.default))
         if legal:
             taken[name] = legal
         if problem:
@@ -56,7 +59,7 @@ def read_link(
     return taken, problems[:MAX_PROBLEMS] + more
 
 
-def _legal(about: Setting, texts: Sequence[str]) -> tuple[list[str], str]:
+def _legal(about: Setting, texts: Sequence[str], instead: Value) -> tuple[list[str], str]:
     """The texts of one setting that can be taken, and what is wrong with the others."""
     several = isinstance(about.default, tuple)
     given = list(texts) if several else list(texts[-1:])
@@ -66,7 +69,7 @@ def _legal(about: Setting, texts: Sequence[str]) -> tuple[list[str], str]:
     if about.is_text:
         return given, f"{problem[:200]}; showing its first {about.maximum} instead."
     legal = [text for text in given if several and text in about.choices]
-    shown = ", ".join(legal) or (about.default if not several else "none")
+    shown = ", ".join(legal) or (instead if not several else "none")
     return legal, f"{problem[:200]}; showing {shown} instead."
 
 

@@ -16,6 +16,7 @@ from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
 from attention.inputs.text import MAX_TOKENS
+from attention.lessons.trained import words_of
 from attention.pipeline import Result
 from attention.trained import sources
 
@@ -87,7 +88,12 @@ def _changed(result: Result) -> str:
 
 
 def note_masks(result: Result, query: int, side: str = "") -> None:
-    """What each mask hides from the chosen query, if any mask is chosen; side: A or B."""
+    """What each mask hides from the chosen query, if any mask is chosen; side: A or B.
+
+    Nothing where pieces are joined: each of a word's may see other keys.
+    """
+    if words_of(result):
+        return
     if words := captions.row_words(result.masks, query, result.tokens):
         note(f"{side}: {words}" if side else words)
 

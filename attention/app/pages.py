@@ -23,8 +23,7 @@ Values = Callable[[str], Any]
 SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
-BESIDE = tuple(name for name in WITH_WORDS if name != "join")
-WITHOUT_MODELS = tuple(name for name in BESIDE if name not in OF_MODELS)
+WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,8 @@ def variant_settings() -> Declared:
 
 def _beside_steps(values: Values) -> Sequence[str]:
     own = values("input") == "matrices"
-    return ("input", "scale", "factor") if own else ("input", *BESIDE)
+    beside = tuple(name for name in WITH_WORDS if name != "join")
+    return ("input", "scale", "factor") if own else ("input", *beside)
 
 
 def _beside_cross(values: Values) -> Sequence[str]:
@@ -115,7 +115,7 @@ PAGES = [
         settings=(HeadSettings,),
         models="offered",
         beside=lambda values: tuple(
-            "heads_variant" if name == "variant" else name for name in BESIDE if name != "head"
+            "heads_variant" if name == "variant" else name for name in WITH_WORDS if name != "head"
         ),
     ),
     Page(
@@ -150,7 +150,7 @@ PAGES = [
         settings=(CompareSettings,),
         further_settings=lambda: other_side(variant_settings() | SHARED),
         models="offered",
-        beside=lambda values: BESIDE,
+        beside=lambda values: WITH_WORDS,
     ),
     Page(
         "operations",

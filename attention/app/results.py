@@ -26,7 +26,7 @@ from attention.core.functional import Trace
 from attention.display.showing import Weights, read_file, write_npz
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import Neighbours
-from attention.lessons import compare, cross, heads, trained
+from attention.lessons import compare, cross, trained
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
@@ -81,7 +81,8 @@ def result_of(settings: Settings, memory: str | None = None) -> Result:
     Streamlit's own caches would copy the result, or spend longer on hashing the settings than
     computing takes.
     """
-    return _run(dataclasses.replace(settings, head=0), memory).at_head(settings.head)
+    run = _run(dataclasses.replace(settings, head=0, join="pieces"), memory)
+    return run.looked_at(settings)
 
 
 def current_result() -> Result | None:
@@ -103,7 +104,7 @@ def _if_there_are_words(settings: Settings) -> Result | None:
 
 def as_trained() -> Result | None:
     """The result of the chosen head of a trained model, with all as it was trained."""
-    chosen = {name: value_of(name) for name in ("s", "model", "layer", "head")}
+    chosen = {name: value_of(name) for name in ("s", "model", "layer", "head", "join")}
     return _if_there_are_words(Settings(**chosen))
 
 
@@ -136,7 +137,8 @@ def translation() -> tuple[Translation, Result] | None:
     """
     model = load_model(value_of("model"))
     last = len(model.layers) - 1
-    aligned = _if_there_are_words(Settings(value_of("s"), model=model.about.name, layer=last))
+    settings = Settings(value_of("s"), model.about.name, last, join=value_of("join"))
+    aligned = _if_there_are_words(settings)
     if not isinstance(model, Translator) or aligned is None:
         return None
     return _translation_of(model.about.name, plain(value_of("s"))), aligned
@@ -201,8 +203,7 @@ def sequence_tokens(side: str = "") -> tuple[Sequence[str], Sequence[str]]:
 @cached(LRUCache(64), key=lambda settings: dataclasses.replace(settings, head=0), lock=Lock())
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
-    result = result_of(settings)
-    return heads.overview(result.layer_trace, result.head, result.special)
+    return trained.overview(result_of(settings))
 
 
 def cross_result() -> Result | None:
@@ -240,9 +241,10 @@ def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
     a, b = map(_if_there_are_words, (settings, theirs))
     if a is None or b is None or a.memory is not None:
         return None
-    if pair or a.tokens != b.tokens:
-        return compare.of_sentences(a.tokens, a.trace, b.tokens, b.trace), (a, b)
-    return compare.of_settings(a.tokens, a.trace, b.trace), (a, b)
+    (tokens, _, ours), (other_tokens, _, others) = map(trained.shown, (a, b))
+    if pair or tokens != other_tokens:
+        return compare.of_sentences(tokens, ours, other_tokens, others), (a, b)
+    return compare.of_settings(tokens, ours, others), (a, b)
 
 
 def moved() -> tuple[Sequence[str], dict[str, Tensor]] | None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.app import notes, results, session
 from attention.components.pictures import PARTS, picture, place_of
+from attention.core.functional import WeightsAlone
 from attention.lessons import trained
 from attention.pipeline import Result, Settings
 
@@ -17,8 +18,9 @@ def attention_of(result: Result, after: str = "") -> None:
 
     after: what the heatmap's caption ends with.
     """
-    if result.settings.join == "words" and result.trained is not None:
-        _joined(result)
+    if trained.words_of(result):
+        lines_and_weights(result)
+        notes.note_problems(result)
         return
     picture_of(result, PARTS, ("", after))
     notes.note_problems(result)
@@ -56,30 +58,36 @@ def over_another(result: Result) -> bool:
     return True
 
 
-def _joined(result: Result) -> None:
-    """The weights of a trained model's pieces, joined into words."""
-    lines_and_weights(result, "picture", "Rows of a word are averaged, its columns summed.")
-    notes.note_problems(result)
+def weights_of(result: Result, caption: str) -> None:
+    """One head of a result: every step of it, or its weights alone where pieces are joined."""
+    if trained.words_of(result):
+        lines_and_weights(result, caption=caption, parts=("heatmap",))
+    else:
+        picture_of(result, caption=(caption, ""))
 
 
 def lines_and_weights(
-    result: Result, key: str, caption: str, parts: Sequence[str] = ("lines", "heatmap")
+    result: Result,
+    key: str = "picture",
+    caption: str = "",
+    parts: Sequence[str] = ("lines", "heatmap"),
 ) -> None:
     """The weights of a trained model's head alone, its pieces joined into words where that is set.
 
     caption: what the heatmap's begins with.
     """
-    shown = trained.shown(result, session.value_of("join") == "words")
+    tokens, keys, trace = trained.shown(result)
+    words = "Rows of a word are averaged, its columns summed." if trained.words_of(result) else ""
     picture(
-        shown.trace,
-        shown.tokens,
-        [True] * len(shown.tokens),
+        WeightsAlone(trace.weights, trace.mask),
+        tokens,
+        [True] * len(tokens),
         session.place(),
         key=key,
         parts=parts,
-        memory=(shown.keys, [True] * len(shown.keys)) if result.memory else None,
+        memory=(keys, [True] * len(keys)) if result.memory else None,
         head=result.head,
-        caption=(caption, ""),
+        caption=(f"{caption} {words}".strip(), ""),
     )
 
 

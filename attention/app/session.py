@@ -52,9 +52,11 @@ def value_of(name: str) -> Any:
         value = about.parse_all(st.query_params.get_all(name))
     elif isinstance(value, list):
         value = about.parse_all(value)
-    if name == "model" and value in (None, NONE) and st.session_state.get("models") == "needed":
+    if value is None or about.problem(value):
+        value = about.default
+    if name == "model" and value == NONE and st.session_state.get("models") == "needed":
         return about.choices[1] if len(about.choices) > 1 else NONE
-    return about.default if value is None or about.problem(value) else value
+    return value
 
 
 def values_of(schema: Any) -> Any:

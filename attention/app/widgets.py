@@ -70,9 +70,10 @@ def widget(
             return st.segmented_control(
                 options=choices, default=list(default), selection_mode="multi", **shared
             )
-        first = default if default in choices else choices[0]
+        first = default if default in choices else None
         if st.session_state.get(name, first) not in choices:
-            st.session_state[name] = first
+            chosen = value_of(name) if value_of(name) in choices else choices[0]
+            st.session_state[name] = st.query_params[name] = chosen
         return st.segmented_control(options=choices, default=first, required=True, **shared)
     if isinstance(default, str):
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)

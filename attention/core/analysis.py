@@ -37,8 +37,9 @@ def residual(trace: Trace, query: int) -> float:
 def join(weights: Tensor, rows: Sequence[int], columns: Sequence[int]) -> Tensor:
     """Weights of pieces as weights of words: rows of a word averaged, its columns summed.
 
-    weights (queries, keys); rows, columns: for each query and key the word it belongs to, counted
-    from 0. Each row sums to what it did (Clark et al. 2019, section 4.1). Returns (words, words).
+    weights (…, queries, keys); rows, columns: for each query and key the word it belongs to,
+    counted from 0. Each row sums to what it did (Clark et al. 2019, section 4.1). Returns
+    (…, words, words).
     """
     belongs = [one_hot(torch.tensor(words)).to(weights) for words in (rows, columns)]
     averaged = belongs[0].T @ weights / belongs[0].sum(0)[:, None]

@@ -196,8 +196,8 @@ class Trace:
 class WeightsAlone(Trace):
     """A trace of which only the weights are known, wherever they come from."""
 
-    def __init__(self, weights: Tensor) -> None:
-        """weights: (…, queries, keys), each row summing to 1 or to 0."""
+    def __init__(self, weights: Tensor, mask: Tensor | None = None) -> None:
+        """weights: (…, queries, keys), each row summing to 1 or to 0; mask: of the same shape."""
         of_query, of_key = weights[..., :0], weights.mT[..., :0]
         super().__init__(
             queries=of_query,
@@ -206,7 +206,7 @@ class WeightsAlone(Trace):
             output=of_query,
             scores=weights.log(),
             scaled=weights.log(),
-            mask=None,
+            mask=mask,
             weights=weights,
         )
 
@@ -216,7 +216,7 @@ class WeightsAlone(Trace):
         return {"weights": self.weights}
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
-        return WeightsAlone(change(self.weights))
+        return WeightsAlone(change(self.weights), None if self.mask is None else change(self.mask))
 
 
 Some = Callable[[slice, slice], Trace]

@@ -195,31 +195,72 @@ def _glance(run: Run, layers: Sequence[int]) -> Glance:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """The weights of one head: tokens and keys, pieces or words, and a trace of weights alone."""
+class Words:
+    """The pieces of a trained model joined into words.
+
+    tokens, keys: the words of queries and keys; rows, columns: for each piece of these the
+    position of its word.
+    """
 
     tokens: tuple[str, ...]
     keys: tuple[str, ...]
-    trace: Trace
+    rows: list[int]
+    columns: list[int]
+
+    def joined(self, weights: Tensor, mask: Tensor | None = None) -> WeightsAlone:
+        """Weights of pieces as those of words, see `analysis.join`. (…, words, words)
+
+        mask: over pieces; a word is hidden where all its pieces are.
+        """
+        seen = None if mask is None else analysis.join(mask.float(), self.rows, self.columns) > 0
+        return WeightsAlone(analysis.join(weights, self.rows, self.columns), seen)
+
+    def weights_for(self, result: Result, word: int) -> Tensor:
+        """The weights of all heads over words; of one word where they are too many to keep."""
+        trace = result.layer_trace
+        if isinstance(trace, Trace):
+            return self.joined(trace.weights).weights
+        pieces = [at for at, its in enumerate(self.rows) if its == word]
+        rows = torch.cat([trace.query(piece).weights for piece in pieces], -2)
+        return analysis.join(rows, [0] * len(pieces), self.columns)
 
 
-def shown(result: Result, words: bool) -> Weights:
-    """The weights of the head a result shows; of whole words, see `analysis.join`, or of pieces."""
+def words_of(result: Result) -> Words | None:
+    """The words a result is to be shown in, None where it is shown in its tokens or pieces."""
+    if result.settings.join != "words" or result.groups is None:
+        return None
     memory = result.memory or result
-    if not words:
-        return Weights(result.tokens, memory.tokens, WeightsAlone(result.trace.weights))
-    rows, columns = slots(result.groups or ()), slots(memory.groups or ())
-    weights = analysis.join(result.trace.weights, rows, columns)
-    tokens, keys = whole_words(result.tokens, rows), whole_words(memory.tokens, columns)
-    return Weights(tokens, keys, WeightsAlone(weights))
+    rows, columns = slots(result.groups), slots(memory.groups or ())
+    words = whole_words(result.tokens, rows), whole_words(memory.tokens, columns)
+    return Words(*words, rows, columns)
 
 
-def piece_at(result: Result, query: int, words: bool) -> int:
+def shown(result: Result) -> tuple[Sequence[str], Sequence[str], Trace]:
+    """The tokens of queries and keys, and the trace of the head a result shows, in its words."""
+    if words := words_of(result):
+        trace = result.trace
+        return words.tokens, words.keys, words.joined(trace.weights, trace.mask)
+    return result.tokens, result.key_tokens, result.trace
+
+
+def overview(result: Result) -> Overview:
+    """All heads of a result at a glance, in its words."""
+    words, trace = words_of(result), result.layer_trace
+    if words is None:
+        return heads.overview(trace, result.head, result.special)
+    weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
+    joined = words.joined(weights, None if trace.mask is None else trace.mask[0])
+    special = [False] * len(words.keys)
+    for word, is_special in zip(words.columns, result.special, strict=True):
+        special[word] = is_special
+    return heads.overview_of(joined.weights, joined.mask, special)
+
+
+def piece_at(result: Result, query: int) -> int:
     """The position of the chosen piece, or of the first one of the chosen word; the last if there
     is no such one."""
-    if words:
-        belongs = slots(result.groups or ())
-        return belongs.index(min(query, belongs[-1]))
+    if words := words_of(result):
+        return words.rows.index(min(query, len(words.tokens) - 1))
     return min(query, len(result.tokens) - 1)
 
 

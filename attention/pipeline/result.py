@@ -69,11 +69,9 @@ class Result(Sentence):
             notes.append(missing_head(wanted, heads))
         return notes
 
-    def at_head(self, head: int) -> Result:
-        """The same run, with another of its heads chosen."""
-        if head == self.settings.head:
-            return self
-        return replace(self, settings=replace(self.settings, head=head))
+    def looked_at(self, settings: Settings) -> Result:
+        """The same run, with another of its heads chosen, or shown in words instead of pieces."""
+        return self if settings == self.settings else replace(self, settings=settings)
 
     @property
     def changes(self) -> list[str]:

@@ -67,7 +67,7 @@ class Settings:
         ("pieces", "words"),
         unless=("model", NONE),
         help="words: the weights of pieces joined into words, where rows are averaged and columns "
-        "summed. Explore and Trained show them so.",
+        "summed.",
     )
     cut: str = text(
         "",

@@ -107,7 +107,7 @@ def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> 
     app = opened("trained")
     assert app.controls["model"].options == list(sources.names()[1:])
     assert app.values["model"] == first
-    assert app.query_params == {}
+    assert app.query_params == {"model": first}, "another host's first model may be another"
     assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "special", "cut"}
     assert app.sent["picture"].parts.keys() == {"scores", "weights"}
 
@@ -208,17 +208,48 @@ def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> 
 
 
 def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
-    result = result_of("minilm", layer=1, head=2)
-    expected = trained.shown(result, words=True)
-    assert "unhappily" in expected.tokens
-    for page, parts in (("trained", ["heatmap"]), ("explore", ["lines", "heatmap"])):
+    result = result_of("minilm", layer=1, head=2, join="words")
+    tokens, keys, trace = trained.shown(result)
+    assert "unhappily" in tokens
+    for page, parts in (
+        ("trained", ["heatmap"]),
+        ("explore", ["lines", "heatmap"]),
+        ("heads", ["heatmap"]),
+    ):
         app = visit(page, "minilm", layer=1, head=2, join="words")
         picture = app.sent["picture"]
         assert picture.header["parts"] == parts
         assert picture.parts.keys() == {"weights"}
-        assert_close(picture.parts["weights"], expected.trace.weights)
-        assert sides(picture) == ([*expected.tokens], [*expected.keys])
+        assert_close(picture.parts["weights"], trace.weights)
+        assert sides(picture) == ([*tokens], [*keys])
+        assert picture.header["caption"]["before"].endswith("its columns summed.")
         assert app.controls["join"].value == "words"
+
+
+def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
+    result = result_of("minilm", layer=1, join="words")
+    seen, words = trained.overview(result), trained.words_of(result)
+    assert words is not None
+    at = words.tokens.index("river")
+    app = visit("heads", "minilm", layer=1, join="words", query=at)
+    assert_close(dots(app.sent["head_grid"]), seen.dots.flatten().int(), atol=1, rtol=0)
+    assert app.sent["head_view"].header["tokens"] == [*words.tokens]
+    assert [float(cell) for cell in app.tables[0]["entropy"][:-1]] == pytest.approx(
+        seen.measures["entropy"].tolist(), abs=1e-4
+    )
+    assert "“river”" in "\n".join(text.value for text in app.text)
+
+
+def test_compare_shows_words_side_by_side_but_sweeps_scores_of_pieces() -> None:
+    tokens, _, trace = trained.shown(result_of("minilm", join="words"))
+    app = visit("compare", "minilm", join="words")
+    compared = app.sent["comparison"]
+    assert compared.header["names"] == [*tokens]
+    size = len(tokens)
+    assert_close(compared.numbers[: size**2].view(size, size), trace.weights)
+    swept = visit("compare", "minilm", join="words", compare="sweep")
+    assert len(swept.sent["sweep_view"].header["names"]) == len(result_of("minilm").tokens)
+    assert any("pieces are not joined here" in note for note in swept.notes)
 
 
 @pytest.mark.parametrize("sentence", ["", "   ", "\x00", "\ufeff\u200b\u200d"], ids=ascii)
@@ -272,7 +303,9 @@ def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: s
     assert note.startswith("model must be one of none, ")
     assert "got '<b>gpt5'" in note
     assert app.values["s"] == "the cat sat"
-    assert "model" not in app.query_params
+    instead = "minilm" if page == "trained" else "none"
+    assert note.endswith(f"showing {instead} instead.")
+    assert app.query_params.get("model", "none") == instead
     assert len(app.sent) > 2
 
 

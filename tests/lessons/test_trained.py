@@ -340,22 +340,63 @@ def test_each_row_of_joined_weights_sums_to_what_its_pieces_do_on_average(
 
 
 @each_packaged
-def test_what_is_shown_of_pieces_or_words_is_the_weights_alone(name: str) -> None:
+def test_a_result_is_shown_in_its_pieces_or_as_weights_of_whole_words(name: str) -> None:
     for position in (0, len(packaged(name).layers) - 1):
         result = computed(name, layer=position, head=2)
-        pieces, words = trained.shown(result, words=False), trained.shown(result, words=True)
-        assert (pieces.tokens, pieces.keys) == (result.tokens, result.key_tokens)
-        assert torch.equal(pieces.trace.weights, result.trace.weights)
-        for one in (pieces, words):
-            assert isinstance(one.trace, WeightsAlone)
-            assert list(one.trace.stages) == ["weights"]
-            assert one.trace.weights.shape == (len(one.tokens), len(one.keys))
-            assert_close(one.trace.weights.sum(-1), torch.ones(len(one.tokens)))
-        source = words.keys if result.memory else words.tokens
+        assert trained.words_of(result) is None
+        assert trained.shown(result) == (result.tokens, result.key_tokens, result.trace)
+        tokens, keys, trace = trained.shown(as_words(result))
+        assert list(trace.stages) == ["weights"]
+        assert trace.weights.shape == (len(tokens), len(keys))
+        assert_close(trace.weights.sum(-1), torch.ones(len(tokens)))
+        source = keys if result.memory else tokens
         assert [
             word for word in source if word not in ("[CLS]", "[SEP]", "</s>")
         ] == SENTENCE.split()
-        assert len(words.keys) < len(pieces.keys)
+        assert len(keys) < len(result.key_tokens)
+
+
+def as_words(result: Result) -> Result:
+    return result.looked_at(replace(result.settings, join="words"))
+
+
+def test_all_heads_are_joined_into_words_as_each_of_them_is() -> None:
+    for settings in ({}, {"mask": ("causal",)}, {"special": "set aside"}):
+        result = as_words(computed("minilm", layer=2, **settings))
+        words = trained.words_of(result)
+        assert words is not None
+        weights = words.weights_for(result, 0)
+        for head in range(result.layer.heads):
+            one = trained.shown(result.looked_at(replace(result.settings, head=head)))[2]
+            assert_close(weights[head], one.weights)
+        seen = trained.overview(result)
+        expected = heads.measures(weights, [word in ("[CLS]", "[SEP]") for word in words.keys])
+        assert seen.measures.keys() == expected.keys()
+        assert_close(seen.measures, expected)
+        assert seen.dots.shape == weights.shape
+
+
+def test_of_a_long_text_the_chosen_word_is_joined_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = as_words(computed("minilm"))
+    monkeypatch.setattr(computing, "MAX_KEPT", 1)
+    long = as_words(computed("minilm"))
+    assert isinstance(long.layer_trace, LongTrace)
+    words = trained.words_of(long)
+    assert words is not None
+    all_words = words.weights_for(kept, 0)
+    for word in range(len(words.tokens)):
+        assert_close(words.weights_for(long, word)[:, 0], all_words[:, word])
+    assert_close(trained.overview(long).measures, trained.overview(kept).measures)
+
+
+def test_a_word_is_hidden_where_all_its_pieces_are() -> None:
+    pieces = torch.tensor([[True, False, False], [True, True, False], [False, False, True]])
+    words = trained.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
+    weights = pieces / pieces.sum(-1, keepdim=True)
+    joined = words.joined(weights, pieces)
+    assert joined.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert joined.mask is not None
+    assert joined.mask.tolist() == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize(
@@ -365,8 +406,8 @@ def test_what_is_shown_of_pieces_or_words_is_the_weights_alone(name: str) -> Non
 def test_a_chosen_word_is_looked_at_by_its_first_piece(query: int, words: bool, piece: int) -> None:
     result = computed("minilm")
     assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
-    assert trained.piece_at(result, query, words) == piece
-    assert trained.piece_at(result, 77, words=True) == len(result.tokens) - 1
+    assert trained.piece_at(as_words(result) if words else result, query) == piece
+    assert trained.piece_at(as_words(result), 77) == len(result.tokens) - 1
 
 
 def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
