@@ -59,6 +59,8 @@ def of_token() -> None:
     with measured:
         measures(results.overview_of(result.settings), len(tokens))
     named = distinct_names(result.tokens)
+    if trained.words_of(result):
+        notes.note(f"What follows is of one piece, the first of “{tokens[min(wanted, last)]}”.")
     additions(result, piece, named)
     neurons(result, piece, named)
 

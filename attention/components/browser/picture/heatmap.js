@@ -2,6 +2,7 @@ import { palette, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
+import { fitted } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -10,7 +11,8 @@ import { rowOf, stageOf } from "./sums.js"
       "legend" | "tip" | "caption", HTMLElement>} Elements
     @typedef {Elements & { cells: HTMLCanvasElement, content: Content, at: At, stage: string | null,
       shown: Float32Array, shades: [number, string][], background: string, figure: [object, any],
-      asked: string, frame: string, width: number, box: Box, config: object, behind: boolean,
+      asked: string, frame: string, layout: any, width: number, box: Box, config: object,
+      behind: boolean,
       caughtUp: Promise<void> }} View */
 
 const PLOTLY = "component/attention.components.base.plotly_js/plotly.min.js"
@@ -55,6 +57,8 @@ export function buildHeatmap(parent) {
   new ResizeObserver(() => {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
+    if (fitted(view.content.layout, width).height !== view.layout.height)
+      return draw(view, view.stage ?? "")
     drawBeside(view)
     paint(view)
     mark(view)
@@ -109,7 +113,8 @@ function listenToCells(view) {
 function draw(view, stage) {
   const { content, chart, caption } = view
   const { columns, rows, heat, stages, hidden } = content
-  const { xaxis2: _, ...layout } = content.layout // that of the entropy, which is drawn here
+  view.layout = fitted(content.layout, chart.clientWidth)
+  const { xaxis2: _, ...layout } = view.layout // that of the entropy, which is drawn here
   const { zmin, zmax, diverging, words } = stages[stage]
   const theme = themeOf(chart)
   const masks = WHERE_MASKED.includes(stage)
@@ -199,8 +204,8 @@ function follow(view) {
 
 /** What plotly.js shows, which is not what it was asked to once one has zoomed.
     @type {(view: View) => any} */
-function layoutOf({ chart, content }) {
-  return /** @type {any} */ (chart).layout ?? content.layout
+function layoutOf({ chart, layout }) {
+  return /** @type {any} */ (chart).layout ?? layout
 }
 
 /** @type {(view: View) => boolean} */
@@ -247,7 +252,8 @@ function save(view, Plotly) {
     the entropy.
     @type {(view: View) => void} */
 function drawBeside(view) {
-  const { layout, room, rows, stages } = view.content
+  const { layout } = view
+  const { room, rows, stages } = view.content
   const { l, r, t: top, b } = layout.margin
   const { zmin, zmax } = stages[view.stage ?? ""]
   view.width = view.chart.clientWidth

@@ -1,0 +1,26 @@
+const WIDTH_OF_LETTER = 0.55 // of its height, on average
+const GAP = 4
+
+/** The layout of a heatmap in so many pixels: where labels along the top would touch they stand.
+    @type {(layout: any, width: number) => any} */
+export function fitted(layout, width) {
+  const { xaxis, margin, height } = layout
+  const { ticktext, tickvals, tickfont, range } = xaxis
+  if (xaxis.tickangle || !width) return layout
+  const [start, end] = xaxis.domain ?? [0, 1]
+  const cell = ((width - margin.l - margin.r) * (end - start)) / (range[1] - range[0])
+  /** @type {number[]} */
+  const lengths = ticktext.map((/** @type {string} */ text) => [...text].length * tickfont.size)
+  const touch = lengths.some((length, at) => {
+    const apart = cell * (tickvals[at + 1] - tickvals[at])
+    return ((length + lengths[at + 1]) / 2) * WIDTH_OF_LETTER + GAP > apart
+  })
+  if (!touch) return layout
+  const t = 14 + Math.round(0.6 * Math.max(...lengths))
+  return {
+    ...layout,
+    height: height + t - margin.t,
+    margin: { ...margin, t },
+    xaxis: { ...xaxis, tickangle: -90 },
+  }
+}

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { fitted } from "../../attention/components/browser/picture/labels.js"
+
+const layoutOf = (/** @type {string[]} */ ticktext) => ({
+  height: 300,
+  margin: { l: 50, r: 50, t: 26, b: 40 },
+  xaxis: {
+    ticktext,
+    tickvals: ticktext.map((_, at) => at),
+    tickfont: { size: 10 },
+    tickangle: 0,
+    range: [-0.5, ticktext.length - 0.5],
+  },
+})
+
+test("labels lie flat while no two of them touch", () => {
+  // 100 pixels a cell; a label of 10 letters takes 10 · 10 · 0.55 = 55.
+  const layout = layoutOf(["a".repeat(10), "b".repeat(10)])
+  assert.equal(fitted(layout, 300), layout)
+  // The long one may reach over its cell as long as its neighbour is short: (110 + 5.5) / 2 + 4.
+  assert.equal(fitted(layoutOf(["a".repeat(20), "b"]), 300).xaxis.tickangle, 0)
+})
+
+test("where two would touch all stand, and the figure grows by the room they need", () => {
+  const layout = layoutOf(["a".repeat(20), "b".repeat(20)])
+  const { height, margin, xaxis } = fitted(layout, 300)
+  assert.equal(xaxis.tickangle, -90)
+  assert.deepEqual(margin, { l: 50, r: 50, t: 14 + 120, b: 40 })
+  assert.equal(height - margin.t, 300 - 26)
+  assert.equal(fitted(layout, 600), layout, "with room for them they lie flat again")
+})
+
+test("a single label, and one that stands already, stay as they are", () => {
+  const one = layoutOf(["a".repeat(99)])
+  assert.equal(fitted(one, 200), one)
+  const standing = { ...layoutOf(["a".repeat(99), "b".repeat(99)]) }
+  standing.xaxis.tickangle = -90
+  assert.equal(fitted(standing, 200), standing)
+})
