@@ -4,11 +4,11 @@ import html
 
 import streamlit as st
 
-from attention.app import chapters, frame, notes, results, session, widgets
+from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import PAGES
 from attention.components.pictures import comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
-from attention.display import maps, tables
+from attention.display import maps
 from attention.display.captions import distinct_names
 from attention.lessons import compare
 from attention.lessons.chapters import Chapter, lesson_names
@@ -216,21 +216,10 @@ def word_map(chapter: Chapter, shown: Result) -> None:
     place = chapters.place(chapter)
     place_of(place, chapters.choose_place, key="place")
     query = min(place["values"]["query"], len(shown.tokens) - 1)
-    found = chapters.going(chapter, shown, query)
-    if found is None:
-        notes.note(chapters.why_nowhere(shown, query))
-    else:
-        drawn = maps.word_map(found.token, found.spots, found.start, found.end)
-        st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
+    found = sections.drawn_map(shown, query, chapter.probes)
     one_picture(chapter, shown, ("lines",))
     if found is not None:
-        names, columns = found.table
-        st.html(tables.table(names, columns))
-        st.caption(
-            "Cosine of the word's vector with these words, before attention and after. The map is "
-            f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
-            "spread. All vectors are drawn at length 1."
-        )
+        sections.cosines_of(found)
 
 
 def spread() -> None:

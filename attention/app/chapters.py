@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
-from attention.app.results import neighbours, result_of
+from attention.app.results import result_of
 from attention.app.session import PLACE, choose, value_of, width_of
 from attention.components.pictures import Place
-from attention.lessons import compare, where
+from attention.lessons import compare
 from attention.lessons.chapters import (
     GUIDE,
     Chapter,
@@ -30,7 +28,6 @@ from attention.lessons.chapters import (
 )
 from attention.lessons.compare import OTHER, Comparison
 from attention.lessons.spread import Spread, spread_of_scores
-from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -172,21 +169,6 @@ def compared(chapter: Chapter) -> tuple[Comparison, tuple[Result, Result], list[
     b = a if pair else {name: value_in(chapter.link, OTHER + name) for name in names}
     said = compare.differences(a, b, every_setting())
     return compare.of_settings(ours.tokens, ours.trace, theirs.trace), (ours, theirs), said
-
-
-def going(chapter: Chapter, shown: Result, query: int) -> Where | None:
-    """Where a token of the chapter's sentence goes; None where there is no map of it."""
-    return _going(shown.settings, query, chapter.probes)
-
-
-@cached(LRUCache(64), lock=Lock())
-def _going(settings: Settings, query: int, probes: tuple[str, ...]) -> Where | None:
-    return where.where_it_goes(result_of(settings), query, probes, neighbours(settings.vectors))
-
-
-def why_nowhere(shown: Result, query: int) -> str:
-    """Why there is no map of a token."""
-    return where.why_nowhere(shown, query)
 
 
 @functools.cache

@@ -26,12 +26,12 @@ def note(text: str) -> None:
     st.html(f"<p class='note'>{html.escape(text)}</p>")
 
 
-def note_unknown_words(words: Iterable[str]) -> None:
-    """Which words have no vector, if any."""
+def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
+    """Which words have no vector, if any; so: what follows from that."""
     if unknown := list(dict.fromkeys(words)):
         named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        note(f"No vector for {named}{more}: they count as zeros.")
+        note(f"No vector for {named}{more}: {so}.")
 
 
 def note_problems(result: Result) -> None:

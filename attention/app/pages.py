@@ -17,6 +17,7 @@ from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
 from attention.lessons.trained import SamplingSettings
+from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
 
 Values = Callable[[str], Any]
@@ -93,6 +94,7 @@ PAGES = [
         "explore",
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term",
+        settings=(MapSettings,),
         models="offered",
         beside=lambda values: WITH_WORDS,
     ),

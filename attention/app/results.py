@@ -26,11 +26,12 @@ from attention.core.functional import Trace
 from attention.display.showing import Weights, read_file, write_npz
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import Neighbours
-from attention.lessons import compare, cross, trained
+from attention.lessons import compare, cross, trained, where
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Overview
 from attention.lessons.trained import Glance, Next, SamplingSettings
+from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained.models import Pieces, Run, Transformer
 from attention.trained.sources import NONE
@@ -204,6 +205,12 @@ def sequence_tokens(side: str = "") -> tuple[Sequence[str], Sequence[str]]:
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
     return trained.overview(result_of(settings))
+
+
+@cached(LRUCache(64), lock=Lock())
+def where_it_goes(settings: Settings, query: int, probes: tuple[str, ...]) -> Where | None:
+    """Where a token goes, and how near it then is to `probes`; None where there is no map of it."""
+    return where.where_it_goes(result_of(settings), query, probes, neighbours(settings.vectors))
 
 
 def cross_result() -> Result | None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.app import notes, results, session
+from attention.app import notes, results, session, widgets
 from attention.components.pictures import PARTS, picture, place_of
 from attention.core.functional import WeightsAlone
+from attention.display import maps, tables
 from attention.lessons import trained
+from attention.lessons.where import MapSettings, Where, why_nowhere
 from attention.pipeline import Result, Settings
 
 
@@ -98,4 +100,48 @@ def _rest(settings: Settings, memory: str | None) -> None:
     place_of(session.place(), session.choose_place, key="place")
     query = min(session.value_of("query"), len(result.tokens) - 1)
     notes.nearest_words(result, query)
+    word_map(result, query)
     notes.downloads(result, query)
+
+
+def word_map(result: Result, query: int) -> None:
+    """Where the chosen word goes, on a map that is drawn when asked for."""
+    if result.words is None or result.memory is not None:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget("map", width="content")
+        if session.applies("probes"):
+            widgets.widget("probes", width=320, placeholder="fruit, computer")
+    settings = session.values_of(MapSettings)
+    if settings.map == "hidden":
+        return
+    unknown = (word for word in settings.words if word not in result.words.stoi)
+    notes.note_unknown_words(unknown, "they are not on the map")
+    left, right = st.columns([7, 5], gap="large")
+    with left:
+        found = drawn_map(result, query, settings.words)
+    if found is not None:
+        with right:
+            cosines_of(found)
+
+
+def drawn_map(result: Result, query: int, probes: tuple[str, ...]) -> Where | None:
+    """Draws the map of where a token goes, or says why there is none."""
+    found = results.where_it_goes(result.settings, query, probes)
+    if found is None:
+        notes.note(why_nowhere(result, query))
+    else:
+        drawn = maps.word_map(found.token, found.spots, found.start, found.end)
+        st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
+    return found
+
+
+def cosines_of(found: Where) -> None:
+    """How near the word is to others before and after, in numbers."""
+    names, columns = found.table
+    st.html(tables.table(names, columns))
+    st.caption(
+        "Cosine of the word's vector with these words, before attention and after. The map is "
+        f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
+        "spread. All vectors are drawn at length 1."
+    )

@@ -45,10 +45,11 @@ def word_map(
     figure = go.Figure()
     named = {spot.name for spot in spots if spot.kind != "token"}
     above, below = "top center", "bottom center"
+    across = _room([s.x for s in spots], start[0], end[0])
     for kind, (colour, words) in KINDS.items():
         some = [spot for spot in spots if spot.kind == kind]
         if some:
-            figure.add_trace(_spots(kind, some, colour, words, named))
+            figure.add_trace(_spots(kind, some, colour, words, named, sum(across) / 2))
     figure.add_trace(
         go.Scatter(
             x=[start[0], end[0]],
@@ -83,20 +84,28 @@ def word_map(
         **BASE,
         height=340,
         margin={"l": 4, "r": 4, "t": 8, "b": 56},
-        xaxis=hidden | {"fixedrange": True, "range": _room([s.x for s in spots], start[0], end[0])},
+        xaxis=hidden | {"fixedrange": True, "range": across},
         yaxis=hidden | {"fixedrange": True, "range": _room([s.y for s in spots], start[1], end[1])},
     )
     return figure
 
 
 def _spots(
-    kind: str, some: Sequence[Spot], colour: str, words: str, named: Collection[str]
+    kind: str,
+    some: Sequence[Spot],
+    colour: str,
+    words: str,
+    named: Collection[str],
+    middle: float,
 ) -> go.Scatter:
-    """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
+    """The spots of one kind; a token that is one of the `named` words keeps its dot alone.
+
+    middle: of the map, towards which a word is written, so that none is cut.
+    """
     token = kind == "token"
     sizes = [LEAST_DOT + MOST_DOT * abs(spot.weight) ** 0.5 if token else 6 for spot in some]
     names = ["" if token and spot.name in named else label(spot.name) for spot in some]
-    placed = "top center" if token else "middle right"
+    beside = ["middle right" if spot.x < middle else "middle left" for spot in some]
     told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")
     return go.Scatter(
         x=[spot.x for spot in some],
@@ -105,7 +114,7 @@ def _spots(
         name=words,
         text=names,
         customdata=[[label(spot.name), spot.weight] for spot in some],
-        textposition=placed,
+        textposition="top center" if token else beside,
         textfont={"size": 12, "color": GREY if token else colour},
         marker={"size": sizes, "color": colour, "line": {"width": 0}},
         hovertemplate=f"{told}<extra></extra>",

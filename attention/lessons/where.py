@@ -9,13 +9,41 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
 from attention.display.maps import Spot
+from attention.inputs.text import tokenize
 from attention.inputs.vectors import look_up
 from attention.pipeline import Result
 
 NEAR, ROWS, MOST_TOKENS = 5, 4, 16
+MOST_PROBES = 6
 Nearest = Callable[[Tensor, int], list[list[tuple[str, float]]]]
+
+
+@dataclass(frozen=True)
+class MapSettings:
+    """Whether a page shows the map of where a word goes, and what it measures against."""
+
+    map: str = choice(
+        "hidden",
+        "Where the word goes",
+        ("hidden", "shown"),
+        help="A map of the words nearest to the chosen token's vector before and after attention, "
+        "with an arrow from x to y.",
+    )
+    probes: str = text(
+        "",
+        "Words to compare with",
+        120,
+        when=("map", "shown"),
+        help=f"Up to {MOST_PROBES} words. Their cosines with x and y are told beside the map.",
+    )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words to compare with, each once."""
+        return tuple(dict.fromkeys(tokenize(self.probes.replace(",", " "))))[:MOST_PROBES]
 
 
 @dataclass(frozen=True, eq=False)

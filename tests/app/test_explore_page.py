@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from torch.testing import assert_close
 
+from attention.app import results
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
 from attention.display import captions
+from attention.inputs.vectors import look_up
 from attention.pipeline import Selection, Settings
 from tests.core.variant_claims import readmes_variant
 from tests.lessons.making import result_of
@@ -188,3 +191,31 @@ def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: P
         assert variant.title in app.read_as_markdown
         assert variant.source in app.read_as_markdown
     assert variant.name not in opened("explore").controls["variant"].options
+
+
+def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
+    link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
+    hidden = opened("explore", **link)
+    assert not hidden.get("plotly_chart")
+    assert "probes" not in hidden.controls
+    app = opened("explore", **link, map="shown")
+    (chart,) = app.get("plotly_chart")
+    assert "apple" in chart.proto.spec
+    table = next(table for table in app.tables if "before" in table)
+    assert table[""][:2] == ["software", "fruit"]
+    result = results.result_of(Settings(link["s"]))
+    assert result.words is not None
+    for name, vectors in (("before", result.x), ("after", result.trace.output)):
+        for row, word in enumerate(("software", "fruit")):
+            other = look_up(result.words, [word]).x[0]
+            expected = torch.cosine_similarity(vectors[0], other, dim=0)
+            assert float(table[name][row]) == pytest.approx(float(expected), abs=1e-4)
+    assert "No vector for “zzxqy”: they are not on the map." in app.notes
+
+
+def test_where_no_words_are_no_map_is_offered_and_a_word_says_why_one_is_missing() -> None:
+    elsewhere = opened("explore", variant="qkv", map="shown")
+    assert "map" not in elsewhere.controls
+    unknown = opened("explore", s="zzxqy apple", map="shown")
+    assert any(note.startswith("This word has no vector") for note in unknown.notes)
+    assert not unknown.get("plotly_chart")

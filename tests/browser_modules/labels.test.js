@@ -15,10 +15,10 @@ const layoutOf = (/** @type {string[]} */ ticktext) => ({
 })
 
 test("labels lie flat while no two of them touch", () => {
-  // 100 pixels a cell; a label of 10 letters takes 10 · 10 · 0.55 = 55.
+  // 100 pixels a cell; a label of 10 letters takes 10 · 10 · 0.5 = 50.
   const layout = layoutOf(["a".repeat(10), "b".repeat(10)])
   assert.equal(fitted(layout, 300), layout)
-  // The long one may reach over its cell as long as its neighbour is short: (110 + 5.5) / 2 + 4.
+  // The long one may reach over its cell as long as its neighbour is short: (100 + 5) / 2 + 4.
   assert.equal(fitted(layoutOf(["a".repeat(20), "b"]), 300).xaxis.tickangle, 0)
 })
 

@@ -1,4 +1,4 @@
-const WIDTH_OF_LETTER = 0.55 // of its height, on average
+const WIDTH_OF_LETTER = 0.5 // of its height, on average
 const GAP = 4
 
 /** The layout of a heatmap in so many pixels: where labels along the top would touch they stand.
