@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.display.figures import CHOSEN, CLEAR, label
+from attention.display.figures import CHOSEN, CLEAR, TICK_LENGTH, label
 
 GREY, BLUE = "rgba(128, 128, 128, 0.9)", "#3785bf"
 KINDS = {  # of a spot: its colour, and what the legend says
@@ -19,6 +19,7 @@ KINDS = {  # of a spot: its colour, and what the legend says
     "token": ("rgba(128, 128, 128, 0.4)", "other tokens, by weight"),
 }
 LEAST_DOT, MOST_DOT = 6, 34
+MAP_WIDTH, MAP_HEIGHT, LETTER, LINE = 500, 276, 6.5, 14  # pixels
 BASE: dict[str, Any] = {
     "paper_bgcolor": CLEAR,
     "plot_bgcolor": CLEAR,
@@ -44,19 +45,25 @@ def word_map(
     """Words on a plane, and an arrow from where a token starts to where it ends."""
     figure = go.Figure()
     named = {spot.name for spot in spots if spot.kind != "token"}
-    above, below = "top center", "bottom center"
+    ends = (
+        ["bottom center", "top center"] if end[1] >= start[1] else ["top center", "bottom center"]
+    )
     across = _room([s.x for s in spots], start[0], end[0])
+    up = _room([s.y for s in spots], start[1], end[1])
+    labels = _Labels(across, up)
+    for point, name, side in zip((start, end), ("alone", "here"), ends, strict=True):
+        labels.keep_free(*point, f"{token} {name}", side)
     for kind, (colour, words) in KINDS.items():
         some = [spot for spot in spots if spot.kind == kind]
         if some:
-            figure.add_trace(_spots(kind, some, colour, words, named, sum(across) / 2))
+            figure.add_trace(_spots(kind, some, colour, words, named, labels))
     figure.add_trace(
         go.Scatter(
             x=[start[0], end[0]],
             y=[start[1], end[1]],
             mode="markers+text",
             text=[f"<b>{label(token)}</b> alone", f"<b>{label(token)}</b> here"],
-            textposition=[below, above] if end[1] >= start[1] else [above, below],
+            textposition=ends,
             textfont={"size": 14, "color": CHOSEN},
             marker={"size": 9, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
             hoverinfo="skip",
@@ -85,7 +92,7 @@ def word_map(
         height=340,
         margin={"l": 4, "r": 4, "t": 8, "b": 56},
         xaxis=hidden | {"fixedrange": True, "range": across},
-        yaxis=hidden | {"fixedrange": True, "range": _room([s.y for s in spots], start[1], end[1])},
+        yaxis=hidden | {"fixedrange": True, "range": up},
     )
     return figure
 
@@ -96,29 +103,74 @@ def _spots(
     colour: str,
     words: str,
     named: Collection[str],
-    middle: float,
+    labels: _Labels,
 ) -> go.Scatter:
-    """The spots of one kind; a token that is one of the `named` words keeps its dot alone.
-
-    middle: of the map, towards which a word is written, so that none is cut.
-    """
+    """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
     token = kind == "token"
     sizes = [LEAST_DOT + MOST_DOT * abs(spot.weight) ** 0.5 if token else 6 for spot in some]
-    names = ["" if token and spot.name in named else label(spot.name) for spot in some]
-    beside = ["middle right" if spot.x < middle else "middle left" for spot in some]
+    sides = [
+        None
+        if token and spot.name in named
+        else labels.place(spot.x, spot.y, spot.name, radius=size / 2)
+        for spot, size in zip(some, sizes, strict=True)
+    ]
     told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")
     return go.Scatter(
         x=[spot.x for spot in some],
         y=[spot.y for spot in some],
         mode="markers+text",
         name=words,
-        text=names,
+        text=[label(spot.name) if side else "" for spot, side in zip(some, sides, strict=True)],
         customdata=[[label(spot.name), spot.weight] for spot in some],
-        textposition="top center" if token else beside,
+        textposition=[side or "top center" for side in sides],
         textfont={"size": 12, "color": GREY if token else colour},
         marker={"size": sizes, "color": colour, "line": {"width": 0}},
         hovertemplate=f"{told}<extra></extra>",
     )
+
+
+class _Labels:
+    """Where words are written on a map, so that none hides another or is cut.
+
+    across, up: the ranges of the axes. Sizes are in pixels, on a map of about the size it has.
+    """
+
+    def __init__(self, across: Sequence[float], up: Sequence[float]) -> None:
+        self.across, self.up = across, up
+        self.taken: list[tuple[float, float, float, float]] = []
+
+    def place(self, x: float, y: float, word: str, radius: float = 3.0) -> str | None:
+        """At which side of a dot there is room for its word; None where there is none."""
+        for side in ("middle right", "middle left", "top center", "bottom center"):
+            box = self._box(x, y, word, radius, side)
+            within = box[0] >= 0 and box[2] <= MAP_WIDTH
+            if within and not any(_meet(box, other) for other in self.taken):
+                self.taken.append(box)
+                return side
+        return None
+
+    def keep_free(self, x: float, y: float, word: str, side: str) -> None:
+        """Let no word stand where this one does."""
+        self.taken.append(self._box(x, y, word, 3.0, side))
+
+    def _box(
+        self, x: float, y: float, word: str, radius: float, side: str
+    ) -> tuple[float, float, float, float]:
+        (left, right), (bottom, top) = self.across, self.up
+        x, y = (x - left) / (right - left) * MAP_WIDTH, (y - bottom) / (top - bottom) * MAP_HEIGHT
+        width, height, apart = LETTER * min(len(word), 2 * TICK_LENGTH), LINE, radius + 2
+        middle, low = x - width / 2, y - height / 2
+        left, bottom = {
+            "middle right": (x + apart, low),
+            "middle left": (x - apart - width, low),
+            "top center": (middle, y + apart),
+            "bottom center": (middle, y - apart - height),
+        }[side]
+        return left, bottom, left + width, bottom + height
+
+
+def _meet(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _room(values: Sequence[float], *more: float) -> list[float]:
