@@ -355,3 +355,13 @@ def test_a_long_run_gives_what_a_whole_one_keeps(
     assert dropped.head(long.head).dropped is not None
     assert long.layer_trace.drop(0.0, torch.Generator()) is long.layer_trace
     assert (long.words is None) == (whole.words is None)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_with_its_usual_scale_a_variant_neither_spreads_evenly_nor_looks_at_one_key_alone(
+    name: str, glove: Vectors
+) -> None:
+    scale: Any = VARIANTS[name].usual_scale
+    settings = Settings("the cat walks on the street", variant=name, **scale)
+    weights = compute(settings, lambda _: glove).trace.weights
+    assert 1.2 / 6 < float(weights.max()) < 0.99

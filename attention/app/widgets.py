@@ -162,7 +162,7 @@ def model_words() -> None:
 
 def variant_controls(menu: str) -> None:
     """The menu of variants, what the chosen one is, and the settings only it has."""
-    widget(menu)
+    widget(menu, on_change=propose_scale, args=(menu, value_of(menu)))
     name = value_of(menu)
     variant = VARIANTS[name]
     st.markdown(
@@ -172,6 +172,17 @@ def variant_controls(menu: str) -> None:
     )
     for field in own_settings(name):
         widget(field)
+
+
+def propose_scale(menu: str, before: str) -> None:
+    """Take the usual scale of a variant that has been chosen, within a callback.
+
+    A scale that was not the usual one before either was chosen on purpose, and stays.
+    """
+    usual = VARIANTS[before].usual_scale
+    if all(value_of(name) == value for name, value in usual.items()):
+        for name, value in VARIANTS[value_of(menu)].usual_scale.items():
+            choose(name, value)
 
 
 def cell_grid(sequences: Sequences, name: str = "cells") -> None:

@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from attention.core import functional, settings
 from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
 from attention.core.positions import rotary
-from attention.core.settings import choice, decimal, seed_setting, whole
+from attention.core.settings import Value, choice, decimal, seed_setting, whole
 
 ParameterMaker = Callable[..., nn.Parameter]
 
@@ -31,7 +31,8 @@ class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
     `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
-    source uses; `projections` names the parameter that makes queries, keys, values or the layer's
+    source uses, `usual_scale` the settings with which its weights show something on word vectors;
+    `projections` names the parameter that makes queries, keys, values or the layer's
     output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
     that name.
     """
@@ -41,6 +42,7 @@ class Variant(nn.Module):
     formula: ClassVar[str]
     source: ClassVar[str]
     published_scale: ClassVar[str] = "none"
+    usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
 
@@ -404,6 +406,7 @@ class Additive(Variant):
     title = "Additive attention"
     formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Bahdanau et al. 2015, appendix A.1.2"
+    usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none"}
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -454,6 +457,7 @@ class Cosine(Variant):
     )
     source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
     published_scale = "factor"
+    usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.cosine_scores(queries, keys)

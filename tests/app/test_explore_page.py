@@ -219,3 +219,21 @@ def test_where_no_words_are_no_map_is_offered_and_a_word_says_why_one_is_missing
     unknown = opened("explore", s="zzxqy apple", map="shown")
     assert any(note.startswith("This word has no vector") for note in unknown.notes)
     assert not unknown.get("plotly_chart")
+
+
+def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:
+    app = opened("explore")
+    app.controls["variant"].set_value("cosine").run()
+    assert (app.values["scale"], app.values["factor"]) == ("factor", 5.0)
+    app.controls["variant"].set_value("additive").run()
+    assert app.values["scale"] == "none"
+    app.controls["variant"].set_value("qkv").run()
+    assert app.values["scale"] == "1/√d_k"
+    app.controls["scale"].set_value("none").run()
+    app.controls["variant"].set_value("multihead").run()
+    assert app.values["scale"] == "none", "it was chosen on purpose"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_link_to_a_variant_keeps_the_scale_it_says(variant: str) -> None:
+    assert opened("explore", variant=variant).values["scale"] == "1/√d_k"
