@@ -6,12 +6,13 @@ import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import PAGES
+from attention.components.inputs import lights
 from attention.components.pictures import comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps
 from attention.display.captions import distinct_names
 from attention.lessons import compare
-from attention.lessons.chapters import Chapter, lesson_names
+from attention.lessons.chapters import LIGHTS, Chapter, lesson_names
 from attention.pipeline import Result
 
 TITLES = {page.name: page.title for page in PAGES}
@@ -36,6 +37,7 @@ def guide() -> None:
         with st.container(key="guide_words"):
             st.title(chapter.title)
             st.markdown(chapter.body)
+            lights(LIGHTS, ".st-key-guide_figure", key="lights")
         with st.container(key="guide_figure"):
             whose_sentence(chapter)
             figure(chapter)

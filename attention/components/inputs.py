@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from torch import Tensor
@@ -16,6 +16,7 @@ _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
 _examples = component("examples")
 _copy_link = component("copy_link")
+_lights = component("lights", isolate_styles=False)
 
 
 class MaskGridHeader(TypedDict):
@@ -127,6 +128,15 @@ def examples(
     header: ExamplesHeader = {"words": words, "texts": list(texts)}
     chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
     _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
+
+
+def lights(selectors: Mapping[str, str], figure: str, *, key: str) -> None:
+    """Words of a text light what they speak of, when pointed at, focused or tapped.
+
+    selectors: CSS for the parts by name, which links to `#light-name` light; figure: CSS for what
+    the parts are looked for in.
+    """
+    _lights(key=key, data={"selectors": dict(selectors), "figure": figure})
 
 
 def copy_link(*, key: str) -> None:

@@ -28,6 +28,31 @@ OPTIONAL = ("link", "page", "parts", "probes")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
 MIN_CHOICES, MAX_CHOICES = 2, 4
 
+# What [words](#light-name) can light in a figure: by name the elements, as CSS selects them.
+LIGHTS = {
+    "query": ".lines .queries",
+    "keys": ".lines .keys",
+    "lines": ".lines .scroll",
+    "weights": ".lines .keys small, .terms .weight .bar",
+    "cells": ".attention-cells",
+    "row": ".attention-outline",
+    "entropy": ".attention-entropy",
+    "equation": ".equation",
+    "strips": ".terms tbody .strip-picture",
+    "sum": ".terms tfoot .strip-picture",
+    "slider": ".slider",
+    "a": ".row figure:nth-of-type(1) .box",
+    "b": ".row figure:nth-of-type(2) .box",
+    "change": ".row figure:nth-of-type(3) .box",
+    "divergence": ".row figure:nth-of-type(4) .box",
+    "heads": ".tiles",
+    "arrow": ".annotation-arrow-g",
+    "map": ".cartesianlayer .plot",
+    "left": ".subplot.xy .plot",
+    "right": ".subplot.x2y2 .plot",
+}
+LIGHT = re.compile(r"\]\(\s*#light-([^)\s]*)")
+
 Link = Mapping[str, Sequence[str]]
 Check = Callable[[Link, str], Sequence[str]]
 
@@ -292,7 +317,7 @@ class _Reader:
     def _body(self) -> str:
         words = 0
         for number, line in enumerate(self.body, self.end + 1):
-            if problem := _forbidden(line):
+            if problem := _forbidden(line) or _dark(line):
                 raise LessonError(self.file, number, problem)
             words += len(line.split())
             if words > MAX_WORDS:
@@ -309,6 +334,14 @@ def _forbidden(text: str) -> str | None:
     return next(
         (why for pattern, why in FORBIDDEN if any(pattern.search(line) for line in lines)), None
     )
+
+
+def _dark(line: str) -> str | None:
+    """What words of a line would light that there is not, None where there is all of it."""
+    for name in LIGHT.findall(line):
+        if name not in LIGHTS:
+            return f"{_short(name)} cannot be lit; known are {', '.join(LIGHTS)}"
+    return None
 
 
 def _short(text: str) -> str:
