@@ -164,6 +164,7 @@ def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) ->
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=shown.masks,
         head=shown.head if shown.layer.heads > 1 else None,
+        stage=chapters.place(chapter)["values"]["stage"],
     )
 
 

@@ -69,6 +69,7 @@ def picture(
     masks: Mapping[str, Tensor] | None = None,
     head: int | None = None,
     caption: tuple[str, str] = ("", ""),
+    stage: str = "",
 ) -> None:
     """One attention as a picture whose parts all show the same query, from a trace of one head.
 
@@ -76,7 +77,8 @@ def picture(
     query as a weighted sum. place: which query and stage are chosen, see `place_of`; they change
     in the browser, which has all numbers already. memory: the tokens of the keys and which are
     known, None where they are those of the queries; masks: those in force, by name; head: which
-    one of several the trace is of; caption: what the heatmap's begins and ends with.
+    one of several the trace is of; caption: what the heatmap's begins and ends with; stage: the
+    only one the heatmap has, "" = all of them.
     """
     keys = None if memory is None else list(memory[0])
     sent: dict[str, Tensor] = {
@@ -109,6 +111,8 @@ def picture(
         "emptyRow": EMPTY_ROW,
         "caption": {"before": caption[0], "after": caption[1]},
     }
+    if stage in header["stages"]:
+        header["stages"] = {stage: header["stages"][stage]}
     hidden = mask_bits(masks or {}, (rows, columns))
     _picture(
         key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes())

@@ -93,11 +93,8 @@ test("pointing at a cell tells its tokens, its numbers and what hides it", () =>
   const scores = new Float32Array([0, 1, 2, 3])
   const numbers = { scores, weights: new Float32Array([1, 0, 0.5, 0.5]) }
   const masks = { masks: ["causal", "padding"], hidden: Uint8Array.from([0, 3, 0, 0]) }
-  const said = heatmap.words(
-    { tokens, keys: tokens, columns: 2, scale: 0.5, numbers, ...masks },
-    0,
-    1,
-  )
+  const content = { tokens, keys: tokens, columns: 2, scale: 0.5, numbers, ...masks }
+  const said = heatmap.words({ ...content, stages: { scores: {}, scaled: {}, weights: {} } }, 0, 1)
   assert.deepEqual(said.split("\n"), [
     "query  a (0)",
     "key  b (1)",
@@ -106,6 +103,8 @@ test("pointing at a cell tells its tokens, its numbers and what hides it", () =>
     "weight  0.0000",
     "hidden by causal and padding",
   ])
+  const alone = heatmap.words({ ...content, stages: { scores: {} } }, 1, 0)
+  assert.equal(alone, "query  b (1)\nkey  a (0)\nscore  2.0000", "only of stages that are shown")
 })
 
 test("a difference needs both sides, and what one side hides has weight 0 there", () => {

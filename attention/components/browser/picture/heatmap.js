@@ -370,13 +370,13 @@ function cellAt(view, { clientX, clientY }) {
 
 /** All that is to be said of a cell.
     @type {(content: Pick<Content, "tokens" | "keys" | "columns" | "masks" | "hidden" | "numbers" |
-      "scale">, query: number, key: number) => string} */
+      "scale" | "stages">, query: number, key: number) => string} */
 export function words(content, query, key) {
-  const { tokens, keys, columns, masks, hidden, numbers } = content
+  const { tokens, keys, columns, masks, hidden, numbers, stages } = content
   const cell = query * columns + key
   const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: "weight" }
   const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
-    ([stage]) => numbers[stage] || (stage === "scaled" && numbers.scores),
+    ([stage]) => stages[stage] && (numbers[stage] || (stage === "scaled" && numbers.scores)),
   )
   const hiding = masks.filter((_, bit) => hidden[cell] & (1 << bit))
   return [

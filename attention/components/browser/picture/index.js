@@ -89,5 +89,7 @@ function draw(view, parts) {
 /** @type {(view: View, parts: Part[]) => void} */
 function show({ content: { rows, stages } }, parts) {
   const { stage, ...at } = where(rows)
-  for (const part of parts) part.show({ ...at, stage: stages[stage] ? stage : "weights" })
+  const [only] = Object.keys(stages)
+  const shown = [stage, "weights", only].find((name) => stages[name]) ?? only
+  for (const part of parts) part.show({ ...at, stage: shown })
 }

@@ -1,0 +1,45 @@
+"""The words and symbols of the pages, each explained in a sentence."""
+
+GLOSSARY = {
+    "token": "A word of the sentence, or a piece of one where a trained model cut it.",
+    "vector": "A row of numbers that stands for a word.",
+    "dimension": "One of the numbers of a vector.",
+    "dot product": "Multiply two rows number by number, then add everything up.",
+    "cosine": "The dot product of two vectors made length 1: 1 where they point the same way, 0 "
+    "where they have nothing in common, −1 where they point in opposite directions.",
+    "query": "The vector with which a token asks the others. Rows are queries.",
+    "key": "The vector by which a token is found. Columns are keys.",
+    "value": "The vector that a token gives to those that attend to it.",
+    "score": "How well a query matches a key, before the softmax.",
+    "scale": "What all scores are multiplied by before the softmax, usually 1/√d_k, so that long "
+    "vectors do not give nearly all weight to one key.",
+    "softmax": "exp of each score, divided by the sum of these over the row: shares above 0 that "
+    "add up to 1.",
+    "weight": "The share of a query's attention that a key gets. Each row of weights sums to 1.",
+    "mask": "Which keys a query may attend to. Hidden scores count as −∞, so their weight is 0.",
+    "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
+    "bits as if 2^H keys shared it evenly.",
+    "temperature": "What scores are divided by before the softmax: below 1 rows get sharper, "
+    "above 1 flatter.",
+    "y": "The new vector of a token: the sum of all values, each times its weight.",
+    "Σ": "The sum of all that stands in its row or column.",
+    "‖·‖": "The length of a vector: the square root of the sum of its squared numbers.",
+    "share of y": "How far a term w·v reaches along y, over the length of y. Shares add up to "
+    "100 %; one below 0 pulls against y.",
+    "residual": "How far two ways to the same number lie apart: only rounding, about 10⁻⁷.",
+    "d_model": "How many numbers the vector of a token has.",
+    "d_k": "How many numbers a query and a key have.",
+    "d_v": "How many numbers a value has.",
+    "W_q, W_k, W_v": "The matrices that make queries, keys and values from the vectors.",
+    "W_o": "The matrix that joins what all heads have found into one vector.",
+    "head": "One of several attentions that run side by side, each with queries, keys and values "
+    "of its own.",
+    "seed": "Which random numbers are drawn. Parameters with a seed are random and untrained: what "
+    "they attend to says nothing about language.",
+    "divergence": "Jensen–Shannon divergence: how much two rows of weights differ, in bits: 0 if "
+    "they are equal, 1 if they share no key.",
+    "positions": "What tells attention where a token stands. Without them the order of the words "
+    "changes nothing.",
+    "residual path": "What came into a layer and is added to what attention puts out.",
+    "layer norm": "Each vector moved and stretched to mean 0 and variance 1, then scaled.",
+}

@@ -1,0 +1,106 @@
+"""The guide in Chromium: what its words light, and the whole of it by keyboard alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attention.lessons.chapters import GUIDE, LIGHT, read_lesson
+from tests.browser.browsing import Open, Page, eventually, expect, expect_search
+from tests.trained.packaged import packaged
+
+CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
+FIGURE = ".st-key-guide_figure"
+
+
+def lights(page: Page) -> Any:
+    return page.locator('.st-key-guide_words a[href^="#light-"]')
+
+
+def boxes(page: Page) -> list[dict[str, float]]:
+    found: list[dict[str, float]] = page.locator(".lights > div").evaluate_all(
+        "boxes => boxes.map(box => box.getBoundingClientRect().toJSON())"
+    )
+    return found
+
+
+def lit_within(page: Page) -> bool:
+    """Whether something is lit, and all of it within the figure."""
+    figure = page.locator(FIGURE).bounding_box()
+    found = boxes(page)
+    return bool(found) and all(
+        box["left"] > figure["x"] - 9
+        and box["right"] < figure["x"] + figure["width"] + 9
+        and box["top"] > figure["y"] - 9
+        and box["bottom"] < figure["y"] + figure["height"] + 9
+        for box in found
+    )
+
+
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_words_light_the_part_of_the_figure_they_speak_of(at: int, open_page: Open) -> None:
+    chapter = CHAPTERS[at]
+    if "model" in chapter.link:
+        packaged(chapter.link["model"][-1])
+    names = LIGHT.findall(chapter.body)
+    page = open_page(f"/guide?chapter={at}")
+    expect(lights(page)).to_have_count(len(names))
+    for index in range(len(names)):
+        link = lights(page).nth(index)
+
+        def lit(link: Any = link) -> bool:
+            page.mouse.move(0, 0)
+            link.hover()
+            return lit_within(page)
+
+        eventually(page, lit, True)
+        page.mouse.move(0, 0)
+        eventually(page, lambda: boxes(page), [])
+    address = page.url
+    if names:
+        lights(page).first.click()
+        eventually(page, lambda: lit_within(page), True)
+        assert page.url == address, "the address says where one is, not what is lit"
+
+
+def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Open) -> None:
+    page = open_page("/guide")
+    title = page.get_by_role("heading", level=1)
+    for at, chapter in enumerate(CHAPTERS):
+        if "model" in chapter.link:
+            packaged(chapter.link["model"][-1])
+        expect(title).to_have_text(chapter.title)
+        press(page, re.sub(r"[*`]", "", chapter.choices[chapter.answer]))
+        expect(page.get_by_text("Yes.", exact=True)).to_be_visible()
+        expect_search(page, {"guess": str(chapter.answer)} | ({"chapter": str(at)} if at else {}))
+        if at < len(CHAPTERS) - 1:
+            press(page, "Next")
+
+
+def press(page: Page, name: str) -> None:
+    """Goes to a button by the Tab key, and presses it by Enter."""
+    button = page.get_by_role("button", name=name, exact=True)
+    expect(button).to_be_enabled()
+    for _ in range(150):
+        if button.evaluate("button => button === document.activeElement"):
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the Tab key does not lead to {name}")
+
+
+def test_what_a_focused_word_lights_goes_with_the_focus(open_page: Open) -> None:
+    page = open_page("/guide")
+    expect(page.locator(".annotation-arrow-g")).to_have_count(1)
+
+    def lit() -> bool:
+        lights(page).first.blur()
+        lights(page).first.focus()
+        return lit_within(page)
+
+    eventually(page, lit, True)
+    lights(page).first.blur()
+    eventually(page, lambda: boxes(page), [])
