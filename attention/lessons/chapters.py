@@ -47,9 +47,9 @@ LIGHTS = {
     "divergence": ".row figure:nth-of-type(4) .box",
     "heads": ".tiles",
     "arrow": ".annotation-arrow-g",
-    "map": ".cartesianlayer .plot",
-    "left": ".subplot.xy .plot",
-    "right": ".subplot.x2y2 .plot",
+    "map": ".draglayer .xy .nsewdrag",
+    "left": ".draglayer .xy .nsewdrag",
+    "right": ".draglayer .x2y2 .nsewdrag",
 }
 LIGHT = re.compile(r"\]\(\s*#light-([^)\s]*)")
 

@@ -90,6 +90,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("answer: that", "answer: 4", "line 9: answer must be one of the choices"),
     ("*that*", "<b>that</b>", "line 10: HTML is not allowed"),
     ("More of", "More <i>of</i>", "line 14: HTML is not allowed"),
+    ("More of", "More [of](#light-moon)", "line 14: “moon” cannot be lit; known are query"),
     ("More of", "More ![of](a.png)", "line 14: pictures are not allowed."),
     ("More of", "More [of](https://example.org)", "line 14: links to other hosts"),
     ("More of", "More [of](//example.org)", "line 14: links to other hosts"),
