@@ -12,7 +12,14 @@ from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
 from attention.lessons import operations
-from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
+from attention.lessons.operations import (
+    OPERATIONS,
+    Contrast,
+    Made,
+    OperationSettings,
+    Refused,
+    Worked,
+)
 from attention.lessons.operations.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
 
 PLACE = ("operation_batch", "operation_row", "operation_column")
@@ -163,6 +170,17 @@ def answer(made: Made, settings: OperationSettings) -> None:
     with right:
         matrices(made.answer, key="torchs")
         st.text(made.compared)
+    if made.contrast:
+        contrast(made.contrast)
+
+
+def contrast(wrong: Contrast) -> None:
+    """A mistake beside the right result, with what its numbers sum to."""
+    st.markdown(f"**{wrong.title}**")
+    st.caption(wrong.words)
+    for index, parts in enumerate(wrong.pictures):
+        matrices(parts, key=f"contrast_{index}")
+    st.html(tables.table(wrong.names, wrong.columns))
 
 
 def place(made: Made) -> None:
