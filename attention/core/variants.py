@@ -19,6 +19,7 @@ from torch.nn.functional import normalize
 from attention.core import functional, settings
 from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
 from attention.core.positions import rotary
+from attention.core.scales import Scale
 from attention.core.settings import choice, decimal, seed_setting, whole
 
 ParameterMaker = Callable[..., nn.Parameter]
@@ -143,7 +144,7 @@ class Variant(nn.Module):
         mask: Tensor | None = None,
         *,
         memory: Tensor | None = None,
-        scale: float | None = None,
+        scale: Scale | None = None,
         rotate: bool = False,
         bias: Tensor | None = None,
     ) -> Trace:
@@ -171,7 +172,7 @@ class Variant(nn.Module):
         mask: Tensor | None,
         *,
         memory: Tensor | None,
-        scale: float | None,
+        scale: Scale | None,
         rotate: bool,
         bias: Callable[[slice, slice], Tensor | None],
     ) -> Some:

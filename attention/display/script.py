@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.core import functional, positions
+from attention.core import functional, positions, scales
 from attention.core.variants import Variant
 from attention.pipeline import Result
 
@@ -61,7 +61,7 @@ def pytorch_script(result: Result) -> str:
         else f"memory_tokens = {list(other.tokens)!r}\nmemory = {_literal(other.x)}",
         _masks(result.masks),
         "layer = Layer()\nlayer_trace = layer.forward(\n"
-        f"    x, mask, memory=memory, scale={result.settings.scale_factor!r},\n"
+        f"    x, mask, memory=memory, scale={result.trace.scale!r},\n"
         f"    rotate={result.settings.rotate!r}, bias={bias},\n)\n"
         f"trace = layer_trace.head({result.head})\n"
         "layer_output = layer.output(layer_trace)",
@@ -86,7 +86,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
     """The functions of the core and the methods of a variant that its run uses, in their order."""
     functions = {
         name: item
-        for module in (positions, functional)
+        for module in (scales, positions, functional)
         for name, item in vars(module).items()
         if getattr(item, "__module__", "") == module.__name__
     }

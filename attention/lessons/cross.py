@@ -13,6 +13,7 @@ from torchtext.vocab import Vectors
 from attention.core import functional
 from attention.core.functional import Trace
 from attention.core.masks import combine, lengths
+from attention.core.scales import Scale
 from attention.core.settings import choice, text, whole
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
 from attention.display.matrix import Matrix, MatrixError, cells, read_stack
@@ -135,7 +136,7 @@ def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
     return numbers if per_query else numbers[0]
 
 
-def toy(settings: CrossSettings, scale: float | None = None) -> Batch:
+def toy(settings: CrossSettings, scale: Scale | None = None) -> Batch:
     """The toy of Dive into Deep Learning (classic edition, attention scoring functions).
 
     All ten keys are (1, 1), so that whatever the query, every key in sight gets the same weight;
