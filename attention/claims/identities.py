@@ -73,10 +73,21 @@ class ClaimSettings:
         "Mistake",
         tuple(mistakes.MISTAKES),
         when=("claim", "mistakes"),
-        help="values: averages x. fill: masks with 0. count: scales by all numbers. tanh: leaves "
-        "it out. dim: softmax over the queries.",
+        help="values: averages x. fill: masks with 0, or another number. finite: masks with −10⁹. "
+        "count: scales by all numbers. tanh: leaves it out. dim: softmax over the queries. order: "
+        "multiplies in another order. exchange: queries by W_k and keys by W_q.",
     )
-    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill"))
+    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill", "finite"))
+    fill: float = decimal(
+        0.0,
+        "Filled with",
+        -1e10,
+        1e10,
+        1.0,
+        exact=True,
+        when=("mistake", "fill"),
+        help="The score that padding gets by mistake.",
+    )
 
 
 def random_case(settings: ClaimSettings) -> Case:
@@ -96,6 +107,7 @@ def case_of(settings: ClaimSettings, x: Tensor, names: Sequence[str]) -> Case:
         repeats=settings.repeats,
         mistake=settings.mistake,
         pads=settings.pads,
+        fill=settings.fill,
     )
 
 

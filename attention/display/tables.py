@@ -40,6 +40,11 @@ def number(value: float | None) -> str:
     return f"{digits}e{int(exponent)}".replace("-", "−")
 
 
+def typed(value: float) -> str:
+    """A number with all its digits, as one would type it."""
+    return f"{Decimal(repr(value or 0)).normalize():f}".replace("-", "−")
+
+
 def table(
     names: Sequence[str],
     columns: Mapping[str, Sequence[float | str | None]],
