@@ -147,6 +147,12 @@ def decimal(default: float, label: str, low: float, high: float, step: float, **
     return setting(default, label, minimum=low, maximum=high, step=step, **about)
 
 
+def same_as(schema: Any, name: str) -> Any:
+    """The field of that name that another dataclass declares: one setting, of both."""
+    (field,) = (field for field in dataclasses.fields(schema) if field.name == name)
+    return dataclasses.field(default=field.default, metadata=field.metadata)
+
+
 def seed_setting() -> Any:
     """The seed, the same setting wherever something is drawn at random."""
     return whole(0, "Seed", 0, 9999, help="Draws other random numbers, repeatably.")
