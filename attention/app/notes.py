@@ -15,6 +15,7 @@ from attention.app.results import neighbours, result_of
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
+from attention.display.short_script import is_short, short_script
 from attention.inputs.text import MAX_TOKENS
 from attention.pipeline import Result
 from attention.trained import sources
@@ -173,6 +174,9 @@ def downloads(result: Result, query: int) -> None:
         ("Table, CSV", "table.csv", table),
         ("Figures, one HTML file", "figures.html", pictures),
     ]
+    if is_short(result):
+        short = ("PyTorch in a few lines", "attention_short.py", lambda: short_script(again()))
+        files.append(short)
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
         files.append(("PyTorch script", "attention_here.py", lambda: pytorch_script(again())))
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")

@@ -46,7 +46,7 @@ def bilinear_scores(queries: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 def additive_scores(
     queries: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, *, chunk: int = 1 << 20
 ) -> Tensor:
-    """`vᵀ tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2).
+    """`tanh(q W_q + k W_k) v`, rows as everywhere here (Bahdanau et al. 2015, appendix A.1.2).
 
     queries: (…, queries, d_q); keys: (…, keys, d_k); W_q: (d_q, hidden); W_k: (d_k, hidden);
     v: (hidden,). Returns (…, queries, keys).

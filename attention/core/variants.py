@@ -34,7 +34,9 @@ class Variant(nn.Module):
     `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
     source uses; `projections` names the parameter that makes queries, keys, values or the layer's
     output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
-    that name.
+    that name. `short` is the same as a few lines of torch: from `x`, `memory` and the parameters to
+    the `scores` and `values` of one head, with its settings, `head` and `group` in braces; none
+    where that takes more.
     """
 
     name: ClassVar[str]
@@ -42,6 +44,7 @@ class Variant(nn.Module):
     formula: ClassVar[str]
     source: ClassVar[str]
     published_scale: ClassVar[str] = "none"
+    short: ClassVar[str] = ""
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
 
@@ -265,6 +268,7 @@ class DotProduct(DotScores):
     """Self-attention without parameters: y = softmax(X Xᵀ) X."""
 
     name = "dot"
+    short = "values = memory\nscores = x @ memory.T"
     title = "Dot-product self-attention"
     formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Luong et al. 2015, “dot”; with 1/√d_k, Vaswani et al. 2017, eq. 1 with Q = K = V = X"
@@ -285,6 +289,7 @@ class QueryKeyValue(DotScores):
     source = "Vaswani et al. 2017, eq. 1"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
+    short = "queries, keys, values = x @ W_q, memory @ W_k, memory @ W_v\nscores = queries @ keys.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -321,6 +326,11 @@ class MultiHead(DotScores):
     source = "Vaswani et al. 2017, section 3.2.2"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
+    short = (
+        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
+        "keys, values = ((memory @ W).chunk({heads}, -1)[{head}] for W in (W_k, W_v))\n"
+        "scores = queries @ keys.T"
+    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         d_model = self.config.d_model
@@ -354,6 +364,11 @@ class GroupedQuery(MultiHead):
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^{g(h)}\, W_o^h"
     )
     source = "Ainslie et al. 2023, section 2.2; with one group multi-query, Shazeer 2019"
+    short = (
+        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
+        "keys, values = ((memory @ W).chunk({groups}, -1)[{group}] for W in (W_k, W_v))\n"
+        "scores = queries @ keys.T"
+    )
 
     @property
     def groups(self) -> int:
@@ -372,6 +387,7 @@ class TalkingHeads(MultiHead):
         r" \\ y_i = \sum_h \sum_j u^h_{ij}\, x_j W_v^h\, W_o^h"
     )
     source = "Shazeer et al. 2020, section 4"
+    short = ""
 
     def add_parameters(self, make: ParameterMaker) -> None:
         super().add_parameters(make)
@@ -403,8 +419,11 @@ class Additive(Variant):
 
     name = "additive"
     title = "Additive attention"
-    formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
+    formula = r"s_{ij} = \tanh(x_i W_q + x_j W_k)\, v \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Bahdanau et al. 2015, appendix A.1.2"
+    short = (
+        "values = memory\nhidden = ((x @ W_q)[:, None] + memory @ W_k).tanh()\nscores = hidden @ v"
+    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -431,6 +450,7 @@ class Bilinear(Variant):
     title = "Bilinear attention"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Luong et al. 2015, “general”"
+    short = "values = memory\nscores = x @ W @ memory.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         self.W = make(self.config.d_model, self.config.d_model)
@@ -455,6 +475,9 @@ class Cosine(Variant):
     )
     source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
     published_scale = "factor"
+    short = (
+        "values = memory\nscores = torch.cosine_similarity(x[:, None], memory, dim=-1, eps=1e-12)"
+    )
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.cosine_scores(queries, keys)
@@ -479,6 +502,7 @@ class Gaussian(Variant):
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
     source = "Nadaraya 1964; Watson 1964"
+    short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)

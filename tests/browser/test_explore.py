@@ -290,7 +290,8 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
 
     files = {}
     page.get_by_role("button", name="Download").click()
-    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", "PyTorch script"):
+    scripts = ("PyTorch script", "PyTorch in a few lines")
+    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", *scripts):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         files[name] = tmp_path / download.value.suggested_filename
@@ -298,6 +299,8 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     numbers = pandas.read_csv(files["Weights, CSV"], index_col=0).to_numpy()
     trace = runpy.run_path(str(files["PyTorch script"]))["trace"]
     torch.testing.assert_close(torch.tensor(numbers).float(), trace.weights)
+    short = runpy.run_path(str(files["PyTorch in a few lines"]))
+    torch.testing.assert_close(short["output"], trace.output)
     table = pandas.read_csv(files["Table, CSV"])
     torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
     figures = files["Figures, one HTML file"]
