@@ -21,6 +21,7 @@ from attention.claims.claim import (
     weights_of,
 )
 from attention.core.functional import attend
+from attention.core.papers import ARXIV
 from attention.display.matrix import Matrix
 from attention.inputs.vectors import random_vectors
 
@@ -195,7 +196,8 @@ def stack(case: Case) -> ClaimResult:
         r"X^{(t+1)} = \operatorname{softmax}\!\Bigl(\tfrac{X^{(t)} W_q (X^{(t)} W_k)^\top}"
         r"{\sqrt{d_k}}\Bigr) X^{(t)}",
         "Each output is an average of the rows, so all move towards each other: attention stacked "
-        "on attention ends with one vector for every token (Dong et al. 2021). Residual "
+        "on attention ends with one vector for every token ("
+        f"[Dong et al. 2021]({ARXIV}2103.03404)). Residual "
         "connections and layers in between are what keeps real models from it.",
         [
             Row(

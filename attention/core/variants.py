@@ -18,6 +18,7 @@ from torch.nn.functional import normalize
 
 from attention.core import functional, settings
 from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
+from attention.core.papers import ARXIV, BAHDANAU, KERNEL_CHAPTER, LUONG, VASWANI
 from attention.core.positions import rotary
 from attention.core.scales import Scale
 from attention.core.settings import choice, decimal, seed_setting, whole
@@ -31,12 +32,12 @@ MAX_HEADS = 50
 class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
-    `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
-    source uses; `projections` names the parameter that makes queries, keys, values or the layer's
-    output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
-    that name. `short` is the same as a few lines of torch: from `x`, `memory` and the parameters to
-    the `scores` and `values` of one head, with its settings, `head` and `group` in braces; none
-    where that takes more.
+    `formula` is LaTeX for the raw scores and the output; `source` is Markdown, with a link to what
+    it cites, see `papers`; `published_scale` is the scale the source uses; `projections` names the
+    parameter that makes queries, keys, values or the layer's output, where there is one: a matrix
+    W_…, with its bias b_… if the variant has a parameter of that name. `short` is the variant as a
+    few lines of torch: from `x`, `memory` and the parameters to the `scores` and `values` of one
+    head, with its settings, `head` and `group` in braces; none where that takes more.
     """
 
     name: ClassVar[str]
@@ -271,7 +272,7 @@ class DotProduct(DotScores):
     short = "values = memory\nscores = x @ memory.T"
     title = "Dot-product self-attention"
     formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Luong et al. 2015, “dot”; with 1/√d_k, Vaswani et al. 2017, eq. 1 with Q = K = V = X"
+    source = f"{LUONG}, “dot”; with 1/√d_k, {VASWANI}, eq. 1 with Q = K = V = X"
 
 
 @register
@@ -286,7 +287,7 @@ class QueryKeyValue(DotScores):
     name = "qkv"
     title = "Query, key and value"
     formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
-    source = "Vaswani et al. 2017, eq. 1"
+    source = f"{VASWANI}, eq. 1"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
     short = "queries, keys, values = x @ W_q, memory @ W_k, memory @ W_v\nscores = queries @ keys.T"
@@ -323,7 +324,7 @@ class MultiHead(DotScores):
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
     )
-    source = "Vaswani et al. 2017, section 3.2.2"
+    source = f"{VASWANI}, section 3.2.2"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
     short = (
@@ -363,7 +364,10 @@ class GroupedQuery(MultiHead):
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^{g(h)})"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^{g(h)}\, W_o^h"
     )
-    source = "Ainslie et al. 2023, section 2.2; with one group multi-query, Shazeer 2019"
+    source = (
+        f"[Ainslie et al. 2023]({ARXIV}2305.13245), section 2.2; with one group multi-query, "
+        f"[Shazeer 2019]({ARXIV}1911.02150)"
+    )
     short = (
         "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
         "keys, values = ((memory @ W).chunk({groups}, -1)[{group}] for W in (W_k, W_v))\n"
@@ -386,7 +390,7 @@ class TalkingHeads(MultiHead):
         r" \\ u^h = \sum_g \operatorname{softmax}\bigl(\textstyle\sum_f s^f P_l^{fg}\bigr) P_w^{gh}"
         r" \\ y_i = \sum_h \sum_j u^h_{ij}\, x_j W_v^h\, W_o^h"
     )
-    source = "Shazeer et al. 2020, section 4"
+    source = f"[Shazeer et al. 2020]({ARXIV}2003.02436), section 4"
     short = ""
 
     def add_parameters(self, make: ParameterMaker) -> None:
@@ -420,7 +424,7 @@ class Additive(Variant):
     name = "additive"
     title = "Additive attention"
     formula = r"s_{ij} = \tanh(x_i W_q + x_j W_k)\, v \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Bahdanau et al. 2015, appendix A.1.2"
+    source = f"{BAHDANAU}, appendix A.1.2"
     short = (
         "values = memory\nhidden = ((x @ W_q)[:, None] + memory @ W_k).tanh()\nscores = hidden @ v"
     )
@@ -449,7 +453,7 @@ class Bilinear(Variant):
     name = "bilinear"
     title = "Bilinear attention"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Luong et al. 2015, “general”"
+    source = f"{LUONG}, “general”"
     short = "values = memory\nscores = x @ W @ memory.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
@@ -473,7 +477,10 @@ class Cosine(Variant):
         r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
-    source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
+    source = (
+        f"[Graves et al. 2014]({ARXIV}1410.5401), eq. 6; their key strength β is the factor of the "
+        "scale"
+    )
     published_scale = "factor"
     short = (
         "values = memory\nscores = torch.cosine_similarity(x[:, None], memory, dim=-1, eps=1e-12)"
@@ -501,7 +508,10 @@ class Gaussian(Variant):
         r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
-    source = "Nadaraya 1964; Watson 1964"
+    source = (
+        "[Nadaraya 1964](https://doi.org/10.1137/1109020); "
+        f"[Watson 1964](https://www.jstor.org/stable/25049340); as attention, {KERNEL_CHAPTER}"
+    )
     short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

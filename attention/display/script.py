@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from attention.core import functional, positions, scales
+from attention.core.papers import plain
 from attention.core.variants import Variant
 from attention.pipeline import Result
 
@@ -52,7 +53,9 @@ def pytorch_script(result: Result) -> str:
     n_queries, n_keys = result.trace.scores.shape
     bias = f"alibi({heads}, {n_queries}, {n_keys})" if result.trace.bias is not None else "None"
     parts = [
-        HEADER.format(title=title, n=n_queries, source=layer.source, stages=functional.STAGES),
+        HEADER.format(
+            title=title, n=n_queries, source=plain(layer.source), stages=functional.STAGES
+        ),
         *map(_source, functions),
         _layer(layer, methods),
         f"tokens = {list(result.tokens)!r}\nx = {_literal(result.x)}",

@@ -7,6 +7,7 @@ import math
 from torch import Tensor
 
 from attention.core import masks
+from attention.core.papers import plain
 from attention.core.positions import slopes
 from attention.core.variants import ParametersConfig, Variant
 from attention.pipeline import Result
@@ -32,7 +33,7 @@ def short_script(result: Result) -> str:
     values["group"] = head * layer.groups // heads
     added, hidden = _bias(result), _mask(result)
     lines = [
-        f'"""{layer.title}{shown} in a few lines. Source: {layer.source}."""',
+        f'"""{layer.title}{shown} in a few lines. Source: {plain(layer.source)}."""',
         "",
         "import torch",
         "",

@@ -14,6 +14,7 @@ from torchtext.vocab import Vectors
 from attention.core import functional
 from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
+from attention.core.papers import SCORING_CHAPTER
 from attention.core.scales import Scale
 from attention.core.settings import choice, same_as, text, whole
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
@@ -64,7 +65,8 @@ class CrossSettings:
         "toy",
         "Batch of",
         ("toy", "sentences"),
-        help="toy: numbers to edit by hand; it opens on the example of Dive into Deep Learning. "
+        help="toy: numbers to edit by hand; it opens on the example of "
+        f"{SCORING_CHAPTER}. "
         "sentences: your own.",
     )
     toy_queries: str = text(toy_batch.QUERIES, "Queries", MAX_TEXT, help=HELP)

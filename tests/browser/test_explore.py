@@ -346,6 +346,21 @@ def check_harmless(page: Page, sentence: str) -> None:
     expect_harmless(page)
 
 
+def test_what_is_cited_is_a_link_that_opens_beside_the_app_and_asks_no_other_host(
+    open_page: Open,
+) -> None:
+    page = open_page("/?variant=gaussian")
+    beside = page.get_by_test_id("stSidebar")
+    for name, address in (
+        ("Nadaraya 1964", "https://doi.org/10.1137/1109020"),
+        ("Watson 1964", "https://www.jstor.org/stable/25049340"),
+    ):
+        link = beside.get_by_role("link", name=name)
+        expect(link).to_have_attribute("href", address)
+        expect(link).to_have_attribute("target", "_blank")
+        expect(link).to_have_attribute("rel", re.compile("noopener"))
+
+
 def test_a_bad_link_says_what_it_could_not_have(open_page: Open) -> None:
     notes = open_page("/?variant=foo&query=99&nonsense=1").locator(".note")
     expect(notes.filter(has_text=re.compile("^variant must be one of dot, qkv"))).to_have_count(1)
