@@ -16,6 +16,7 @@ from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
+from attention.display.tables import fixed
 from attention.inputs.text import MAX_TOKENS
 from attention.pipeline import Result
 from attention.trained import sources
@@ -128,7 +129,7 @@ def _nearest_to(vectors: str, row: bytes) -> list[tuple[str, float]]:
 
 
 def _near(word: tuple[str, float]) -> str:
-    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{word[1]:.2f}</small></span>"
+    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{fixed(word[1], 2)}</small></span>"
 
 
 def downloads(result: Result, query: int) -> None:
@@ -157,7 +158,7 @@ def downloads(result: Result, query: int) -> None:
         trace, tokens, key_tokens = made.trace, made.tokens, made.key_tokens
         stages = [
             (
-                figures.STAGE_WORDS[stage],
+                figures.stage_words(trace, stage),
                 figures.heatmap(trace, stage, tokens, query, key_tokens),
             )
             for stage in trace.stages

@@ -31,7 +31,7 @@ from attention.core import functional, masks
 from attention.core.positions import sinusoidal
 from attention.core.settings import choice, decimal, seed_setting, whole
 from attention.display.matrix import Matrix
-from attention.display.tables import number
+from attention.display.tables import number, typed
 from attention.inputs.vectors import random_vectors
 
 MAX_TOKENS = 24
@@ -179,7 +179,7 @@ def _scale(case: Case) -> ClaimResult:
         [
             Row("In float32, four ways to the same scores.", joined(ways, "=")),
             Row(
-                f"In float16, with X times 2^{case.power:g} = {larger:.6g}: what is beyond "
+                f"In float16, with X times 2^{typed(case.power)} = {larger:.6g}: what is beyond "
                 f"{most:.0f} on the way is lost.",
                 joined(
                     [case.matrix(name, s.float(), square=True) for name, (s, _) in half.items()], ""

@@ -349,6 +349,8 @@ def mask_words(masks: Sequence[str], positions: str) -> str:
 def hatching_words(batch: Batch) -> str:
     """What the hatched cells of a batch are, and what there is to see."""
     more = joined(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
+    if batch.trace.mask is None or batch.trace.mask.all():
+        return f"Nothing is hidden: every query may attend to every key. {batch.lesson}".strip()
     return (
         f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
     )

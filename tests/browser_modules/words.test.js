@@ -102,6 +102,8 @@ test("of the heads drawn three are told, of a key's weights twelve", () => {
   const row = new Float32Array([0.25, 0.75])
   const [heads, rows] = [[...Array(14).keys()], Array(14).fill(row)]
   const most = head_view.summarise(["a", "b"], 1, heads, rows)
+  const even = head_view.summarise(["a", "b"], 1, [3], [new Float32Array([0.5, 0.5])])
+  assert.equal(even, "From “b”, head 3 at 2 keys alike (0.500) most.")
   assert.match(most, /^From “b”, head 0 at itself \(0\.750\), .* most; and 11 more\.$/)
   const told = head_view.tell(["a", "b"], 0, 1, heads, rows)
   assert.match(told, /^“a” to “b”: head 0 0\.750, .*head 11 0\.750, and 2 more\.$/)

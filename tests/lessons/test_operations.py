@@ -203,6 +203,16 @@ def test_a_temperature_towards_0_decides_and_a_high_one_evens_out() -> None:
     assert float(entropy_terms(torch.full((8,), 1 / 8)).sum()) == pytest.approx(3)
 
 
+def test_an_entropy_near_0_is_that_of_float64() -> None:
+    answer = made(operation="temperature", temperature_x="0 -13 -15", temperature=1.0)
+    exact = torch.tensor([0.0, -13, -15], dtype=torch.float64).softmax(-1)
+    bits = float((-exact * exact.log2()).sum())
+    assert matrices(answer.pictures[0])[-1].numbers[1].item() == pytest.approx(bits, rel=1e-6)
+    assert shown(answer.working(0, 1, 0).total[-1]) == pytest.approx(bits, rel=2e-4)
+    assert answer.shapes.endswith("so does all else at T = 1.")
+    assert answer.difference <= 1e-6
+
+
 def test_zeros_are_never_shown_with_a_minus() -> None:
     work = made(operation="bmm", bmm_a="-1 -0", bmm_b="0; 5").working(0, 0, 0)
     assert [str(product) for product in work.columns["product"]] == ["0.0", "0.0"]

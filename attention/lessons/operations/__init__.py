@@ -88,7 +88,8 @@ OPERATIONS = {
     ),
     "temperature": Operation(
         "Dividing by a temperature before the softmax changes how sure it is: towards 0 all weight "
-        "goes to the greatest, far above 1 all weights become equal. √d_k is such a temperature.",
+        "goes to the greatest, or to those that tie for it; far above 1 all weights become equal. "
+        "√d_k is such a temperature.",
         r"w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \qquad H = -\sum_i w_i \log_2 w_i",
         ("temperature_x", "temperature"),
         make_temperature,

@@ -154,7 +154,8 @@ def _spread(sums: Tensor) -> str:
 
 def make_temperature(settings: OperationSettings) -> Made:
     x, T = read_row("x", settings.temperature_x), settings.temperature
-    divided = torch.stack([x, x / T])
+    # In float64: of a weight near 1 in float32 too little would be left to make its term from.
+    divided = torch.stack([x, x / T]).double()
     powers, ours = exponentials(divided, 1), softmax(divided, 1)
     terms = entropy_terms(ours)
     bits = terms.sum(1, keepdim=True)
@@ -177,20 +178,21 @@ def make_temperature(settings: OperationSettings) -> Made:
         )
 
     return Made(
-        f"{shape_of(x)} → {shape_of(x)}: the order stays, the contrast changes.",
+        f"{shape_of(x)} → {shape_of(x)}: the order stays"
+        + (", the contrast changes." if T != 1 else ", and so does all else at T = 1."),
         [
             [
-                Matrix("x / T", divided, names, lights="row"),
+                Matrix("x / T", divided.float(), names, lights="row"),
                 "→",
-                Matrix("weights", ours, kind="share", most=1.0, lights="row"),
+                Matrix("weights", ours.float(), kind="share", most=1.0, lights="row"),
                 "",
-                Matrix("entropy, bits", bits, kind="share"),
+                Matrix("entropy, bits", bits.float(), kind="share"),
             ]
         ],
         "Choose an entropy to see its row worked out.",
         working,
         f"x.softmax(dim=-1)  # T = 1\n(x / {T:g}).softmax(dim=-1)",
-        ours,
+        ours.float(),
         torchs,
         [Matrix("torch’s softmax", torchs, names, kind="share", most=1.0)],
     )

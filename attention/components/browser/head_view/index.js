@@ -313,7 +313,9 @@ export function summarise(tokens, query, drawn, rows) {
   const told = drawn.slice(0, 3).map((head, index) => {
     const most = Math.max(...rows[index])
     const key = rows[index].indexOf(most)
-    return `head ${head} at ${key === query ? "itself" : named(tokens, key)} (${fixed(most, 3)})`
+    const tied = rows[index].filter((weight) => weight === most).length
+    const where = key === query ? "itself" : named(tokens, key)
+    return `head ${head} at ${tied > 1 ? `${tied} keys alike` : where} (${fixed(most, 3)})`
   })
   const more = drawn.length - told.length
   return `From ${name}, ${told.join(", ")} most${more ? `; and ${more} more` : ""}.`
