@@ -74,22 +74,26 @@ class CrossSettings:
     toy_values: str = text(toy_batch.VALUES, "Values", MAX_TEXT, help=HELP)
     toy_lens: str = text(toy_batch.LENS, "Valid lengths", 400, help=LENGTHS)
     toy_scores: str = choice(
-        "dot",
+        toy_batch.DOT,
         "Scores by",
-        ("dot", "additive"),
+        (toy_batch.DOT, toy_batch.ADDITIVE),
         when=("batch_example", "toy"),
-        help="dot: products of queries and keys. additive: a small network, whose queries and keys "
-        "may be of two widths.",
+        help="Additive attention scores by a small network; queries and keys may be of two widths.",
     )
     toy_hidden: int = whole(
-        8, "Hidden units", 1, 64, when=("toy_scores", "additive"), help="Width of the tanh layer."
+        8,
+        "Hidden units",
+        1,
+        64,
+        when=("toy_scores", toy_batch.ADDITIVE),
+        help="Width of the tanh layer.",
     )
     toy_seed: int = whole(
         0,
         "Parameter seed",
         0,
         9999,
-        when=("toy_scores", "additive"),
+        when=("toy_scores", toy_batch.ADDITIVE),
         help="Draws other random numbers, repeatably.",
     )
     dropout: float = same_as(StepSettings, "dropout")

@@ -22,6 +22,7 @@ VALUES = " | ".join(
     ["; ".join(" ".join(str(4 * row + column) for column in range(4)) for row in range(10))] * 2
 )
 LENS = "2 6"
+DOT, ADDITIVE = "dot product", "additive attention"
 TEXTS = {"toy_queries": QUERIES, "toy_keys": KEYS, "toy_values": VALUES}
 
 # What grows and shrinks by one, and which dimension of which stacks that is.
@@ -39,7 +40,7 @@ BOTH_WIDTHS = {"toy_queries": "column", "toy_keys": "column"}
 
 def sizes_of(scores: str) -> dict[str, dict[str, str]]:
     """What can grow and shrink: for dot products queries and keys are of one width."""
-    if scores != "dot":
+    if scores != DOT:
         return SIZES
     apart = ("number of queries", "number of keys")
     return {name: which for name, which in SIZES.items() if name not in apart} | {
@@ -104,7 +105,7 @@ def read_batch(texts: Mapping[str, str], scores: str) -> tuple[Tensor, Tensor, T
         raise MatrixError(
             f"Each key needs a value, got {keys.shape[1]} keys and {values.shape[1]} values"
         )
-    if scores == "dot" and queries.shape[2] != keys.shape[2]:
+    if scores == DOT and queries.shape[2] != keys.shape[2]:
         raise MatrixError(
             "A dot product needs queries and keys of one width, got "
             f"{queries.shape[2]} and {keys.shape[2]}"
@@ -120,7 +121,7 @@ def scoring(
     Additive attention is that of Bahdanau et al. 2015, appendix A.1.2: W_q (d_q, hidden),
     W_k (d_k, hidden) and v (hidden,), drawn at random.
     """
-    if scores == "dot":
+    if scores == DOT:
         return dot_scores, {}
     make: Callable[..., Tensor] = parameter_maker(ParametersConfig(seed=seed))
     with torch.no_grad():

@@ -125,7 +125,7 @@ def test_a_batch_by_hand_grows_by_a_sequence_with_its_length() -> None:
 
 
 def test_additive_attention_and_dropout_of_a_batch_are_those_of_the_library() -> None:
-    link = {"toy_scores": "additive", "toy_queries": "1 2 0 | 3 -1 1", "toy_hidden": 3}
+    link = {"toy_scores": toy.ADDITIVE, "toy_queries": "1 2 0 | 3 -1 1", "toy_hidden": 3}
     link |= {"dropout": 0.5, "dropout_seed": 3}
     app = opened("cross", cross="batch", **link)
     assert {"toy_hidden", "toy_seed", "dropout", "dropout_seed"} <= app.controls.keys()

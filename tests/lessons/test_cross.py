@@ -169,7 +169,7 @@ def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
 
 
 def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys() -> None:
-    asked = {"toy_queries": "1 2 0 | 3 -1 1", "toy_scores": "additive"}
+    asked = {"toy_queries": "1 2 0 | 3 -1 1", "toy_scores": toy.ADDITIVE}
     batch = batch_of(**asked, toy_hidden=5, toy_keys=f"2 0; {toy.KEYS[5:]}")
     W_q, W_k, v = batch.parameters.values()
     assert (W_q.shape, W_k.shape, v.shape) == ((3, 5), (2, 5), (5,))
@@ -205,10 +205,10 @@ def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str)
     assert not torch.equal(again, trace.dropped)
 
 
-@pytest.mark.parametrize("scores", ["dot", "additive"])
+@pytest.mark.parametrize("scores", [toy.DOT, toy.ADDITIVE])
 def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None:
     texts = {**toy.TEXTS, "toy_lens": "1; 3"}
-    assert ("number of queries" in toy.sizes_of(scores)) == (scores == "additive")
+    assert ("number of queries" in toy.sizes_of(scores)) == (scores == toy.ADDITIVE)
     for change in (f"{sign} {what}" for sign in "++−−−" for what in toy.sizes_of(scores)):
         new = toy.changed(texts, change, scores)
         if new is None:
