@@ -4,12 +4,12 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, sections, session, widgets
+from attention.app import frame, grids, notes, results, sections, session, widgets
 from attention.app.links import every_setting
 from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.display import tables
-from attention.lessons import cross
+from attention.lessons import cross, toy
 from attention.lessons.cross import Batch
 
 PAIRS = (
@@ -38,9 +38,12 @@ def choices() -> None:
     elif session.value_of("batch_example") == "sentences":
         text_boxes(target=260, batch="stretch", batch_lens=260)
         lengths_to_try("batch_lens")
+        dropout()
     else:
         text_boxes(toy_queries=260, toy_lens=260)
         lengths_to_try("toy_lens")
+        by_hand()
+        dropout()
 
 
 def text_boxes(**widths: str | int) -> None:
@@ -48,6 +51,35 @@ def text_boxes(**widths: str | int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_texts"):
         for name, width in widths.items():
             widgets.widget(name, live="200ms", width=width)
+
+
+def by_hand() -> None:
+    """How the scores are made, and the numbers of the batch as grids that grow and shrink."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="toy_controls"):
+        for name in ("toy_scores", "toy_hidden", "toy_seed"):
+            if session.applies(name):
+                about = every_setting()[name]
+                widgets.widget(name, width="content" if about.choices else 150)
+    texts = {name: session.value_of(name) for name in (*toy.TEXTS, "toy_lens")}
+    scores = session.value_of("toy_scores")
+    with st.expander("Queries, keys and values by hand"):
+        for name in toy.TEXTS:
+            grids.stack_grids(name)
+        with st.container(horizontal=True, gap="small", key="toy_sizes"):
+            for change in (f"{sign} {what}" for what in toy.sizes_of(scores) for sign in "+−"):
+                new = toy.changed(texts, change, scores)
+                grids.change_button(change, change, new, f"{change} of the batch")
+        for name in ("toy_keys", "toy_values"):
+            widgets.widget(name)
+    grids.words_on_edit()
+
+
+def dropout() -> None:
+    """How much of the weights is dropped, and which."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="batch_dropout"):
+        widgets.widget("dropout", width=260)
+        if session.value_of("dropout"):
+            widgets.widget("dropout_seed", width=150)
 
 
 def two_boxes() -> None:
@@ -156,7 +188,7 @@ def explain(made: Batch, sequence: int, row: int, dimension: int) -> None:
             widgets.widget(name, width=150)
     work = cross.working(made, sequence, row, dimension)
     st.html(f"<div class='working'>{tables.working(work)}</div>")
-    st.caption("Where the scores come from: every query meets every key.")
+    st.caption(cross.origin_words(made))
     matrices(cross.origin(made, sequence), key="origin", written=10)
     st.caption("Where the output comes from: the values, each as strong as its weight.")
     matrices(cross.sources(made, sequence), key="sources", chosen=(row, dimension), written=10)

@@ -131,7 +131,8 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     st.caption(
         "Along y: how far a head's part reaches in the direction of y; these add up to the length "
         "of y, so a share below 0 pulls against it. The parts sum to y but for rounding: "
-        f"‖Σ − y‖ = {added.residual:.1e}. The last colours stand for ±{most:.2g} and beyond."
+        f"‖Σ − y‖ = {tables.number(added.residual)}. The last colours stand for ±{most:.2g} and "
+        "beyond."
     )
 
 

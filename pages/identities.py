@@ -86,7 +86,9 @@ def show(checked: ClaimResult) -> None:
         if checked.checks:
             st.html(tables.table([check.label for check in checked.checks], verdicts(checked)))
         if not all(check.holds for check in checked.checks):
-            notes.note("Here a difference does not show: try more tokens, or other words.")
+            notes.note(
+                "Here a difference does not show: try more tokens, other words or other numbers."
+            )
 
 
 def matrices_of(row: Row, place: DeltaGenerator, key: str) -> None:

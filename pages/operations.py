@@ -5,15 +5,22 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, session, widgets
+from attention.app import frame, grids, notes, session, widgets
 from attention.app.links import every_setting
-from attention.components.inputs import examples, number_grid
+from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
 from attention.lessons import operations
-from attention.lessons.operations import OPERATIONS, Made, OperationSettings, Refused, Worked
-from attention.lessons.operations.settings import CHANGES, fits_a_grid, parts_of, resized, with_part
+from attention.lessons.operations import (
+    OPERATIONS,
+    Contrast,
+    Made,
+    OperationSettings,
+    Refused,
+    Worked,
+)
+from attention.lessons.operations.settings import CHANGES, resized
 
 PLACE = ("operation_batch", "operation_row", "operation_column")
 
@@ -58,41 +65,21 @@ def inputs(settings: OperationSettings) -> None:
         for name in filter(session.applies, OPERATIONS[settings.operation].inputs):
             about = every_setting()[name]
             if name in CHANGES:
-                grids(name, about.label, getattr(settings, name))
+                stack(name, about.label, getattr(settings, name))
             else:
                 widgets.widget(name, width="content" if about.choices else 240)
-    if words := st.session_state.pop("too_long", ""):
-        notes.note(words)
+    grids.words_on_edit()
 
 
-def grids(name: str, label: str, text: str) -> None:
+def stack(name: str, label: str, text: str) -> None:
     """A grid of number boxes for each matrix of a stack, and buttons that resize them all."""
-    parts = parts_of(text)
     with st.container(width="content", gap="small"):
-        with st.container(horizontal=True, gap="medium"):
-            for index, part in enumerate(parts):
-                if not fits_a_grid(part):
-                    st.caption("Too many cells for a grid: the text below holds them.")
-                    continue
-                number_grid(
-                    f"{label}[{index}]" if len(parts) > 1 else label,
-                    part,
-                    partial(edit_part, name, text, index),
-                    key=f"grid_{name}_{index}",
-                    resizable=False,
-                )
+        grids.stack_grids(name)
         with st.container(horizontal=True, gap="small"):
             for change in CHANGES[name]:
                 new = resized(text, change)
-                st.button(
-                    change,
-                    key=f"{change} {name}",
-                    help=f"{change} of {label}",
-                    type="tertiary",
-                    disabled=new is None,
-                    on_click=edit,
-                    args=(name, new),
-                )
+                texts = None if new is None else {name: new}
+                grids.change_button(change, f"{change} {name}", texts, f"{change} of {label}")
 
 
 def numbers_to_try(operation: operations.Operation) -> None:
@@ -100,19 +87,6 @@ def numbers_to_try(operation: operations.Operation) -> None:
     tries: dict[str, Mapping[str, Value]] = {"the first example": {}, **operation.examples}
     values = list(tries.values())
     examples("try", list(tries), lambda index: take(values[index], operation), key="examples")
-
-
-def edit_part(name: str, text: str, index: int, part: str) -> None:
-    """Take over one edited matrix of a stack, within a callback."""
-    edit(name, with_part(text, index, part))
-
-
-def edit(name: str, text: str) -> None:
-    """Take over an edited input, within a callback, unless it is too long for a link."""
-    if problem := every_setting()[name].problem(text):
-        st.session_state["too_long"] = problem
-    else:
-        session.choose(name, text)
 
 
 def take(values: Mapping[str, Value], operation: operations.Operation) -> None:
@@ -163,6 +137,17 @@ def answer(made: Made, settings: OperationSettings) -> None:
     with right:
         matrices(made.answer, key="torchs")
         st.text(made.compared)
+    if made.contrast:
+        contrast(made.contrast)
+
+
+def contrast(wrong: Contrast) -> None:
+    """A mistake beside the right result, with what its numbers sum to."""
+    st.markdown(f"**{wrong.title}**")
+    st.caption(wrong.words)
+    for index, parts in enumerate(wrong.pictures):
+        matrices(parts, key=f"contrast_{index}")
+    st.html(tables.table(wrong.names, wrong.columns))
 
 
 def place(made: Made) -> None:

@@ -200,7 +200,7 @@ def token_sum(result: Result, query: int) -> None:
     st.caption(
         f"Residual: the vector as it came into the layer. The sum Σ {norm}. Along Σ: how far a "
         "part reaches in its direction. The parts add up to it but for rounding, by "
-        f"{added.residual:.1e}. The last colours stand for ±{most:.2g} and beyond."
+        f"{tables.number(added.residual)}. The last colours stand for ±{most:.2g} and beyond."
     )
 
 

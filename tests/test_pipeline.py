@@ -48,8 +48,8 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
         for about in declared.values():
             assert about.problem(about.default) is None
             if about.when is not None:
-                other, value = about.when
-                assert value in declared[other].choices
+                other, *values = about.when
+                assert set(values) <= set(declared[other].choices)
 
 
 @pytest.mark.parametrize(
@@ -161,13 +161,33 @@ def test_a_result_is_what_its_settings_come_to() -> None:
         ({"scale": "none"}, 1),
         ({"scale": "factor", "factor": 0.35}, 0.35),
         ({"scale": "factor", "factor": 0.0}, 0),
+        ({"scale": "factor", "factor": 0.1414213562373095}, 0.1414213562373095),
+        ({"scale": "1/√(d_k·d_v)"}, 1 / 7),
         ({"variant": "qkv", "config": (("d_k", 3),)}, 3**-0.5),
+        (
+            {"variant": "qkv", "config": (("d_k", 3), ("d_v", 11)), "scale": "1/√(d_k·d_v)"},
+            33**-0.5,
+        ),
+        (
+            {"variant": "multihead", "d_model": 10, "head": 2, "scale": "1/√(d_k·d_v)"},
+            0.5,
+        ),
     ],
 )
 def test_the_scale_is_what_was_chosen(settings: dict[str, Any], factor: float) -> None:
     trace = computed(**settings).trace
     assert_close(trace.scaled, trace.scores * factor)
-    assert trace.scale == pytest.approx(factor)
+    assert trace.scale == pytest.approx(factor, rel=1e-15)
+
+
+@pytest.mark.parametrize("scale", settings_of(Settings)["scale"].choices)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_scale_multiplies_the_scores_of_every_variant(scale: str, variant: str) -> None:
+    trace = computed(variant=variant, scale=scale, factor=0.3, d_model=10).trace
+    d_k, d_v = trace.queries.shape[-1], trace.values.shape[-1]
+    expected = {"1/√d_k": d_k**-0.5, "1/√(d_k·d_v)": (d_k * d_v) ** -0.5, "none": 1, "factor": 0.3}
+    assert trace.scale == pytest.approx(expected[scale], rel=1e-15)
+    assert_close(trace.scaled, trace.scores * expected[scale])
 
 
 def test_positions_come_in_where_they_belong() -> None:

@@ -15,6 +15,8 @@ from attention.app.results import neighbours, result_of
 from attention.core import analysis
 from attention.display import captions, figures
 from attention.display.script import pytorch_script
+from attention.display.short_script import is_short, short_script
+from attention.display.tables import fixed
 from attention.inputs.text import MAX_TOKENS
 from attention.lessons.trained import words_of
 from attention.pipeline import Result
@@ -133,7 +135,7 @@ def _nearest_to(vectors: str, row: bytes) -> list[tuple[str, float]]:
 
 
 def _near(word: tuple[str, float]) -> str:
-    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{word[1]:.2f}</small></span>"
+    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{fixed(word[1], 2)}</small></span>"
 
 
 def downloads(result: Result, query: int) -> None:
@@ -162,7 +164,7 @@ def downloads(result: Result, query: int) -> None:
         trace, tokens, key_tokens = made.trace, made.tokens, made.key_tokens
         stages = [
             (
-                figures.STAGE_WORDS[stage],
+                figures.stage_words(trace, stage),
                 figures.heatmap(trace, stage, tokens, query, key_tokens),
             )
             for stage in trace.stages
@@ -179,6 +181,9 @@ def downloads(result: Result, query: int) -> None:
         ("Table, CSV", "table.csv", table),
         ("Figures, one HTML file", "figures.html", pictures),
     ]
+    if is_short(result):
+        short = ("PyTorch in a few lines", "attention_short.py", lambda: short_script(again()))
+        files.append(short)
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
         files.append(("PyTorch script", "attention_here.py", lambda: pytorch_script(again())))
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")

@@ -166,7 +166,7 @@ PAGES = [
         "identities",
         "Identities",
         "claims about attention to check, each with its residual: where a factor may stand, merged "
-        "matrices, order, stacking, influence, and five common mistakes",
+        "matrices, order, stacking, influence, and eight common mistakes",
         settings=(ClaimSettings,),
     ),
 ]

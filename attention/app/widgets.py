@@ -79,10 +79,11 @@ def widget(
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
     if about.divides:
         return _divisor(name, shared)
-    slides = isinstance(default, float) and not boxed
+    slides = isinstance(default, float) and not boxed and not about.exact
     draw: Callable[..., Any] = st.slider if slides else st.number_input
     bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
-    return draw(value=default, **bounds, **shared)
+    all_digits = {"format": "%g"} if about.exact else {}  # in a browser, unlike in C
+    return draw(value=default, **bounds, **all_digits, **shared)
 
 
 def _divisor(name: str, shared: dict[str, Any]) -> Any:

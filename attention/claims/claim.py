@@ -22,7 +22,8 @@ class Case:
 
     x: (n, d_model), names: one per row; d_k: width of queries, keys and values; seed: of everything
     drawn; power: of two, by which x is made larger in float16; repeats: of the stacked block;
-    mistake: which one; pads: how many tokens at the end count as padding.
+    mistake: which one; pads: how many tokens at the end count as padding; fill: what their scores
+    are filled with by mistake.
     """
 
     x: Tensor
@@ -33,6 +34,7 @@ class Case:
     repeats: int = 6
     mistake: str = "values"
     pads: int = 1
+    fill: float = 0.0
 
     def __post_init__(self) -> None:
         if self.x.dim() != 2 or not self.x.numel() or len(self.x) != len(self.names):

@@ -31,7 +31,7 @@ from attention.core import functional, masks
 from attention.core.positions import sinusoidal
 from attention.core.settings import choice, decimal, seed_setting, whole
 from attention.display.matrix import Matrix
-from attention.display.tables import number
+from attention.display.tables import number, typed
 from attention.inputs.vectors import random_vectors
 
 MAX_TOKENS = 24
@@ -73,10 +73,21 @@ class ClaimSettings:
         "Mistake",
         tuple(mistakes.MISTAKES),
         when=("claim", "mistakes"),
-        help="values: averages x. fill: masks with 0. count: scales by all numbers. tanh: leaves "
-        "it out. dim: softmax over the queries.",
+        help="values: averages x. fill: masks with 0, or another number. finite: masks with −10⁹. "
+        "count: scales by all numbers. tanh: leaves it out. dim: softmax over the queries. order: "
+        "multiplies in another order. exchange: queries by W_k and keys by W_q.",
     )
-    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill"))
+    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill", "finite"))
+    fill: float = decimal(
+        0.0,
+        "Filled with",
+        -1e10,
+        1e10,
+        1.0,
+        exact=True,
+        when=("mistake", "fill"),
+        help="The score that padding gets by mistake.",
+    )
 
 
 def random_case(settings: ClaimSettings) -> Case:
@@ -96,6 +107,7 @@ def case_of(settings: ClaimSettings, x: Tensor, names: Sequence[str]) -> Case:
         repeats=settings.repeats,
         mistake=settings.mistake,
         pads=settings.pads,
+        fill=settings.fill,
     )
 
 
@@ -167,7 +179,7 @@ def _scale(case: Case) -> ClaimResult:
         [
             Row("In float32, four ways to the same scores.", joined(ways, "=")),
             Row(
-                f"In float16, with X times 2^{case.power:g} = {larger:.6g}: what is beyond "
+                f"In float16, with X times 2^{typed(case.power)} = {larger:.6g}: what is beyond "
                 f"{most:.0f} on the way is lost.",
                 joined(
                     [case.matrix(name, s.float(), square=True) for name, (s, _) in half.items()], ""

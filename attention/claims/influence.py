@@ -21,6 +21,7 @@ from attention.claims.claim import (
     weights_of,
 )
 from attention.core.functional import attend
+from attention.core.papers import ARXIV
 from attention.display.matrix import Matrix
 from attention.inputs.vectors import random_vectors
 
@@ -97,6 +98,13 @@ def influence(case: Case) -> ClaimResult:
     after = Matrix("A, swapped", weights_of(x[order], W_q, W_k), swapped, swapped, kind="share")
     fixed = Matrix("B", mixing, names, names, kind="share")
     still = Matrix("B, swapped", mixing, swapped, swapped, kind="share")
+
+    def undone(of: Matrix) -> Matrix:
+        """Rows and columns back in the order of the sentence; swapping twice changes nothing."""
+        numbers = of.numbers[order][:, order]
+        return Matrix(f"{of.name}, undone", numbers, names, names, kind="share")
+
+    back, still_back = undone(after), undone(still)
     return ClaimResult(
         FORMULA,
         "Attention and the linear layer let every token reach every other in one step, but only "
@@ -110,23 +118,38 @@ def influence(case: Case) -> ClaimResult:
                 joined(influences, ""),
             ),
             Table("Steps on the way from one token to another.", list(layers), path_lengths(n)),
-            compared(
-                "Two words change places, and attention’s weights go with them.", before, after
-            ),
             Row(
-                "The linear layer’s weights belong to the positions, whatever word stands there.",
-                [fixed, "=", still],
+                "Attention’s weights before and after two words change places.",
+                [before, "→", after],
+            ),
+            compared(
+                "With rows and columns put back, they are the same: the weights went with the "
+                "words.",
+                before,
+                back,
+            ),
+            Row("The linear layer’s weights, for the same two sentences.", [fixed, "→", still]),
+            compared(
+                "Put back in the same way, they differ: the weights stayed at their positions, "
+                "whatever word stands there.",
+                fixed,
+                still_back,
             ),
         ],
         [
             Check(
-                "attention’s weights before and after",
+                "attention’s weights, the exchange undone",
                 before,
-                after,
+                back,
                 weight_rounding(x, W_q, W_k),
+            ),
+            Check(
+                "the linear layer’s weights, the exchange undone",
+                fixed,
+                still_back,
+                0.0,
                 equal=False,
             ),
-            Check("the linear layer’s weights before and after", fixed, still, 0.0),
         ],
         case.given(W_q=W_q, W_k=W_k, W_v=W_v, U=U),
     )
@@ -173,7 +196,8 @@ def stack(case: Case) -> ClaimResult:
         r"X^{(t+1)} = \operatorname{softmax}\!\Bigl(\tfrac{X^{(t)} W_q (X^{(t)} W_k)^\top}"
         r"{\sqrt{d_k}}\Bigr) X^{(t)}",
         "Each output is an average of the rows, so all move towards each other: attention stacked "
-        "on attention ends with one vector for every token (Dong et al. 2021). Residual "
+        "on attention ends with one vector for every token ("
+        f"[Dong et al. 2021]({ARXIV}2103.03404)). Residual "
         "connections and layers in between are what keeps real models from it.",
         [
             Row(

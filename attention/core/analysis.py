@@ -95,9 +95,21 @@ def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Ter
 
 
 def entropy_bits(weights: Tensor) -> Tensor:
-    """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries)."""
-    logs = weights.clamp_min(1e-38).log()  # so that 0 log 0 = 0; xlogy takes three times as long
-    bits = -(weights * logs).sum(-1) / math.log(2)
+    """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries).
+
+    The greatest weight of a row is taken for what the others leave of 1, wherever they sum to 1 but
+    for rounding: near 1 its own last digits say too little of how far from it they are.
+    """
+    most, at = weights.max(-1, keepdim=True)
+    others = weights.scatter(-1, at, 0.0)
+    logs = others.clamp_min(1e-38).log()  # so that 0 log 0 = 0; xlogy takes three times as long
+    rest, most = others.sum(-1), most.squeeze(-1)
+    term = torch.where(
+        (most + rest - 1).abs() < 1e-4,
+        (1 - rest) * torch.log1p(-rest),
+        most * most.clamp_min(1e-38).log(),
+    )
+    bits = -((others * logs).sum(-1) + term) / math.log(2)
     return bits.clamp_min(0.0) + 0.0  # no -0.0 for sure rows
 
 

@@ -17,6 +17,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
+from attention.core.scales import Scale, root_of_d_k
+
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 
 STAGES = ("scores", "scaled", "masked", "weights", "mixed")
@@ -44,7 +46,7 @@ def bilinear_scores(queries: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 def additive_scores(
     queries: Tensor, keys: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, *, chunk: int = 1 << 20
 ) -> Tensor:
-    """`vᵀ tanh(W_q q + W_k k)` (Bahdanau et al. 2015, appendix A.1.2).
+    """`tanh(q W_q + k W_k) v`, rows as everywhere here (Bahdanau et al. 2015, appendix A.1.2).
 
     queries: (…, queries, d_q); keys: (…, keys, d_k); W_q: (d_q, hidden); W_k: (d_k, hidden);
     v: (hidden,). Returns (…, queries, keys).
@@ -311,7 +313,7 @@ def attend(
     values: Tensor,
     *,
     scores: ScoreFunction = dot_scores,
-    scale: float | None = None,
+    scale: Scale | None = None,
     bias: Tensor | None = None,
     mask: Tensor | None = None,
     before_softmax: Callable[[Tensor], Tensor] | None = None,
@@ -320,8 +322,8 @@ def attend(
     """`softmax(scale · scores(Q, K) + bias) V`, all steps kept (Vaswani et al. 2017, eq. 1).
 
     queries: (…, queries, d_k); keys: (…, keys, d_k); values: (…, keys, d_v);
-    scale: a factor on the scores, None = 1/√d_k; bias: added after it, broadcastable to
-    (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
+    scale: a factor on the scores, or what gives it from d_k and d_v, None = 1/√d_k; bias: added
+    after it, broadcastable to (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
     (…, queries, keys), True = may attend; before_softmax: applied to the scaled scores,
     after_softmax: to the weights, each giving the same shape.
     Raises ValueError when shapes or mask do not fit.
@@ -330,7 +332,8 @@ def attend(
         raise ValueError(
             f"each key needs a value: got {keys.shape[-2]} keys and {values.shape[-2]} values"
         )
-    factor = 1 / math.sqrt(queries.shape[-1]) if scale is None else scale
+    scale = root_of_d_k if scale is None else scale
+    factor = scale(queries.shape[-1], values.shape[-1]) if callable(scale) else scale
     raw = scores(queries, keys)
     if raw.dim() < queries.dim() or raw.shape[-2:] != (queries.shape[-2], keys.shape[-2]):
         raise ValueError(

@@ -24,9 +24,10 @@ class Setting:
     Numbers carry ``minimum``, ``maximum`` and ``step``; choices carry ``options``; text carries
     ``maximum`` as its greatest number of characters. A choice whose default is a tuple may have
     any number of its options. ``options`` may be a function, for menus that follow a registry.
-    ``when`` names another setting and the value it must have, or hold, for this one to have
-    any effect: ``("mask", "window")``; ``unless`` one it must not have. ``divides`` names the
-    setting, or d_model, that a whole number must divide; only such numbers are offered.
+    ``when`` names another setting and the value, or one of the values, it must have, or hold, for
+    this one to have any effect: ``("mask", "window")``; ``unless`` one it must not have.
+    ``divides`` names the setting, or d_model, that a whole number must divide; only such numbers
+    are offered. ``exact``: a number to be typed, with all its digits, and not moved to in steps.
     """
 
     name: str
@@ -37,9 +38,10 @@ class Setting:
     maximum: float | None = None
     step: float | None = None
     options: Options = ()
-    when: tuple[str, str] | None = None
+    when: tuple[str, ...] | None = None
     unless: tuple[str, str] | None = None
     divides: str = ""
+    exact: bool = False
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -57,8 +59,11 @@ class Setting:
             return False
         if self.when is None:
             return True
-        other = value_of(self.when[0])
-        return self.when[1] in other if isinstance(other, tuple) else self.when[1] == other
+        name, *values = self.when
+        other = value_of(name)
+        return any(
+            value in other if isinstance(other, tuple) else value == other for value in values
+        )
 
     def problem(self, value: object) -> str | None:
         """Why a value is not legal: what was expected and what came. None where it is legal."""
@@ -142,6 +147,12 @@ def decimal(default: float, label: str, low: float, high: float, step: float, **
     return setting(default, label, minimum=low, maximum=high, step=step, **about)
 
 
+def same_as(schema: Any, name: str) -> Any:
+    """The field of that name that another dataclass declares: one setting, of both."""
+    (field,) = (field for field in dataclasses.fields(schema) if field.name == name)
+    return dataclasses.field(default=field.default, metadata=field.metadata)
+
+
 def seed_setting() -> Any:
     """The seed, the same setting wherever something is drawn at random."""
     return whole(0, "Seed", 0, 9999, help="Draws other random numbers, repeatably.")
@@ -174,7 +185,7 @@ def prefixed(declared: Declared, prefix: str) -> Declared:
         prefix + name: dataclasses.replace(
             about,
             name=prefix + name,
-            when=about.when and (second(about.when[0]), about.when[1]),
+            when=about.when and (second(about.when[0]), *about.when[1:]),
             unless=about.unless and (second(about.unless[0]), about.unless[1]),
             divides=about.divides and second(about.divides),
         )

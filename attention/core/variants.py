@@ -18,7 +18,9 @@ from torch.nn.functional import normalize
 
 from attention.core import functional, settings
 from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
+from attention.core.papers import ARXIV, BAHDANAU, KERNEL_CHAPTER, LUONG, VASWANI
 from attention.core.positions import rotary
+from attention.core.scales import Scale
 from attention.core.settings import Value, choice, decimal, seed_setting, whole
 
 ParameterMaker = Callable[..., nn.Parameter]
@@ -30,11 +32,13 @@ MAX_HEADS = 50
 class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
-    `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
-    source uses, `usual_scale` the settings with which its weights show something on word vectors;
-    `projections` names the parameter that makes queries, keys, values or the layer's
-    output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
-    that name.
+    `formula` is LaTeX for the raw scores and the output; `source` is Markdown, with a link to what
+    it cites, see `papers`; `published_scale` is the scale the source uses, `usual_scale` the
+    settings with which its weights show something on word vectors; `projections` names the
+    parameter that makes queries, keys, values or the layer's output, where there is one: a matrix
+    W_…, with its bias b_… if the variant has a parameter of that name. `short` is the variant as a
+    few lines of torch: from `x`, `memory` and the parameters to the `scores` and `values` of one
+    head, with its settings, `head` and `group` in braces; none where that takes more.
     """
 
     name: ClassVar[str]
@@ -43,6 +47,7 @@ class Variant(nn.Module):
     source: ClassVar[str]
     published_scale: ClassVar[str] = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}
+    short: ClassVar[str] = ""
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
 
@@ -145,7 +150,7 @@ class Variant(nn.Module):
         mask: Tensor | None = None,
         *,
         memory: Tensor | None = None,
-        scale: float | None = None,
+        scale: Scale | None = None,
         rotate: bool = False,
         bias: Tensor | None = None,
     ) -> Trace:
@@ -173,7 +178,7 @@ class Variant(nn.Module):
         mask: Tensor | None,
         *,
         memory: Tensor | None,
-        scale: float | None,
+        scale: Scale | None,
         rotate: bool,
         bias: Callable[[slice, slice], Tensor | None],
     ) -> Some:
@@ -266,9 +271,10 @@ class DotProduct(DotScores):
     """Self-attention without parameters: y = softmax(X Xᵀ) X."""
 
     name = "dot"
+    short = "values = memory\nscores = x @ memory.T"
     title = "Dot-product self-attention"
     formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Luong et al. 2015, “dot”; with 1/√d_k, Vaswani et al. 2017, eq. 1 with Q = K = V = X"
+    source = f"{LUONG}, “dot”; with 1/√d_k, {VASWANI}, eq. 1 with Q = K = V = X"
 
 
 @register
@@ -283,9 +289,10 @@ class QueryKeyValue(DotScores):
     name = "qkv"
     title = "Query, key and value"
     formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
-    source = "Vaswani et al. 2017, eq. 1"
+    source = f"{VASWANI}, eq. 1"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
+    short = "queries, keys, values = x @ W_q, memory @ W_k, memory @ W_v\nscores = queries @ keys.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -319,9 +326,14 @@ class MultiHead(DotScores):
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
     )
-    source = "Vaswani et al. 2017, section 3.2.2"
+    source = f"{VASWANI}, section 3.2.2"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
+    short = (
+        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
+        "keys, values = ((memory @ W).chunk({heads}, -1)[{head}] for W in (W_k, W_v))\n"
+        "scores = queries @ keys.T"
+    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         d_model = self.config.d_model
@@ -354,7 +366,15 @@ class GroupedQuery(MultiHead):
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^{g(h)})"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^{g(h)}\, W_o^h"
     )
-    source = "Ainslie et al. 2023, section 2.2; with one group multi-query, Shazeer 2019"
+    source = (
+        f"[Ainslie et al. 2023]({ARXIV}2305.13245), section 2.2; with one group multi-query, "
+        f"[Shazeer 2019]({ARXIV}1911.02150)"
+    )
+    short = (
+        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
+        "keys, values = ((memory @ W).chunk({groups}, -1)[{group}] for W in (W_k, W_v))\n"
+        "scores = queries @ keys.T"
+    )
 
     @property
     def groups(self) -> int:
@@ -372,7 +392,8 @@ class TalkingHeads(MultiHead):
         r" \\ u^h = \sum_g \operatorname{softmax}\bigl(\textstyle\sum_f s^f P_l^{fg}\bigr) P_w^{gh}"
         r" \\ y_i = \sum_h \sum_j u^h_{ij}\, x_j W_v^h\, W_o^h"
     )
-    source = "Shazeer et al. 2020, section 4"
+    source = f"[Shazeer et al. 2020]({ARXIV}2003.02436), section 4"
+    short = ""
 
     def add_parameters(self, make: ParameterMaker) -> None:
         super().add_parameters(make)
@@ -404,9 +425,12 @@ class Additive(Variant):
 
     name = "additive"
     title = "Additive attention"
-    formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Bahdanau et al. 2015, appendix A.1.2"
+    formula = r"s_{ij} = \tanh(x_i W_q + x_j W_k)\, v \\ y_i = \sum_j w_{ij}\, x_j"
+    source = f"{BAHDANAU}, appendix A.1.2"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none"}
+    short = (
+        "values = memory\nhidden = ((x @ W_q)[:, None] + memory @ W_k).tanh()\nscores = hidden @ v"
+    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -432,7 +456,8 @@ class Bilinear(Variant):
     name = "bilinear"
     title = "Bilinear attention"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
-    source = "Luong et al. 2015, “general”"
+    source = f"{LUONG}, “general”"
+    short = "values = memory\nscores = x @ W @ memory.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         self.W = make(self.config.d_model, self.config.d_model)
@@ -455,9 +480,15 @@ class Cosine(Variant):
         r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
-    source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
+    source = (
+        f"[Graves et al. 2014]({ARXIV}1410.5401), eq. 6; their key strength β is the factor of the "
+        "scale"
+    )
     published_scale = "factor"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
+    short = (
+        "values = memory\nscores = torch.cosine_similarity(x[:, None], memory, dim=-1, eps=1e-12)"
+    )
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.cosine_scores(queries, keys)
@@ -481,7 +512,11 @@ class Gaussian(Variant):
         r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
-    source = "Nadaraya 1964; Watson 1964"
+    source = (
+        "[Nadaraya 1964](https://doi.org/10.1137/1109020); "
+        f"[Watson 1964](https://www.jstor.org/stable/25049340); as attention, {KERNEL_CHAPTER}"
+    )
+    short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)

@@ -19,11 +19,13 @@ from attention.core.functional import Trace
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
-    "scaled": "Scores times the scale, which decides how sharp the softmax will be.",
+    "scaled": "Scores times the scale: the larger it is, the sharper the softmax will be.",
     "masked": "What the softmax gets to see: crossed cells may not be attended to.",
     "weights": "After the softmax each row sums to 1. Entropy says how spread out it is.",
     "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
 }
+
+SATURATED = " The largest numbers share the last colour."
 
 WHERE_MASKED = ("masked", "weights", "mixed")
 
@@ -196,7 +198,7 @@ def heatmap_of_stages(
             most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
         diverging = name != "weights"
         low = -most if diverging else 0.0
-        words = stage_words(name, n_keys)
+        words = stage_words(trace, name)
         stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": words}
     return {
         "heat": heat,
@@ -408,10 +410,17 @@ def colour_quantile(n_keys: int) -> float:
     return LONG_QUANTILE if n_keys > MAX_TICKS else 1.0
 
 
-def stage_words(stage: str, n_keys: int) -> str:
-    """What a heatmap of this stage shows, in a sentence or two."""
-    saturated = " The largest numbers share the last colour." if n_keys > MAX_TICKS else ""
-    return STAGE_WORDS[stage] + saturated
+def stage_words(trace: Trace, stage: str) -> str:
+    """What a heatmap of this stage of a 2-D trace shows, in a sentence or two."""
+    more = ""
+    if stage == "scaled" and trace.bias is not None:
+        more = " Then something is taken off for each step of distance."
+    elif stage == "masked" and trace.mixed_scores is not None:
+        more = " They were mixed across heads before."
+    elif stage == "weights" and trace.mask is not None and not trace.mask.any(-1).all():
+        more = " A row with nothing to attend to is 0 throughout."
+    crowded = trace.scores.shape[1] > MAX_TICKS
+    return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
 
 
 def cell_gaps(rows: int, columns: int) -> dict[str, int]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.core import functional, positions
+from attention.core import functional, positions, scales
+from attention.core.papers import plain
 from attention.core.variants import Variant
 from attention.pipeline import Result
 
@@ -52,7 +53,9 @@ def pytorch_script(result: Result) -> str:
     n_queries, n_keys = result.trace.scores.shape
     bias = f"alibi({heads}, {n_queries}, {n_keys})" if result.trace.bias is not None else "None"
     parts = [
-        HEADER.format(title=title, n=n_queries, source=layer.source, stages=functional.STAGES),
+        HEADER.format(
+            title=title, n=n_queries, source=plain(layer.source), stages=functional.STAGES
+        ),
         *map(_source, functions),
         _layer(layer, methods),
         f"tokens = {list(result.tokens)!r}\nx = {_literal(result.x)}",
@@ -61,7 +64,7 @@ def pytorch_script(result: Result) -> str:
         else f"memory_tokens = {list(other.tokens)!r}\nmemory = {_literal(other.x)}",
         _masks(result.masks),
         "layer = Layer()\nlayer_trace = layer.forward(\n"
-        f"    x, mask, memory=memory, scale={result.settings.scale_factor!r},\n"
+        f"    x, mask, memory=memory, scale={result.trace.scale!r},\n"
         f"    rotate={result.settings.rotate!r}, bias={bias},\n)\n"
         f"trace = layer_trace.head({result.head})\n"
         "layer_output = layer.output(layer_trace)",
@@ -86,7 +89,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
     """The functions of the core and the methods of a variant that its run uses, in their order."""
     functions = {
         name: item
-        for module in (positions, functional)
+        for module in (scales, positions, functional)
         for name, item in vars(module).items()
         if getattr(item, "__module__", "") == module.__name__
     }

@@ -26,6 +26,17 @@ class Working:
     total: float | None = None
 
 
+def shown(text: str) -> str:
+    """The text of a number as people read it, with a minus sign."""
+    return text.replace("-", "−")
+
+
+def fixed(value: float, digits: int) -> str:
+    """A number with that many decimals; no zero has a sign."""
+    text = f"{value:.{digits}f}"
+    return shown(text) if float(text) else text.removeprefix("-")
+
+
 def number(value: float | None) -> str:
     """A number as shown: four decimals, or four digits where that would lose it."""
     if value is None:
@@ -35,9 +46,14 @@ def number(value: float | None) -> str:
     exact = Decimal(value or 0)
     with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
         if value == 0 or 1e-3 <= abs(value) < 1e5:
-            return f"{exact:.4f}".replace("-", "−")
+            return shown(f"{exact:.4f}")
         digits, _, exponent = f"{exact:.3e}".partition("e")
-    return f"{digits}e{int(exponent)}".replace("-", "−")
+    return shown(f"{digits}e{int(exponent)}")
+
+
+def typed(value: float) -> str:
+    """A number with all its digits, as one would type it."""
+    return shown(f"{Decimal(repr(value or 0)).normalize():f}")
 
 
 def table(

@@ -23,7 +23,7 @@ from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
 from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
 from attention.display.captions import distinct_names
-from attention.display.tables import number
+from attention.display.tables import number, typed
 from attention.inputs.text import MAX_TOKENS
 
 OTHER = "b_"
@@ -93,7 +93,7 @@ def _shown(value: Value | None) -> str:
         return ", ".join(value) or "none"
     if isinstance(value, str):
         return value if len(value) <= 40 else f"{value[:40]}…"
-    return ABSENT if value is None else f"{value:g}"
+    return ABSENT if value is None else typed(value)
 
 
 def divergence_terms(p: Tensor, q: Tensor) -> Tensor:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention.core import functional
-from attention.core.functional import Trace
+from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
-from attention.core.settings import choice, text, whole
+from attention.core.papers import SCORING_CHAPTER
+from attention.core.scales import Scale
+from attention.core.settings import choice, same_as, text, whole
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
-from attention.display.matrix import Matrix, MatrixError, cells, read_stack
+from attention.display.matrix import Matrix, MatrixError, cells
 from attention.display.tables import Working, number
 from attention.inputs.text import tokenize
+from attention.lessons import toy as toy_batch
+from attention.lessons.operations.settings import HELP, MAX_MATRICES, MAX_TEXT
+from attention.lessons.steps.step import StepSettings
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from attention.pipeline.entering import read_sentence
 from attention.pipeline.result import missing_head
 
 PAD = "·pad·"
-MAX_SENTENCES, MAX_TOKENS, MAX_QUERIES, LONGEST_NAME = 6, 16, 4, 24
+MAX_SENTENCES, MAX_TOKENS, LONGEST_NAME = 6, 16, 24
 LENGTHS = "One length per sequence: 2 6. Or one per query, sequences apart by semicolons: 1 3; 2 2."
 
 MASK_WORDS = {
@@ -59,15 +65,39 @@ class CrossSettings:
         "toy",
         "Batch of",
         ("toy", "sentences"),
-        help="toy: the example of Dive into Deep Learning, identical keys. sentences: your own.",
+        help="toy: numbers to edit by hand; it opens on the example of "
+        f"{SCORING_CHAPTER}. "
+        "sentences: your own.",
     )
-    toy_queries: str = text(
-        "1 2 | 3 -1",
-        "Queries",
-        400,
-        help="The two sequences apart by a bar, queries by semicolons, two numbers each.",
+    toy_queries: str = text(toy_batch.QUERIES, "Queries", MAX_TEXT, help=HELP)
+    toy_keys: str = text(toy_batch.KEYS, "Keys", MAX_TEXT, help=HELP)
+    toy_values: str = text(toy_batch.VALUES, "Values", MAX_TEXT, help=HELP)
+    toy_lens: str = text(toy_batch.LENS, "Valid lengths", 400, help=LENGTHS)
+    toy_scores: str = choice(
+        toy_batch.DOT,
+        "Scores by",
+        (toy_batch.DOT, toy_batch.ADDITIVE),
+        when=("batch_example", "toy"),
+        help="Additive attention scores by a small network; queries and keys may be of two widths.",
     )
-    toy_lens: str = text("2 6", "Valid lengths", 400, help=LENGTHS)
+    toy_hidden: int = whole(
+        8,
+        "Hidden units",
+        1,
+        64,
+        when=("toy_scores", toy_batch.ADDITIVE),
+        help="Width of the tanh layer.",
+    )
+    toy_seed: int = whole(
+        0,
+        "Parameter seed",
+        0,
+        9999,
+        when=("toy_scores", toy_batch.ADDITIVE),
+        help="Draws other random numbers, repeatably.",
+    )
+    dropout: float = same_as(StepSettings, "dropout")
+    dropout_seed: int = same_as(StepSettings, "dropout_seed")
     batch: str = text(
         "hello world | the cat walks on the street | good morning my friend",
         "Memories, apart by |",
@@ -77,7 +107,7 @@ class CrossSettings:
     batch_lens: str = text(
         "", "Valid lengths", 400, help=f"Empty: counted from the sentences. {LENGTHS}"
     )
-    sequence: int = whole(0, "Sequence", 0, MAX_SENTENCES - 1, help="Of the batch, from 0.")
+    sequence: int = whole(0, "Sequence", 0, MAX_MATRICES - 1, help="Of the batch, from 0.")
     dimension: int = whole(0, "Dimension", 0, 299, help="Of the output, from 0.")
 
 
@@ -91,7 +121,8 @@ class Batch:
     trace: of one head, scores (batch, queries, keys), mask expanded; masks: the names of those
     that join the lengths;
     unknown: the words without a vector; notes: what could not be used as it was set, in words;
-    lesson: what there is to see.
+    lesson: what there is to see; parameters: of the scores, by name, where they have any of their
+    own beside a batch by hand.
     """
 
     titles: tuple[str, ...]
@@ -104,6 +135,7 @@ class Batch:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     lesson: str = ""
+    parameters: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
@@ -135,38 +167,43 @@ def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
     return numbers if per_query else numbers[0]
 
 
-def toy(settings: CrossSettings, scale: float | None = None) -> Batch:
-    """The toy of Dive into Deep Learning (classic edition, attention scoring functions).
+def toy(settings: CrossSettings, scale: Scale | None = None) -> Batch:
+    """The batch by hand, or its example where what is written is no batch.
 
-    All ten keys are (1, 1), so that whatever the query, every key in sight gets the same weight;
-    values (2, 10, 4) count from 0 to 39, the same in both sequences.
+    In the example all ten keys are (1, 1), so that whatever the query, every key in sight gets the
+    same weight; values (2, 10, 4) count from 0 to 39, the same in both sequences.
     """
     notes: list[str] = []
-    keys = torch.ones(2, 10, 2)
-    values = torch.arange(40, dtype=torch.float32).reshape(1, 10, 4).repeat(2, 1, 1)
+    scores = settings.toy_scores
     try:
-        queries = read_stack(settings.toy_queries)
-        if queries.shape[0] != 2 or queries.shape[2] != 2 or queries.shape[1] > MAX_QUERIES:
-            raise MatrixError(
-                f"two sequences of up to {MAX_QUERIES} queries with two numbers each are needed, "
-                f"got shape {tuple(queries.shape)}"
-            )
+        read = toy_batch.read_batch(vars(settings), scores)
     except MatrixError as error:
-        queries = read_stack(CrossSettings.toy_queries)
-        notes.append(f"Queries: {error}; showing {CrossSettings.toy_queries} instead.")
-    own = torch.tensor([2, 6])
-    lens = _lens(settings.toy_lens, own, queries.shape[1], 10, notes)
-    trace = functional.attend(queries, keys, values, scale=scale, mask=lengths(lens, 10))
+        read = toy_batch.read_batch(toy_batch.TEXTS, scores)
+        notes.append(f"{error}; showing the example of Dive into Deep Learning instead.")
+    queries, keys, values = read
+    function, parameters = toy_batch.scoring(
+        scores, queries, keys, settings.toy_hidden, settings.toy_seed
+    )
+    n_queries, n_keys = queries.shape[1], keys.shape[1]
+    fitting = toy_batch.fitting_lens(toy_batch.LENS, queries, keys)
+    own = read_lens(fitting, len(keys), n_queries, n_keys)
+    lens = _lens(settings.toy_lens, own, n_queries, n_keys, notes)
+    mask = lengths(lens, n_keys)
+    trace = functional.attend(queries, keys, values, scores=function, scale=scale, mask=mask)
+    same = bool((keys == keys[:, :1]).all()) and n_keys > 1
     return Batch(
-        titles=("", ""),
-        queries=tuple(f"q{row}" for row in range(queries.shape[1])),
-        keys=(tuple(f"k{key}" for key in range(10)),) * 2,
+        titles=("",) * len(keys),
+        queries=tuple(f"q{row}" for row in range(n_queries)),
+        keys=(tuple(f"k{key}" for key in range(n_keys)),) * len(keys),
         own=own,
         valid_lens=lens,
         trace=trace,
+        parameters=parameters,
         notes=tuple(notes),
-        lesson="All keys are (1, 1) here: whatever the query, the valid ones share the weight "
-        "equally.",
+        lesson="All keys of a sequence are the same here: whatever the query, the valid ones share "
+        "the weight equally."
+        if same
+        else "",
     )
 
 
@@ -195,13 +232,26 @@ def shorten(tokens: Sequence[str], name: str, notes: list[str]) -> list[str]:
 def compute_batch(
     settings: Settings, cross: CrossSettings, load_vectors: Callable[[str], Vectors]
 ) -> Batch:
-    """The batch of the settings: the toy, or the memories of `cross.batch`, padded to one length.
+    """The batch of the settings, after dropout: the one by hand, or that of `cross.batch`.
+
+    Raises ValueError when there is no query, or no memory.
+    """
+    if cross.batch_example == "toy":
+        made = toy(cross, settings.scale_factor)
+    else:
+        made = of_sentences(settings, cross, load_vectors)
+    generator = torch.Generator().manual_seed(cross.dropout_seed)
+    return replace(made, trace=drop(made.trace, cross.dropout, generator))
+
+
+def of_sentences(
+    settings: Settings, cross: CrossSettings, load_vectors: Callable[[str], Vectors]
+) -> Batch:
+    """The memories of `cross.batch`, padded to one length.
 
     The lengths of the memories are one more mask beside the chosen ones.
     Raises ValueError when there is no query, or no memory.
     """
-    if cross.batch_example == "toy":
-        return toy(cross, settings.scale_factor)
     memories, notes = read_memories(cross.batch)
     queries = shorten(tokenize(cross.target), "The sentence of the queries", notes)
     if not queries or not memories:
@@ -303,6 +353,8 @@ def mask_words(masks: Sequence[str], positions: str) -> str:
 def hatching_words(batch: Batch) -> str:
     """What the hatched cells of a batch are, and what there is to see."""
     more = joined(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
+    if batch.trace.mask is None or batch.trace.mask.all():
+        return f"Nothing is hidden: every query may attend to every key. {batch.lesson}".strip()
     return (
         f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
     )
@@ -327,6 +379,7 @@ def overview(batch: Batch, sequence: int) -> list[Matrix | str]:
         Matrix("scaled scores", trace.logits, names, keys, allowed=trace.mask, lights="row"),
         "→",
         _weights(trace, names, keys),
+        *_dropped(trace, names, keys),
         "× V =",
         Matrix("output", trace.output, names),
     ]
@@ -339,16 +392,33 @@ def origin(batch: Batch, sequence: int) -> list[Matrix | str]:
         Matrix("Q", trace.queries, names),
         "and",
         Matrix("K", trace.keys, keys),
+        *(
+            part
+            for name, numbers in batch.parameters.items()
+            for part in ("", _matrix(name, numbers))
+        ),
         "→",
         Matrix("scores", trace.scores, names, keys),
     ]
 
 
+def origin_words(batch: Batch) -> str:
+    """Where the scores come from, in a sentence."""
+    how = ": tanh(q W_q + k W_k) v" if batch.parameters else ""
+    return f"Where the scores come from: every query q meets every key k{how}."
+
+
+def _matrix(name: str, numbers: Tensor) -> Matrix:
+    """A parameter to be shown; a vector as a column."""
+    return Matrix(name, numbers if numbers.dim() == 2 else numbers[:, None])
+
+
 def sources(batch: Batch, sequence: int) -> list[Matrix | str]:
     """Weights times values is the output, of one sequence; masked weights are 0."""
     trace, names, keys = batch.trace.sequence(sequence), batch.queries, batch.keys[sequence]
+    weights = [_weights(trace, names, keys), *_dropped(trace, names, keys)][-1]
     return [
-        _weights(trace, names, keys),
+        weights,
         "×",
         Matrix("V", trace.values, keys, lights="column"),
         "=",
@@ -357,10 +427,20 @@ def sources(batch: Batch, sequence: int) -> list[Matrix | str]:
 
 
 def _weights(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> Matrix:
-    """The weights that the values are multiplied by."""
+    """The weights before dropout, mixed across heads where they are."""
     if trace.mixed_weights is None:
         return Matrix("weights", trace.weights, names, keys, "share", trace.mask, lights="row")
-    return Matrix("mixed weights", trace.applied, names, keys, "signed", trace.mask, lights="row")
+    mixed = trace.mixed_weights
+    return Matrix("mixed weights", mixed, names, keys, "signed", trace.mask, lights="row")
+
+
+def _dropped(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> list[Matrix | str]:
+    """The weights after dropout behind an arrow, where there is any."""
+    if trace.dropped is None:
+        return []
+    kind: Literal["share", "signed"] = "share" if trace.mixed_weights is None else "signed"
+    after = Matrix("after dropout", trace.dropped, names, keys, kind, trace.mask, lights="row")
+    return ["→", after]
 
 
 def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
@@ -390,9 +470,16 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
     else:
         columns["plain softmax"] = logits.softmax(-1).tolist()
         words = f"{place}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
+    if trace.dropped is not None:
+        words += (
+            " Dropout sets a share of the weights to 0, drawn at random, and lets the others grow: "
+            "a row sums to 1 on average, though rarely at any one time."
+        )
     columns["weight"] = trace.weights[row].tolist()
     if trace.mixed_weights is not None:
-        columns["mixed weight"] = applied.tolist()
+        columns["mixed weight"] = trace.mixed_weights[row].tolist()
+    if trace.dropped is not None:
+        columns["after dropout"] = applied.tolist()
     columns["v"] = values.tolist()
     columns["weight · v"] = (applied * values).tolist()
     total = float(trace.output[row, dimension])

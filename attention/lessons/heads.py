@@ -14,7 +14,7 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
-from attention.display.tables import number
+from attention.display.tables import fixed, number
 
 MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
 MANY_HEADS = 16
@@ -332,7 +332,7 @@ def most_of(added: Additions) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %".replace("-", "−")
+    return f"{fixed(100 * share, 1)} %"
 
 
 @dataclass(frozen=True, eq=False)

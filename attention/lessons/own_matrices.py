@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
+from attention.core.scales import Scale
 from attention.core.settings import Config, text
 from attention.core.variants import QueryKeyValue
 from attention.display.matrix import MAX_CELLS, MatrixError, read_matrix, write_matrix
@@ -95,7 +96,7 @@ def read_own_matrices(settings: OwnMatrixSettings) -> OwnMatrices | dict[str, st
     return OwnMatrices(x, OwnParameters(W_q, W_k, W_v), mask.bool(), names)
 
 
-def attend_over(own: OwnMatrices, scale: float | None) -> Trace:
+def attend_over(own: OwnMatrices, scale: Scale | None) -> Trace:
     """The layer's one run over the matrices; scale: None = 1/√d_k."""
     with torch.no_grad():
         trace: Trace = own.layer(own.x, own.mask, scale=scale)

@@ -89,7 +89,7 @@ class Result(Sentence):
         if self.trained.cut:
             changed["cut"] = ", ".join(map(str, self.trained.cut))
         if changed.get("scale") == "factor":
-            changed["scale"] = f"{settings.factor:g}"
+            changed["scale"] = str(settings.factor).removesuffix(".0")
         return [
             f"{defaults[name].label.lower()}: "
             f"{', '.join(value) if isinstance(value, tuple) else value}"

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attention.core.functional import STAGES
 from attention.core.positions import alibi
+from attention.core.scales import SCALES, Scale
 from attention.core.settings import (
     Config,
     Value,
@@ -96,10 +97,20 @@ class Settings:
     scale: str = choice(
         "1/√d_k",
         "Scale",
-        ("1/√d_k", "none", "factor"),
-        help="What the scores are multiplied by before the softmax.",
+        (*SCALES, "factor"),
+        help="What the scores are multiplied by before the softmax. d_k and d_v are the widths of "
+        "keys and values.",
     )
-    factor: float = decimal(1.0, "Factor", 0.0, 10.0, 0.05, when=("scale", "factor"))
+    factor: float = decimal(
+        1.0,
+        "Factor",
+        0.0,
+        10.0,
+        0.05,
+        exact=True,
+        when=("scale", "factor"),
+        help="Any number from 0 to 10, with all its digits.",
+    )
     mask: tuple[str, ...] = choice(
         (),
         "Masks",
@@ -147,9 +158,9 @@ class Settings:
         validate(self)
 
     @property
-    def scale_factor(self) -> float | None:
-        """What the scores are multiplied by, None = 1/√d_k."""
-        return {"1/√d_k": None, "none": 1.0, "factor": self.factor}[self.scale]
+    def scale_factor(self) -> Scale:
+        """What the scores are multiplied by."""
+        return SCALES.get(self.scale, self.factor)
 
     @property
     def rotate(self) -> bool:

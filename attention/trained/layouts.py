@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
+from attention.core.papers import ARXIV
 from attention.trained.layers import (
     ACTIVATIONS,
     Activation,
@@ -142,7 +143,7 @@ class Bert(Layout):
     """
 
     model_type = "bert"
-    source = "Devlin et al. 2019, BERT"
+    source = f"[Devlin et al. 2019]({ARXIV}1810.04805), BERT"
     prefix = "bert."
     settings: ClassVar[Mapping[str, str]] = {
         "d_model": "hidden_size",
@@ -219,7 +220,7 @@ class Roberta(Bert):
     """RoBERTa (Liu et al. 2019): BERT whose positions are counted from behind the padding's."""
 
     model_type = "roberta"
-    source = "Liu et al. 2019, RoBERTa"
+    source = f"[Liu et al. 2019]({ARXIV}1907.11692), RoBERTa"
     prefix = "roberta."
     settings: ClassVar[Mapping[str, str]] = {**Bert.settings, "padding": "pad_token_id"}
     defaults: ClassVar[Mapping[str, Any]] = {"layer_norm_eps": 1e-12, "pad_token_id": 1}
@@ -238,7 +239,7 @@ class DistilBert(Bert):
     """DistilBERT (Sanh et al. 2019): BERT without token types, under names of its own."""
 
     model_type = "distilbert"
-    source = "Sanh et al. 2019, DistilBERT"
+    source = f"[Sanh et al. 2019]({ARXIV}1910.01108), DistilBERT"
     prefix = "distilbert."
     settings: ClassVar[Mapping[str, str]] = {
         "d_model": "dim",
@@ -271,7 +272,7 @@ class Gpt2(Layout):
     """GPT-2 (Radford et al. 2019): norms before, a causal mask, scores of the next piece."""
 
     model_type = "gpt2"
-    source = "Radford et al. 2019, GPT-2"
+    source = "[Radford et al. 2019](https://openai.com/index/better-language-models), GPT-2"
     prefix = "transformer."
     settings: ClassVar[Mapping[str, str]] = {
         "d_model": "n_embd",

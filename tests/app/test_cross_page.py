@@ -8,7 +8,7 @@ import pytest
 from torch.testing import assert_close
 
 from attention.display import captions
-from attention.lessons import cross
+from attention.lessons import cross, toy
 from attention.lessons.cross import PAD, CrossSettings
 from attention.pipeline import Settings
 from tests.lessons.making import no_vectors, result_of
@@ -98,6 +98,47 @@ def test_the_toy_is_shown_with_its_padding() -> None:
     assert app.tables[0]["weight · v"][-1] == "2.0000"
 
 
+def test_the_toys_keys_and_values_are_grids_and_what_is_typed_there_is_computed() -> None:
+    app = opened("cross", cross="batch", toy_lens="2 2")
+    grids = {f"grid_{name}_{index}" for name in toy.TEXTS for index in (0, 1)}
+    assert grids <= app.sent.keys()
+    cells = [["1", "1"], ["3", "1"], *[["1", "1"]] * 8]
+    app.tell("grid_toy_keys_0", "cells", cells)
+    app.tell("grid_toy_values_0", "cells", [["100", "1"]] * 9 + [["1", "x"]])
+    assert app.notes[0].startswith("Values[0]: row 9, column 1 holds 'x'")
+    app.tell("grid_toy_values_0", "cells", [["100", "1", "2", "3"]] * 10)
+    asked = CrossSettings(toy_lens="2 2", **{n: app.values[n] for n in ("toy_keys", "toy_values")})
+    made = cross.toy(asked)
+    assert made.trace.weights[0, 0, 0] < made.trace.weights[0, 0, 1]
+    assert_close(app.rows[0].matrices, numbers_of(cross.overview(made, 0)), equal_nan=True)
+    assert app.tables[0]["weight · v"][-1] == "100.0000"
+
+
+def test_a_batch_by_hand_grows_by_a_sequence_with_its_length() -> None:
+    app = opened("cross", cross="batch").press("+ sequence")
+    assert app.values["toy_queries"] == "1 2 | 3 -1 | 3 -1"
+    assert app.values["toy_lens"] == "2 6 6"
+    assert [item.value for item in app.text][-1] == "Sequence 2: valid length 6 of 10"
+    assert app.notes == []
+    app.press("− key")
+    assert [item.value for item in app.text][-1] == "Sequence 2: valid length 6 of 9"
+
+
+def test_additive_attention_and_dropout_of_a_batch_are_those_of_the_library() -> None:
+    link = {"toy_scores": toy.ADDITIVE, "toy_queries": "1 2 0 | 3 -1 1", "toy_hidden": 3}
+    link |= {"dropout": 0.5, "dropout_seed": 3}
+    app = opened("cross", cross="batch", **link)
+    assert {"toy_hidden", "toy_seed", "dropout", "dropout_seed"} <= app.controls.keys()
+    made = cross.compute_batch(Settings(), CrossSettings(**link), no_vectors)
+    for index, row in enumerate(app.rows[:2]):
+        assert row.names == ["scaled scores", "weights", "after dropout", "output"]
+        assert_close(row.matrices, numbers_of(cross.overview(made, index)), equal_nan=True)
+    (origin,) = (row for row in app.rows if "W_q" in row.names)
+    assert_close(origin.matrices, numbers_of(cross.origin(made, 0)))
+    assert "after dropout" in app.tables[0]
+    assert "dropout_seed" not in opened("cross", cross="batch").controls
+
+
 def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers() -> None:
     settings: dict[str, Any] = {"variant": "multihead", "vectors": "random", "d_model": 10}
     settings |= {"head": 3, "mask": MASKS, "positions": "rotary"}
@@ -143,7 +184,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     place = {"sequence": 5, "row": 3, "dimension": 40}
     wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}
     queries, lens, *places = opened("cross", cross="batch", **place, **wrong).notes
-    assert queries.startswith("Queries: two sequences of up to 4 queries")
+    assert queries.startswith("Queries, keys and values need as many sequences as each other")
     assert lens.startswith("Valid lengths: a length is a whole number, got '<b>'")
     assert places == [
         "There is no sequence 5 in this batch; showing the last, 1.",

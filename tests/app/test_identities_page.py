@@ -80,7 +80,8 @@ def test_a_link_sets_every_setting_to_its_bounds(end: int) -> None:
         ({}, "tokens width power", "repeats mistake pads"),
         (SENTENCE | {"claim": "stack"}, "repeats", "tokens width power"),
         ({"claim": "mistakes"}, "mistake", "pads power"),
-        ({"claim": "mistakes", "mistake": "fill"}, "mistake pads", "power"),
+        ({"claim": "mistakes", "mistake": "fill"}, "mistake pads fill", "power"),
+        ({"claim": "mistakes", "mistake": "finite"}, "mistake pads", "fill"),
         ({"claim": "values", "mistake": "fill"}, "", "mistake pads"),
     ],
 )
@@ -90,6 +91,16 @@ def test_only_settings_that_mean_something_are_shown(
     drawn = opened("identities", **link).controls.keys()
     assert {"claim", "source", "claim_d_k", "claim_seed", *present.split()} <= drawn
     assert not drawn & set(absent.split())
+
+
+def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
+    link = {"claim": "mistakes", "mistake": "fill", "fill": "-1.2345678901234567"}
+    app = opened("identities", **link)
+    assert app.controls["fill"].value == -1.2345678901234567
+    assert "A score of −1.2345678901234567 is a score like others" in app.read_as_markdown
+    app.choose("fill", -1e9)
+    assert "A score of −1000000000 is" in app.read_as_markdown
+    assert "a difference does not show" in app.notes[0]
 
 
 def test_a_sentence_is_needed_only_where_its_vectors_are() -> None:

@@ -60,7 +60,8 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
     for about in declared.values():
         assert about.problem(about.default) is None
         if about.when is not None:
-            assert about.when[1] in declared[about.when[0]].choices
+            other, *values = about.when
+            assert set(values) <= set(declared[other].choices)
         if about.divides:
             assert about.divides in declared
 
@@ -79,6 +80,7 @@ def test_the_other_side_has_every_setting_but_what_both_share() -> None:
     [
         {},
         {"s": "", "variant": "qkv", "d_k": "3", "seed": "9999", "query": "511"},
+        {"scale": "1/√(d_k·d_v)", "b_factor": "0.1414213562373095", "b_scale": "factor"},
         {"factor": "0.35", "scale": "factor", "sigma": "10", "stage": "masked"},
         {"scale": "1/√d_k", "cells": "nonsense", "d_hidden": "128"},
         {"mask": ["causal", "length"], "valid_len": "2"},

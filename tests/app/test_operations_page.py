@@ -63,7 +63,8 @@ def check_numbers(app: App, settings: OperationSettings) -> None:
     if isinstance(made, Refused):
         assert app.notes[: len(made.words)] == list(made.words)
         return
-    expected = [numbers_of(parts) for parts in (*made.pictures, made.answer)]
+    beside = made.contrast.pictures if made.contrast else ()
+    expected = [numbers_of(parts) for parts in (*made.pictures, made.answer, *beside)]
     assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
     assert made.compared in [item.value for item in app.text]
 
@@ -122,6 +123,23 @@ def test_an_edited_grid_is_taken_over_in_its_place_of_the_stack_unless_it_is_too
     app.tell("grid_softmax_x_1", "cells", [["9" * 20] * 200])
     assert app.values["softmax_x"] == "1 2 | 0.5 cat"
     assert app.notes[0].startswith("softmax_x must have at most 4000 characters")
+
+
+def test_ten_matrices_are_grids_to_edit_and_pictures_to_choose_in() -> None:
+    app = opened("operations").take("ten matrices")
+    assert {f"grid_bmm_a_{index}" for index in range(10)} <= app.sent.keys()
+    assert app.controls["+ matrix bmm_a"].disabled
+    app.tell("grid_bmm_a_9", "cells", [["2", "1"], ["0", "1"]]).tell("picture_9", "cell", [0, 0])
+    assert words(app).startswith("C[9] in row 0, column 0")
+    assert app.tables[0]["product"][-1] == "5.0000"
+
+
+def test_over_which_dimension_the_weights_sum_to_one_stands_beside_the_wrong_one() -> None:
+    app = opened("operations", operation="softmax", softmax_dim="1")
+    sums = app.tables[-1]
+    assert sums["sums of softmax(dim=2)"][2] == "all 1"
+    assert sums["sums of softmax(dim=1)"][1] == "all 1"
+    assert " to " in sums["sums of softmax(dim=1)"][2]
 
 
 def test_a_click_chooses_a_cell_and_what_is_not_there_is_the_nearest() -> None:

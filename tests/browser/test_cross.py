@@ -87,6 +87,26 @@ def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: 
     expect(other.locator(".masked")).to_have_count(2 * (8 + 4) + 4)
 
 
+def test_a_key_of_the_toy_is_edited_in_its_grid_and_the_link_keeps_it(open_page: Open) -> None:
+    page = open_page("/cross?cross=batch&toy_lens=2+2")
+    page.get_by_text("Queries, keys and values by hand").click()
+    box = page.locator(".st-key-grid_toy_keys_0").get_by_label("Keys[0], row 0, column 1")
+    box.fill("-3")
+    box.press("Enter")
+    weights = page.locator(".st-key-sequence_0").get_by_role("grid", name="output")
+    expect(weights.locator(".cell").first).to_have_text("3.9861")
+    page.get_by_role("button", name="+ query", exact=True).click()
+    expect(weights.locator(".cell")).to_have_count(8)
+    keys = "1 -3; " + "; ".join(["1 1"] * 9) + " | " + "; ".join(["1 1"] * 10)
+    queries = "1 2; 0 0 | 3 -1; 0 0"
+    link = {"cross": "batch", "toy_lens": "2 2", "toy_keys": keys, "toy_queries": queries}
+    expect_search(page, link)
+    expect_to_fit(page)
+    page.get_by_text("Queries, keys and values by hand").click()
+    expect(box).to_be_hidden()
+    check_link(page, open_page)
+
+
 def test_the_sidebar_follows_from_sentences_to_a_batch(open_page: Open) -> None:
     page = open_page("/cross")
     choice(page, "cross", "batch").click()

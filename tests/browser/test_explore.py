@@ -78,10 +78,11 @@ def set_by_hand(page: Page, about: Setting) -> None:
     others = [option for option in about.choices if option != default]
     if others:
         choice(page, name, others[-1]).click()
-    elif isinstance(default, float) or about.divides:
+    elif (isinstance(default, float) and not about.exact) or about.divides:
         field.get_by_role("slider").press("ArrowRight")
     else:
-        wanted = {"s": "he said she said", "cells": "0:1,2 2:*"}.get(name)
+        typed = {"s": "he said she said", "cells": "0:1,2 2:*", "factor": "0.1414213562373095"}
+        wanted = typed.get(name)
         box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
         box.fill(wanted or str(2 if default != 2 else 3))
         box.press("Enter")
@@ -140,11 +141,15 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
                 choice(page, name, value).click()
         expect_in_search(page, name)
     for about in shared.values():
-        if about.when and about.when[1] in given.get(about.when[0], "").split(","):
+        if about.when and set(about.when[1:]) & {*given.get(about.when[0], "").split(",")}:
             set_by_hand(page, about)
     page.get_by_role("spinbutton", name="query token").fill("2")
     page.get_by_role("spinbutton", name="query token").press("Enter")
     expect_in_search(page, "query")
+    if variant == "gaussian":
+        expect_in_search(page, "factor")
+        assert search(page)["factor"] == "0.1414213562373095", "to the last digit"
+        expect(page.locator(".st-key-factor input")).to_have_value("0.1414213562373095")
     if variant == "talking":
         set_by_hand(page, shared["s"])
         expect(page.get_by_role("option")).to_have_text(["he", "said", "she", "said"])
@@ -285,7 +290,8 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
 
     files = {}
     page.get_by_role("button", name="Download").click()
-    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", "PyTorch script"):
+    scripts = ("PyTorch script", "PyTorch in a few lines")
+    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", *scripts):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         files[name] = tmp_path / download.value.suggested_filename
@@ -293,6 +299,8 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     numbers = pandas.read_csv(files["Weights, CSV"], index_col=0).to_numpy()
     trace = runpy.run_path(str(files["PyTorch script"]))["trace"]
     torch.testing.assert_close(torch.tensor(numbers).float(), trace.weights)
+    short = runpy.run_path(str(files["PyTorch in a few lines"]))
+    torch.testing.assert_close(short["output"], trace.output)
     table = pandas.read_csv(files["Table, CSV"])
     torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
     figures = files["Figures, one HTML file"]
@@ -336,6 +344,21 @@ def check_harmless(page: Page, sentence: str) -> None:
     eventually(page, named.all_text_contents, [*tokens, *tokens])
     expect(page.locator(".attention-heatmap .xtick")).to_have_count(len(tokens))
     expect_harmless(page)
+
+
+def test_what_is_cited_is_a_link_that_opens_beside_the_app_and_asks_no_other_host(
+    open_page: Open,
+) -> None:
+    page = open_page("/?variant=gaussian")
+    beside = page.get_by_test_id("stSidebar")
+    for name, address in (
+        ("Nadaraya 1964", "https://doi.org/10.1137/1109020"),
+        ("Watson 1964", "https://www.jstor.org/stable/25049340"),
+    ):
+        link = beside.get_by_role("link", name=name)
+        expect(link).to_have_attribute("href", address)
+        expect(link).to_have_attribute("target", "_blank")
+        expect(link).to_have_attribute("rel", re.compile("noopener"))
 
 
 def test_a_bad_link_says_what_it_could_not_have(open_page: Open) -> None:

@@ -6,7 +6,14 @@ import * as matrices from "../../attention/components/browser/matrices/index.js"
 import * as heatmap from "../../attention/components/browser/picture/heatmap.js"
 import * as sum from "../../attention/components/browser/picture/sum.js"
 import * as sums from "../../attention/components/browser/picture/sums.js"
-import { fixed, inFull, named } from "../../attention/components/browser/shared/words.js"
+import {
+  fixed,
+  inFull,
+  named,
+  precise,
+  scientific,
+  shown,
+} from "../../attention/components/browser/shared/words.js"
 
 test("no zero has a sign, and a minus is one", () => {
   assert.deepEqual(
@@ -35,7 +42,10 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   const told = (query, hidden, own = true) =>
     sums.summary({ ...content, own, numbers, hidden: Uint8Array.from(hidden) }, query)
   const none = [0, 0, 0, 0, 0, 0, 0, 0]
-  assert.equal(told(1, none), "“cat” attends most to itself (0.500), then “the” at 0 (0.250).")
+  assert.equal(
+    told(1, none),
+    "“cat” attends most to itself (0.500), then “the” at 0 and “walks” alike (0.250 each).",
+  )
   assert.match(told(1, none, false), /^“cat” attends most to “cat” \(0\.500\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
   assert.match(told(1, hidden), /itself \(0\.500\), then “walks” \(0\.250\)\.$/)
@@ -59,13 +69,27 @@ test("masks tell how many keys each of them hides, and that none is left", () =>
   assert.equal(sums.maskWords({ ...one, masks: [] }, 0), "")
 })
 
-test("small sizes are written as Python writes them, with two digits in the exponent", () => {
-  assert.deepEqual([0, 1.5e-7, 1e10, 1e-100].map(sums.scientific), [
-    "0.0e+00",
-    "1.5e-07",
-    "1.0e+10",
-    "1.0e-100",
-  ])
+test("small sizes are powers of ten, and none is 0", () => {
+  const told = [0, 1.5e-7, 1e10, 1e-100].map(scientific)
+  assert.deepEqual(told, ["0", "1.5e−7", "1.0e10", "1.0e−100"])
+})
+
+test("every way to write a number has one minus sign", () => {
+  assert.deepEqual(
+    [precise(-0.25, 3), precise(-2.5e-7, 2), precise(1e9, 2)],
+    ["−0.250", "−2.5e−7", "1.0e9"],
+  )
+  assert.deepEqual(["-1", "-0.00", "1e-7"].map(shown), ["−1", "0.00", "1e−7"])
+})
+
+test("keys whose weights are the same are told as such, not one after the other", () => {
+  const tokens = ["a", "b", "c"]
+  const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
+  const weights = new Float32Array([0.25, 0.375, 0.375, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3])
+  const told = (query) => sums.summary({ ...content, numbers: { weights } }, query)
+  assert.equal(told(0), "“a” attends most to “b” and “c” alike (0.375 each).")
+  assert.equal(told(1), "“b” attends most to “a” and itself alike (0.500 each).")
+  assert.equal(told(2), "“c” attends most to 3 keys, as “a”, alike (0.333 each).")
 })
 
 test("long names are cut to twelve letters, and a position follows where a token comes again", () => {
@@ -78,6 +102,8 @@ test("of the heads drawn three are told, of a key's weights twelve", () => {
   const row = new Float32Array([0.25, 0.75])
   const [heads, rows] = [[...Array(14).keys()], Array(14).fill(row)]
   const most = head_view.summarise(["a", "b"], 1, heads, rows)
+  const even = head_view.summarise(["a", "b"], 1, [3], [new Float32Array([0.5, 0.5])])
+  assert.equal(even, "From “b”, head 3 at 2 keys alike (0.500) most.")
   assert.match(most, /^From “b”, head 0 at itself \(0\.750\), .* most; and 11 more\.$/)
   const told = head_view.tell(["a", "b"], 0, 1, heads, rows)
   assert.match(told, /^“a” to “b”: head 0 0\.750, .*head 11 0\.750, and 2 more\.$/)
@@ -148,7 +174,7 @@ test("a term of a weighted sum is told as weight times value", () => {
   ]
   const shown = { rows, terms: new Float32Array([1, -0.5, 2, 3, 3, 2.5]) }
   const told = (row, dimension) => sum.words(shown, 2, row, dimension)
-  assert.equal(told(0, 1), "a, dimension 1: -0.500000 = 0.250000 · -2.00000")
+  assert.equal(told(0, 1), "a, dimension 1: −0.500000 = 0.250000 · −2.00000")
   assert.equal(told(1, 0), "2 others, dimension 0: 2.00000")
   assert.equal(told(2, 1), "y, dimension 1: 2.50000, the sum of the column above")
 })

@@ -87,11 +87,16 @@ def attention(x: Tensor, W_q: Tensor, W_k: Tensor, mask: Tensor | None = None) -
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-@for_any_size(40, mistake=st.sampled_from(tuple(MISTAKES)), pads=st.integers(0, 9))
+@for_any_size(
+    40,
+    mistake=st.sampled_from(tuple(MISTAKES)),
+    pads=st.integers(0, 9),
+    fill=st.floats(-1e10, 1e10),
+)
 def test_identities_hold_to_rounding_whatever_the_sizes(
-    claim: str, size: Size, mistake: str, pads: int
+    claim: str, size: Size, mistake: str, pads: int, fill: float
 ) -> None:
-    for check in checked(claim, **size, mistake=mistake, pads=pads).checks:
+    for check in checked(claim, **size, mistake=mistake, pads=pads, fill=fill).checks:
         assert check.same or not check.equal, check.label
         assert math.isfinite(check.residual)
         assert 0 <= check.allowed < 0.1
@@ -166,7 +171,7 @@ ONE = torch.ones(1, 1)
         (lambda: check_claim("nope", Case(ONE, ["a"])), "claim must be one of scale, .*nope"),
         (
             lambda: check_claim("mistakes", Case(ONE, ["a"], mistake="none")),
-            "mistake must be one of values, fill, count, tanh, dim, got 'none'",
+            "mistake must be one of values, fill, finite, .*, got 'none'",
         ),
         (lambda: Case(torch.ones(2, 3), ["a"]), r"got \(2, 3\) and 1 names"),
         (lambda: Case(torch.ones(0, 3), []), r"at least 1 × 1: got \(0, 3\) and 0 names"),
@@ -421,16 +426,20 @@ def test_words_that_change_places_are_different_ones() -> None:
     assert swap(a[None]) == [0]
 
 
-def test_swapped_words_take_attentions_weights_with_them() -> None:
+def test_swapped_words_take_attentions_weights_with_them_once_the_exchange_is_undone() -> None:
     case = random_case(ClaimSettings(tokens=5))
     result = influence.influence(case)
     mixing, fixed = result.checks
     made, order = given_of(result), swap(case.x)
     weights = attention(made["X"], made["W_q"], made["W_k"])
+    shown = {part.name: part for row in rows_of(result) for part in row}
+    assert close(shown["A, swapped"].numbers, weights[order][:, order])
     assert close(mixing.left.numbers, weights)
-    assert close(mixing.right.numbers, weights[order][:, order])
-    assert mixing.residual > 0.01
-    assert fixed.residual == 0.0
+    assert close(mixing.right.numbers, weights)
+    assert mixing.residual <= mixing.allowed < 0.01
+    assert torch.equal(shown["B, swapped"].numbers, fixed.left.numbers)
+    assert torch.equal(fixed.right.numbers, fixed.left.numbers[order][:, order])
+    assert fixed.residual > 0.01
     torch.testing.assert_close(fixed.left.numbers.sum(-1), torch.ones(5))
     assert not case.x.requires_grad
 
@@ -439,9 +448,11 @@ def test_swapped_words_take_attentions_weights_with_them() -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-@for_any_size(20, pads=st.integers(0, 7))
-def test_right_and_wrong_recompute_from_what_is_given(mistake: str, size: Size, pads: int) -> None:
-    result = checked("mistakes", mistake=mistake, pads=pads, **size)
+@for_any_size(20, pads=st.integers(0, 7), fill=st.sampled_from([0.0, -2.5, 3.0, -1e9]))
+def test_right_and_wrong_recompute_from_what_is_given(
+    mistake: str, size: Size, pads: int, fill: float
+) -> None:
+    result = checked("mistakes", mistake=mistake, pads=pads, fill=fill, **size)
     made, n = given_of(result), size["tokens"]
     x = made["X"]
     queries, keys = x @ made["W_q"], x @ made["W_k"]
@@ -453,14 +464,21 @@ def test_right_and_wrong_recompute_from_what_is_given(mistake: str, size: Size, 
             right, wrong = scaled.softmax(-1) @ x @ made["W_v"], scaled.softmax(-1) @ x
         case "fill":
             right = scaled.masked_fill(~kept, -math.inf).softmax(-1)
-            wrong = (scaled * kept).softmax(-1)
+            wrong = scaled.masked_fill(~kept, fill).softmax(-1)
+        case "finite":
+            right = scaled.masked_fill(~kept, -math.inf).softmax(-1)[kept]
+            wrong = right
         case "count":
             right, wrong = scaled.softmax(-1), (scaled / math.sqrt(n)).softmax(-1)
         case "tanh":
             right, wrong = ((s @ made["v"])[..., 0].softmax(-1) for s in (sums.tanh(), sums))
         case "dim":
             right, wrong = scaled.softmax(-1), scaled.softmax(-2)
-    (check,) = result.checks
+        case "order":
+            right, wrong = queries @ keys.T, x @ x @ (made["W_q"] @ made["W_k"]).T
+        case "exchange":
+            right, wrong = queries @ keys.T, keys @ queries.T
+    check, *_ = result.checks
     assert close(check.left.numbers, right)
     assert close(check.right.numbers, wrong)
     assert check.residual == pytest.approx(float((right - wrong).abs().max()), abs=1e-4)
@@ -476,6 +494,65 @@ def test_the_weight_of_padding_is_that_of_its_columns(size: Size, pads: int) -> 
         expected = [*sums.tolist(), float(sums.mean())]
         assert columns[shown.name] == pytest.approx(expected)
     assert columns["filled with −∞"] == [0.0] * (size["tokens"] + 1)
+
+
+@pytest.mark.parametrize(
+    ("fill", "power", "words"),
+    [
+        (0.0, "1.0000", "Padding keeps up to "),
+        (2.5, "12.1825", "Padding keeps up to "),
+        (-10.0, "4.540e−5", "Padding keeps up to "),
+        (-1e9, "0.0000", "too small for float32 to tell from 0"),
+        (1e10, "beyond all bounds", "Padding keeps up to 100.0%"),
+    ],
+)
+def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
+    fill: float, power: str, words: str
+) -> None:
+    result = checked("mistakes", mistake="fill", tokens=5, fill=fill)
+    (check,) = result.checks
+    kept = float(check.right.numbers[:, 4:].sum(-1).max())
+    assert f"its exponential, {power}, is" in result.why
+    assert words in result.why
+    assert check.same == (kept == 0.0)
+    if 0 < kept < 1:
+        assert f"up to {kept:.1%} of" in result.why
+
+
+def test_minus_a_billion_is_minus_infinity_but_where_nothing_is_left() -> None:
+    result = checked("mistakes", mistake="finite", tokens=5, pads=2)
+    something, nothing = result.checks
+    assert (something.residual, something.holds) == (0.0, True)
+    assert nothing.left.numbers.tolist() == [[0.0] * 5] * 2
+    torch.testing.assert_close(nothing.right.numbers, torch.full((2, 5), 0.2))
+    assert nothing.residual == pytest.approx(0.2)
+    assert len(checked("mistakes", mistake="finite", pads=0).checks) == 1
+    with pytest.raises(RuntimeError, match="overflow"):
+        torch.zeros(1, dtype=torch.float16).masked_fill(torch.tensor([True]), -1e9)
+
+
+def test_factors_of_a_product_may_be_grouped_but_not_change_places() -> None:
+    result = checked("mistakes", mistake="order", tokens=3, width=5, claim_d_k=2)
+    made = given_of(result)
+    assert [tuple(made[name].shape) for name in ("X", "W_q", "W_k")] == [(3, 3)] * 3
+    reordered, regrouped = result.checks
+    assert regrouped.holds
+    assert regrouped.residual <= regrouped.allowed < reordered.residual
+    columns = columns_of(result)
+    assert columns["shapes"][2:] == ["3 × 5 times 3 × 5", "5 × 2 times 5 × 2"]
+    assert columns["inner sizes"] == ["meet"] * 2 + ["5 and 3 do not meet", "2 and 5 do not meet"]
+    square = columns_of(checked("mistakes", mistake="order", tokens=5, width=5, claim_d_k=5))
+    assert square["inner sizes"] == ["meet"] * 4
+
+
+def test_exchanged_matrices_transpose_the_scores_but_not_the_weights() -> None:
+    result = checked("mistakes", mistake="exchange", tokens=5)
+    scores, transposed, weights = result.checks
+    torch.testing.assert_close(scores.right.numbers, scores.left.numbers.T)
+    assert transposed.holds
+    torch.testing.assert_close(weights.right.numbers.sum(-1), torch.ones(5))
+    mirrored = (weights.left.numbers.T - weights.right.numbers).abs().max()
+    assert float(mirrored) > 0.01
 
 
 def test_without_tanh_every_query_gets_the_same_weights() -> None:

@@ -117,6 +117,20 @@ def test_the_weaker_terms_are_added_up_in_one_row() -> None:
     )
 
 
+@pytest.mark.parametrize("below", [1.0, 9.0, 12.9, 15.0, 20.0, 60.0])
+def test_entropy_near_0_keeps_its_digits(below: float) -> None:
+    scores = torch.tensor([[0.0, -below, -below - 2.0], [-below, -below, 0.0]])
+    exact = scores.double().softmax(-1)
+    bits = torch.special.entr(exact).sum(-1) / math.log(2)
+    assert entropy_bits(scores.softmax(-1)).tolist() == pytest.approx(bits.tolist(), rel=2e-6)
+
+
+def test_entropy_of_weights_that_sum_to_1_only_roughly_is_that_of_these_weights() -> None:
+    rows = torch.tensor([[0.5, 0.495], [0.0, 0.0], [1.0, 0.0]])
+    expected = [-0.5 * math.log2(0.5) - 0.495 * math.log2(0.495), 0.0, 0.0]
+    assert entropy_bits(rows).tolist() == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("weights", "bits"),
     [

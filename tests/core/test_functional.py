@@ -18,6 +18,7 @@ from torch.testing import assert_close
 
 from attention.core import functional, masks
 from attention.core.functional import STAGES, ScoreFunction, Trace, attend, drop, masked_softmax
+from attention.core.scales import root_of_both
 
 GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
 D, HIDDEN, SIGMA = 5, 3, 0.7
@@ -255,6 +256,7 @@ def test_scores_are_scaled_then_the_bias_is_added_and_both_are_kept() -> None:
     assert trace.bias is not None
     assert torch.equal(trace.bias, bias.expand(2, 3, 7))
     assert traced().scale == 1 / math.sqrt(5)
+    assert traced(scale=root_of_both).scale == 1 / math.sqrt(5 * 11)
     assert_close(traced(scale=0.0).weights, torch.full((3, 7), 1 / 7))
 
 

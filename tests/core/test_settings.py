@@ -31,6 +31,7 @@ class Schema:
     drink: str = setting("tea", "Drink", options=lambda: tuple(MENU), when=("word", "blue"))
     some: tuple[str, ...] = setting((), "Some", options=("a", "b", "c"))
     of_b: int = setting(0, "Of b", when=("some", "b"))
+    of_two: int = setting(0, "Of a or c", when=("some", "a", "c"))
     text: str = setting("hi", "Text", maximum=5)
     free: float = setting(0.0, "Free")
     private: int = 0
@@ -40,7 +41,7 @@ DECLARED = settings_of(Schema)
 
 
 def test_settings_are_the_declared_fields_in_order_with_all_that_was_declared() -> None:
-    names = ["whole", "number", "word", "drink", "some", "of_b", "text", "free"]
+    names = ["whole", "number", "word", "drink", "some", "of_b", "of_two", "text", "free"]
     assert list(DECLARED) == [about.name for about in DECLARED.values()] == names
     assert settings_of(Schema()) == DECLARED
     about = DECLARED["whole"]
@@ -110,6 +111,8 @@ def test_choices_from_a_function_follow_it(monkeypatch: pytest.MonkeyPatch) -> N
         ("drink", {"word": "blue"}, True),
         ("of_b", {"some": ("a", "c")}, False),
         ("of_b", {"some": ("a", "b")}, True),
+        ("of_two", {"some": ("b",)}, False),
+        ("of_two", {"some": ("b", "c")}, True),
     ],
 )
 def test_a_setting_applies_while_another_has_or_holds_a_value(
@@ -199,6 +202,7 @@ def test_a_second_set_of_settings_has_names_of_its_own_all_through() -> None:
     assert list(second)[:2] == ["b_whole", "b_number"]
     assert all(name == about.name for name, about in second.items())
     assert second["b_drink"].when == ("b_word", "blue")
+    assert second["b_of_two"].when == ("b_some", "a", "c")
     assert second["b_heads"].divides == "b_d_model"
     assert (second["b_whole"].when, second["b_whole"].divides) == (None, "")
     assert second["b_text"].problem("123456") == "b_text must have at most 5 characters, got 6"

@@ -17,6 +17,7 @@ from torch.testing import assert_close
 from attention.core import functional, masks, variants
 from attention.core.functional import Trace, masked_softmax
 from attention.core.positions import alibi, rotary
+from attention.core.scales import SCALES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS, Variant
 
@@ -50,7 +51,7 @@ def check_it_says_what_it_is_and_where_it_is_from(variant: type[Variant]) -> Non
     assert VARIANTS[variant.name] is variant
     assert all((variant.title, variant.source, variant.__doc__))
     assert "y_i" in variant.formula
-    assert variant.published_scale in ("1/√d_k", "none", "factor")
+    assert variant.published_scale in (*SCALES, "factor")
 
 
 def check_a_trace_has_an_axis_of_heads_then_queries_then_keys(variant: type[Variant]) -> None:

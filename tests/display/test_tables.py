@@ -5,11 +5,21 @@ from __future__ import annotations
 import html
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attention.display.tables import FEWER_ROWS, MAX_ROWS, Working, number, table, working
+from attention.display.tables import (
+    FEWER_ROWS,
+    MAX_ROWS,
+    Working,
+    fixed,
+    number,
+    table,
+    typed,
+    working,
+)
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -24,6 +34,33 @@ def rows_of(page: str) -> list[list[str]]:
     lines = re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL)
     parts = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, flags=re.DOTALL) for line in lines)
     return [[html.unescape(re.sub(r"</?bdi>", "", cell)) for cell in line] for line in parts]
+
+
+def test_fixed_decimals_have_a_minus_sign_and_none_before_a_zero() -> None:
+    assert [fixed(value, 1) for value in (-0.04, -0.06, 12.34)] == ["0.0", "−0.1", "12.3"]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 2.0, -1.2345678901234567, 1e-7, -1e10, 0.1])
+def test_a_typed_number_keeps_every_digit(value: float) -> None:
+    text = typed(value)
+    assert float(text.replace("−", "-")) == value
+    assert not set(text) & set("-e")
+    assert not text.endswith((".0", "."))
+
+
+def test_text_for_people_has_one_minus_sign_and_one_place_that_writes_it() -> None:
+    library = Path(__file__).parents[2] / "attention"
+    writes = [
+        path.relative_to(library).as_posix()
+        for path in library.rglob("*.py")
+        if re.search(r"""replace\("-", "−"\)""", path.read_text("utf-8"))
+    ]
+    writes += [
+        path.relative_to(library).as_posix()
+        for path in library.rglob("browser/**/*.js")
+        if re.search(r"""(replace|replaceAll)\("-", "−"\)""", path.read_text("utf-8"))
+    ]
+    assert writes == ["display/tables.py", "components/browser/shared/words.js"]
 
 
 @pytest.mark.parametrize(

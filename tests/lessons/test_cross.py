@@ -17,7 +17,7 @@ from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.display.matrix import MatrixError
 from attention.display.tables import working as as_html
-from attention.lessons import cross
+from attention.lessons import cross, toy
 from attention.lessons.cross import (
     PAD,
     Batch,
@@ -147,6 +147,99 @@ def test_whatever_the_toy_is_asked_it_answers_the_same(numbers: list[int]) -> No
     torch.testing.assert_close(batch_of(toy_queries=f"{a} {b} | {c} {d}").trace.output, TOY)
 
 
+def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
+    batch = batch_of(
+        toy_queries="1 0 2; 0 1 1 | 2 1 0; 1 1 1 | 0 0 1; 3 1 0",
+        toy_keys=" | ".join(["1 0 0; 0 1 0; 1 1 1; 2 0 1"] * 3),
+        toy_values="1; 2; 3; 4 | 0; 1; 0; 1 | -1; 0.5; 2; 8",
+        toy_lens="1 4 2",
+    )
+    trace = batch.trace
+    assert trace.scores.shape == (3, 2, 4)
+    expected = scaled_dot_product_attention(
+        trace.queries, trace.keys, trace.values, attn_mask=masks.lengths(batch.valid_lens, 4)
+    )
+    torch.testing.assert_close(trace.output, expected)
+    assert trace.output[0].tolist() == [[1.0], [1.0]]
+    assert (batch.lesson, batch.notes, len(batch.titles)) == ("", (), 3)
+    assert "whatever the query" in batch_of().lesson
+    everything = batch_of(toy_lens="10 10")
+    assert cross.hatching_words(everything).startswith("Nothing is hidden: every query may")
+    assert cross.hatching_words(batch).startswith("Hatched cells are padding")
+
+
+def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys() -> None:
+    asked = {"toy_queries": "1 2 0 | 3 -1 1", "toy_scores": toy.ADDITIVE}
+    batch = batch_of(**asked, toy_hidden=5, toy_keys=f"2 0; {toy.KEYS[5:]}")
+    W_q, W_k, v = batch.parameters.values()
+    assert (W_q.shape, W_k.shape, v.shape) == ((3, 5), (2, 5), (5,))
+    trace = batch.trace
+    hidden = (trace.queries @ W_q)[:, :, None] + (trace.keys @ W_k)[:, None]
+    torch.testing.assert_close(trace.scores, hidden.tanh() @ v)
+    shown = [part.name for part in matrices(cross.origin(batch, 0))]
+    assert shown == ["Q", "K", "W_q", "W_k", "v", "scores"]
+    assert cross.origin_words(batch).endswith("meets every key k: tanh(q W_q + k W_k) v.")
+    assert cross.origin_words(batch_of()).endswith("meets every key k.")
+    torch.testing.assert_close(batch_of(**asked).trace.output, TOY)
+    other = batch_of(**asked, toy_seed=1).parameters["W_q"]
+    assert not torch.equal(other, batch_of(**asked).parameters["W_q"])
+
+
+@pytest.mark.parametrize("example", ["toy", "sentences"])
+def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str) -> None:
+    plain, dropped = batch_of(example), batch_of(example, dropout=0.5)
+    trace, weights = dropped.trace, plain.trace.weights
+    assert torch.equal(trace.weights, weights)
+    assert trace.dropped is not None
+    kept = trace.dropped > 0
+    assert 0 < int(kept.sum()) < int((weights > 0).sum())
+    torch.testing.assert_close(trace.dropped[kept], 2 * weights[kept])
+    torch.testing.assert_close(trace.output, trace.dropped @ trace.values)
+    names = [part.name for part in matrices(cross.overview(dropped, 0))]
+    assert names == ["scaled scores", "weights", "after dropout", "output"]
+    assert matrices(cross.sources(dropped, 0))[0].name == "after dropout"
+    work = cross.working(dropped, 1, 0, 2)
+    assert work.total == pytest.approx(sum(map(float, work.columns["weight · v"])))
+    assert work.columns["after dropout"] == trace.dropped[1, 0].tolist()
+    again = batch_of(example, dropout=0.5, dropout_seed=1).trace.dropped
+    assert not torch.equal(again, trace.dropped)
+
+
+@pytest.mark.parametrize("scores", [toy.DOT, toy.ADDITIVE])
+def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None:
+    texts = {**toy.TEXTS, "toy_lens": "1; 3"}
+    assert ("number of queries" in toy.sizes_of(scores)) == (scores == toy.ADDITIVE)
+    for change in (f"{sign} {what}" for sign in "++−−−" for what in toy.sizes_of(scores)):
+        new = toy.changed(texts, change, scores)
+        if new is None:
+            continue
+        texts |= new
+        batch = batch_of(**texts, toy_scores=scores)
+        assert batch.notes == (), change
+        assert batch.valid_lens.dim() == 2
+    assert batch.trace.scores.shape[:2] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("lens", "shape", "expected"),
+    [
+        ("2 6", (3, 1, 10), "2 6 6"),
+        ("2 6", (1, 1, 10), "2"),
+        ("2,6", (2, 4, 5), "2 5"),
+        ("1 3; 2 4", (2, 3, 10), "1 3 3; 2 4 4"),
+        ("1 3; 2 4", (1, 1, 2), "1;"),
+        ("<b>", (1, 1, 2), "<b>"),
+        ("", (1, 1, 2), ""),
+    ],
+)
+def test_lengths_follow_a_batch_of_another_size(
+    lens: str, shape: tuple[int, int, int], expected: str
+) -> None:
+    sequences, n_queries, n_keys = shape
+    queries, keys = torch.zeros(sequences, n_queries, 2), torch.zeros(sequences, n_keys, 2)
+    assert toy.fitting_lens(lens, queries, keys) == expected
+
+
 def test_a_length_for_each_query_masks_each_query() -> None:
     batch = batch_of(toy_queries="1 0; 0 1 | 1 1; 2 2", toy_lens="1 3; 0 10")
     rows = torch.tensor([[1, 0, 0], [1 / 3] * 3, [0, 0, 0], [0.1] * 3])
@@ -158,11 +251,17 @@ def test_a_length_for_each_query_masks_each_query() -> None:
 @pytest.mark.parametrize(
     ("asked", "note"),
     [
-        ({"toy_queries": "1 x | 2 3"}, "Queries: row 0, column 1 holds 'x', which is no number"),
-        ({"toy_queries": "1 2"}, "Queries: two sequences of up to 4 queries with two numbers"),
-        ({"toy_queries": "1 2 3 | 1 2 3"}, "got shape (2, 1, 3)"),
+        ({"toy_queries": "1 x | 2 3"}, "Queries[0]: row 0, column 1 holds 'x', which is no number"),
+        ({"toy_queries": "1 2"}, "as many sequences as each other, got 1, 2 and 2; showing the"),
+        ({"toy_queries": "1 2 3 | 1 2 3"}, "queries and keys of one width, got 3 and 2; showing"),
         ({"toy_queries": "1 2; 3 4 | 5 6"}, "Queries: all matrices of a stack must have one"),
-        ({"toy_queries": ""}, "Queries: there are no numbers yet; showing 1 2 | 3 -1 instead."),
+        (
+            {"toy_queries": ""},
+            "Queries: there are no numbers yet; showing the example of Dive into",
+        ),
+        ({"toy_keys": "1 1 | 1 1"}, "Each key needs a value, got 1 keys and 10 values; showing"),
+        ({"toy_values": "1 x"}, "Values: row 0, column 1 holds 'x', which is no number"),
+        ({"toy_keys": "|".join("1" * 11)}, "Keys: a stack has at most 10 matrices here, got 11"),
         ({"toy_lens": "2 99"}, "a length lies between 0 and 10"),
         ({"toy_lens": "<b>"}, "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
     ],

@@ -101,12 +101,61 @@ def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
         assert [part.lights for part in matrices(row)] == ["row", "column", ""]
 
 
+def test_ten_matrices_are_multiplied_each_by_its_own_partner() -> None:
+    example: dict[str, Any] = {**OPERATIONS["bmm"].examples["ten matrices"]}
+    answer = made(operation="bmm", **example)
+    assert answer.sizes == (10, 2, 2)
+    assert answer.ours[7].tolist() == [[7, 14], [3, 4]]
+    assert answer.working(9, 0, 1).total[-1] == "18.0000"
+    assert len(matrices(answer.answer)) == 10
+
+
+@pytest.mark.parametrize(("chosen", "wrong"), [("2", 1), ("1", 1), ("0", 0)])
+def test_a_softmax_over_the_wrong_dimension_stands_beside_the_right_one_with_its_sums(
+    chosen: str, wrong: int
+) -> None:
+    text = "1 2 3; 3 2 1 | 0 0 4; 1 1 1"
+    contrast = made(operation="softmax", softmax_dim=chosen, softmax_x=text).contrast
+    assert contrast
+    x = read_stack(text)
+    for batch, row in enumerate(contrast.pictures):
+        right, ones, other, sums = matrices(row)
+        torch.testing.assert_close(right.numbers, x.softmax(2)[batch])
+        torch.testing.assert_close(other.numbers, x.softmax(wrong)[batch])
+        torch.testing.assert_close(ones.numbers, torch.ones(2, 1))
+        torch.testing.assert_close(sums.numbers, x.softmax(wrong)[batch].sum(1, keepdim=True))
+    right, other = contrast.columns.values()
+    assert [cell == "all 1" for cell in right] == [False, False, True]
+    assert [cell == "all 1" for cell in other] == [dim == wrong for dim in range(3)]
+    low, high = map(shown, str(other[2]).split(" to "))
+    sums = x.softmax(wrong).sum(2)
+    assert (low, high) == (approx(float(sums.min())), approx(float(sums.max())))
+    assert "no shares of one" in contrast.words
+
+
+def test_where_the_wrong_dimension_gives_sums_of_one_too_nothing_else_is_said() -> None:
+    contrast = made(operation="softmax", softmax_dim="1", softmax_x="5 5; 5 5").contrast
+    assert contrast
+    assert [*contrast.columns.values()][1][2] == "all 1"
+    assert "even if the weights of these numbers sum to 1" in contrast.words
+
+
+def test_torch_takes_the_batch_where_it_is_told_no_dimension() -> None:
+    x = drawn(2, 3, 5)
+    contrast = made(operation="softmax", softmax_dim="0").contrast
+    assert contrast
+    assert "torch takes 0 for a tensor of three dimensions, and warns" in contrast.words
+    with pytest.warns(UserWarning, match="Implicit dimension choice"):
+        implicit = torch.nn.functional.softmax(x)
+    assert torch.equal(implicit, x.softmax(0))
+
+
 def test_only_the_drawn_part_of_a_long_transposed_stack_can_be_chosen_in_and_it_says_so() -> None:
-    row = " ".join(map(str, range(9)))
+    row = " ".join(map(str, range(12)))
     answer = made(operation="transpose", transpose_x=row, transpose_dims="0-2")
-    assert answer.ours.shape == (9, 1, 1)
+    assert answer.ours.shape == (12, 1, 1)
     assert len(answer.pictures) == MAX_DRAWN
-    assert answer.notes == [f"Of 9 matrices the first {MAX_DRAWN} are drawn."]
+    assert answer.notes == [f"Of 12 matrices the first {MAX_DRAWN} are drawn."]
 
 
 @pytest.mark.parametrize("dim", ["1-D", "2-D"])
@@ -152,6 +201,16 @@ def test_a_temperature_towards_0_decides_and_a_high_one_evens_out() -> None:
     bits = [float(entropy_terms(row).sum()) for row in (cold[1], hot[0], hot[1])]
     assert bits == sorted(bits)
     assert float(entropy_terms(torch.full((8,), 1 / 8)).sum()) == pytest.approx(3)
+
+
+def test_an_entropy_near_0_is_that_of_float64() -> None:
+    answer = made(operation="temperature", temperature_x="0 -13 -15", temperature=1.0)
+    exact = torch.tensor([0.0, -13, -15], dtype=torch.float64).softmax(-1)
+    bits = float((-exact * exact.log2()).sum())
+    assert matrices(answer.pictures[0])[-1].numbers[1].item() == pytest.approx(bits, rel=1e-6)
+    assert shown(answer.working(0, 1, 0).total[-1]) == pytest.approx(bits, rel=2e-4)
+    assert answer.shapes.endswith("so does all else at T = 1.")
+    assert answer.difference <= 1e-6
 
 
 def test_zeros_are_never_shown_with_a_minus() -> None:
@@ -294,7 +353,7 @@ def test_the_slices_of_a_softmax_that_sum_to_one_are_lit_and_their_sums_shown(di
         ({"bmm_a": "1 2 | 3 x"}, r"A\[1\]: row 0, column 1 holds 'x', which is no number"),
         ({"bmm_a": "1 _ 3"}, "A: row 0, column 1 is empty"),
         ({"bmm_a": "1 2 | 3"}, r"A: all matrices of a stack must have one shape"),
-        ({"bmm_a": "1|2|3|4|5"}, "A: a stack has at most 4 matrices here, got 5"),
+        ({"bmm_a": "|".join("1" * 11)}, "A: a stack has at most 10 matrices here, got 11"),
         ({"bmm_a": " ".join(["1"] * 145)}, "A has at most 144 numbers here, got 145"),
         ({"bmm_a": "nan"}, "must lie within"),
         ({"operation": "temperature", "temperature_x": "1 | 3"}, r"one row .*\(2, 1, 1\)"),
@@ -367,7 +426,8 @@ def test_every_change_of_size_applies_to_all_matrices_of_the_stack() -> None:
 
 def test_a_stack_keeps_a_row_a_column_and_a_matrix_and_stays_small() -> None:
     assert [resized("1", change) for change in STACK if change[0] == "−"] == [None] * 3
-    assert resized("1|1|1|1", "+ matrix") is None
+    assert resized("|".join("1" * 9), "+ matrix") == " | ".join("1" * 10)
+    assert resized("|".join("1" * 10), "+ matrix") is None
     assert resized(" ".join(["1"] * 144), "+ column") is None
     assert resized(" ".join(["1"] * 144), "− column") == " ".join(["1"] * 143)
 

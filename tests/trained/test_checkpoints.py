@@ -199,4 +199,4 @@ def test_each_layout_says_who_described_it() -> None:
     for layout in LAYOUTS.values():
         assert layout.source
         assert layout.__doc__
-        assert layout.source.split(",")[0].split(" et al.")[0] in layout.__doc__
+        assert layout.source.split(" et al.")[0].removeprefix("[") in layout.__doc__

@@ -18,6 +18,7 @@ import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError
 
 from attention.trained import hub, sources
+from attention.trained.layouts import LAYOUTS
 from attention.trained.models import Transformer
 from tests.trained.making import Checkpoint, change_json
 from tests.trained.standin import StandIn, served
@@ -106,7 +107,7 @@ def test_what_a_model_is_can_be_told_without_reading_it(
     monkeypatch.setattr(sources, "load_folder", lambda *_: pytest.fail("weights were read"))
     assert sources.about("minilm").title == "all-MiniLM-L6-v2"
     about = sources.about("bert")
-    assert (about.title, about.source) == ("bert", "Devlin et al. 2019, BERT")
+    assert (about.title, about.source) == ("bert", LAYOUTS["bert"].source)
     assert about.checkpoint == "bert"
 
 

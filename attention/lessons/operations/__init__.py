@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from attention.core.settings import Value
 from attention.display.matrix import MatrixError
-from attention.lessons.operations.answers import Made, Refused, Worked
+from attention.lessons.operations.answers import Contrast, Made, Refused, Worked
 from attention.lessons.operations.products import make_bmm, make_transpose
 from attention.lessons.operations.settings import OperationSettings
 from attention.lessons.operations.softmaxes import (
@@ -24,6 +24,7 @@ from attention.lessons.operations.softmaxes import (
 
 __all__ = [
     "OPERATIONS",
+    "Contrast",
     "Made",
     "Operation",
     "OperationSettings",
@@ -60,6 +61,10 @@ OPERATIONS = {
             "sizes that do not meet": {"bmm_b": "1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5"},
             "a partner missing": {"bmm_b": "1 0; 0 1; 2 -1"},
             "a row and a column": {"bmm_a": "1 2 3", "bmm_b": "4; 5; 6"},
+            "ten matrices": {
+                "bmm_a": " | ".join(f"{b} 0; 0 1" for b in range(10)),
+                "bmm_b": " | ".join(["1 2; 3 4"] * 10),
+            },
         },
     ),
     "transpose": Operation(
@@ -83,7 +88,8 @@ OPERATIONS = {
     ),
     "temperature": Operation(
         "Dividing by a temperature before the softmax changes how sure it is: towards 0 all weight "
-        "goes to the greatest, far above 1 all weights become equal. √d_k is such a temperature.",
+        "goes to the greatest, or to those that tie for it; far above 1 all weights become equal. "
+        "√d_k is such a temperature.",
         r"w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \qquad H = -\sum_i w_i \log_2 w_i",
         ("temperature_x", "temperature"),
         make_temperature,

@@ -12,7 +12,7 @@ from attention.display.matrix import Matrix
 from attention.display.tables import number
 
 DIMS = ("batch", "row", "column")
-MAX_DRAWN = 6
+MAX_DRAWN = 10
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,24 @@ class Worked:
 
 
 @dataclass(frozen=True, eq=False)
+class Contrast:
+    """A mistake beside the right result: under a sentence, rows of matrices and their sums."""
+
+    title: str
+    words: str
+    pictures: Sequence[Sequence[Matrix | str]]
+    names: Sequence[str]
+    columns: Mapping[str, Sequence[float | str | None]]
+
+
+@dataclass(frozen=True, eq=False)
 class Made:
     """What an operation gives.
 
     shapes: before and after; pictures: rows of matrices, of which the last can be chosen in;
     hint: what choosing there shows; working: (picture, row, column) -> how that came about;
     call: torch's own; ours, torchs: both answers, of one shape; answer: torch's, to be drawn;
-    notes: what a reader should know of these numbers.
+    notes: what a reader should know of these numbers; contrast: a common mistake beside it.
     """
 
     shapes: str
@@ -44,6 +55,7 @@ class Made:
     torchs: Tensor
     answer: Sequence[Matrix | str]
     notes: Sequence[str] = ()
+    contrast: Contrast | None = None
 
     @property
     def sizes(self) -> tuple[int, int, int]:

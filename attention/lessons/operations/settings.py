@@ -9,7 +9,7 @@ from torch import Tensor
 from attention.core.settings import choice, decimal, text, whole
 from attention.display.matrix import MatrixError, cells, read_matrix, read_stack
 
-MAX_MATRICES, MAX_NUMBERS, MAX_TEXT = 4, 144, 4000
+MAX_MATRICES, MAX_NUMBERS, MAX_TEXT = 10, 144, 4000
 HELP = "Rows apart by semicolons, numbers by spaces, matrices of a stack by |: 1 2; 3 4 | 5 6; 7 8."
 
 

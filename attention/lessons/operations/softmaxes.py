@@ -13,6 +13,7 @@ from attention.display.matrix import Lights, Matrix, MatrixError
 from attention.display.tables import number
 from attention.lessons.operations.answers import (
     MAX_DRAWN,
+    Contrast,
     Made,
     Worked,
     names_of,
@@ -97,12 +98,64 @@ def make_softmax(settings: OperationSettings) -> Made:
         ours,
         x.softmax(dim),
         side_by_side(call, x.softmax(dim), kind="share", most=1.0),
+        contrast=_wrong_dim(x, dim if dim != 2 else 1),
     )
+
+
+def _wrong_dim(x: Tensor, wrong: int) -> Contrast:
+    """Weights over the keys beside those over another dimension, and over which each sums to 1.
+
+    x: scores (batch, queries, keys).
+    """
+    dims = {f"softmax(dim={dim})": softmax(x, dim) for dim in (2, wrong)}
+    sums = {name: [weights.double().sum(dim) for dim in range(3)] for name, weights in dims.items()}
+
+    def share(name: str, numbers: Tensor) -> Matrix:
+        return Matrix(name, numbers, kind="share", most=1.0)
+
+    pictures: list[list[Matrix | str]] = []
+    for batch, called in enumerate(names_of("", x)):
+        parts: list[Matrix | str] = []
+        for name, weights in dims.items():
+            of_queries = sums[name][2][batch, :, None].float()
+            parts += [""] if parts else []
+            parts += [share(f"{name}{called}", weights[batch]), "Σ"]
+            parts += [share("sums", of_queries)]
+        pictures.append(parts)
+    who = ("the matrices of the stack share each cell", "the queries share each key")[wrong]
+    told = f"Let x hold scores, (batch, queries, keys). With dim={wrong} {who}: nothing complains, "
+    told += "since the shape is the same, but "
+    told += (
+        "a query’s weights are no shares of one, and its output grows or shrinks with their sum."
+        if _spread(sums[f"softmax(dim={wrong})"][2]) != ALL_ONE
+        else "it is not the keys that are weighed, even if the weights of these numbers sum to 1."
+    )
+    if wrong == 0:
+        told += " Without any dim, torch takes 0 for a tensor of three dimensions, and warns."
+    return Contrast(
+        "Over the wrong dimension",
+        told,
+        pictures,
+        ["over dim 0, the batch", "over dim 1, the queries", "over dim 2, the keys"],
+        {f"sums of {name}": [_spread(each) for each in three] for name, three in sums.items()},
+    )
+
+
+ALL_ONE = "all 1"
+
+
+def _spread(sums: Tensor) -> str:
+    """The least and the greatest of some sums, or that all are 1 but for rounding."""
+    low, high = float(sums.min()), float(sums.max())
+    if max(abs(low - 1), abs(high - 1)) < 1e-6:
+        return ALL_ONE
+    return number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"
 
 
 def make_temperature(settings: OperationSettings) -> Made:
     x, T = read_row("x", settings.temperature_x), settings.temperature
-    divided = torch.stack([x, x / T])
+    # In float64: of a weight near 1 in float32 too little would be left to make its term from.
+    divided = torch.stack([x, x / T]).double()
     powers, ours = exponentials(divided, 1), softmax(divided, 1)
     terms = entropy_terms(ours)
     bits = terms.sum(1, keepdim=True)
@@ -125,20 +178,21 @@ def make_temperature(settings: OperationSettings) -> Made:
         )
 
     return Made(
-        f"{shape_of(x)} → {shape_of(x)}: the order stays, the contrast changes.",
+        f"{shape_of(x)} → {shape_of(x)}: the order stays"
+        + (", the contrast changes." if T != 1 else ", and so does all else at T = 1."),
         [
             [
-                Matrix("x / T", divided, names, lights="row"),
+                Matrix("x / T", divided.float(), names, lights="row"),
                 "→",
-                Matrix("weights", ours, kind="share", most=1.0, lights="row"),
+                Matrix("weights", ours.float(), kind="share", most=1.0, lights="row"),
                 "",
-                Matrix("entropy, bits", bits, kind="share"),
+                Matrix("entropy, bits", bits.float(), kind="share"),
             ]
         ],
         "Choose an entropy to see its row worked out.",
         working,
         f"x.softmax(dim=-1)  # T = 1\n(x / {T:g}).softmax(dim=-1)",
-        ours,
+        ours.float(),
         torchs,
         [Matrix("torch’s softmax", torchs, names, kind="share", most=1.0)],
     )

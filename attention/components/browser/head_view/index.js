@@ -4,7 +4,7 @@ import * as elements from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, pencil } from "../shared/painter.js"
 import { adopt, whenMoved, where } from "../shared/place.js"
-import { named } from "../shared/words.js"
+import { fixed, named } from "../shared/words.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @import { Standing } from "../shared/place.js"
@@ -298,7 +298,7 @@ function paintDots(view, drawn, rows) {
     @type {(tokens: string[], query: number, key: number, drawn: number[],
       rows: ArrayLike<number>[]) => string} */
 export function tell(tokens, query, key, drawn, rows) {
-  const told = drawn.map((head, index) => `head ${head} ${rows[index][key].toFixed(3)}`)
+  const told = drawn.map((head, index) => `head ${head} ${fixed(rows[index][key], 3)}`)
   const more = told.splice(MOST_TOLD).length
   const rest = more ? `, and ${more} more` : ""
   return `${named(tokens, query)} to ${named(tokens, key)}: ${told.join(", ")}${rest}.`
@@ -313,7 +313,9 @@ export function summarise(tokens, query, drawn, rows) {
   const told = drawn.slice(0, 3).map((head, index) => {
     const most = Math.max(...rows[index])
     const key = rows[index].indexOf(most)
-    return `head ${head} at ${key === query ? "itself" : named(tokens, key)} (${most.toFixed(3)})`
+    const tied = rows[index].filter((weight) => weight === most).length
+    const where = key === query ? "itself" : named(tokens, key)
+    return `head ${head} at ${tied > 1 ? `${tied} keys alike` : where} (${fixed(most, 3)})`
   })
   const more = drawn.length - told.length
   return `From ${name}, ${told.join(", ")} most${more ? `; and ${more} more` : ""}.`

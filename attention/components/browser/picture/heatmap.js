@@ -2,6 +2,7 @@ import { palette, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
+import { fixed, shown } from "../shared/words.js"
 import { fitted } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
 
@@ -280,8 +281,7 @@ function drawBeside(view) {
 /** What stands beside the scale from top to bottom; whether some numbers lie beyond its ends.
     @type {(low: number, high: number, beyond: boolean) => string[]} */
 export function legendOf(low, high, beyond) {
-  const short = (/** @type {number} */ number) =>
-    String(Number(number.toPrecision(2))).replace("-", "−")
+  const short = (/** @type {number} */ number) => shown(String(Number(number.toPrecision(2))))
   const [above, below] = beyond ? ["≥ ", low ? "≤ " : ""] : ["", ""]
   return [above + short(high), short((low + high) / 2), below + short(low)]
 }
@@ -293,7 +293,7 @@ function drawBars({ entropy: element, content: { entropy } }, height) {
     const line = make("div", "", element)
     place(line, { top: ((row + 0.5) * height) / entropy.length })
     make("span", "", line).style.width = `calc((100% - 1.75rem) * ${bits / most})`
-    line.append(bits.toFixed(2))
+    line.append(fixed(bits, 2))
   }
 }
 
@@ -382,7 +382,7 @@ export function words(content, query, key) {
   return [
     `query  ${tokens[query]} (${query})`,
     `key  ${keys[key]} (${key})`,
-    ...told.map(([stage, name]) => `${name}  ${stageOf(content, stage)[cell].toFixed(4)}`),
+    ...told.map(([stage, name]) => `${name}  ${fixed(stageOf(content, stage)[cell], 4)}`),
     ...(hiding.length ? [`hidden by ${hiding.join(" and ")}`] : []),
   ].join("\n")
 }

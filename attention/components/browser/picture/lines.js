@@ -1,6 +1,7 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { make, makeChip, place, reveal } from "../shared/elements.js"
 import { choose } from "../shared/place.js"
+import { fixed } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
 /** @import { Tokens } from "../shared/choosing.js"
@@ -124,7 +125,7 @@ function join(view, query) {
     const none = Boolean(masked[key])
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
-    view.weights[key].data = none ? "masked" : weight.toFixed(columns > 64 ? 4 : 3)
+    view.weights[key].data = none ? "masked" : fixed(weight, columns > 64 ? 4 : 3)
     line.setAttribute("d", none ? "" : curve(width, from, start + below(view.height, key)))
     line.setAttribute("stroke-width", String(none ? 0 : 0.75 + 7 * weight))
     line.setAttribute("stroke-opacity", String(none ? 0 : 0.08 + (0.8 * weight) / most))

@@ -3,7 +3,7 @@ import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, under, whenThemed } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
-import { fixed } from "../shared/words.js"
+import { fixed, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
@@ -93,10 +93,10 @@ function makePicture(view, cell) {
       dimension: number) => string} */
 export function words({ rows, terms }, width, row, dimension) {
   const term = terms[row * width + dimension]
-  const said = `dimension ${dimension}: ${term.toPrecision(6)}`
+  const said = `dimension ${dimension}: ${precise(term, 6)}`
   if (row === rows.length) return `y, ${said}, the sum of the column above`
   const { key, name, weight } = rows[row]
-  const factors = `${weight.toPrecision(6)} · ${(term / weight).toPrecision(6)}`
+  const factors = `${precise(weight, 6)} · ${precise(term / weight, 6)}`
   return `${name}, ${said}${key === null || !weight ? "" : ` = ${factors}`}`
 }
 
@@ -134,8 +134,8 @@ function writeEquation({ content, equation, checked, query }) {
   if (count) equation.append(` + ${fixed(rest, 3)} in ${count} more`)
   if (!keys.length) equation.append("0")
   const { total, residual } = sums.check(content, query)
-  const far = `‖Σ w·v − y‖ = ${sums.scientific(residual)}`
-  checked.textContent = `Σw = ${total.toFixed(6)} \u2003 ${far}`
+  const far = `‖Σ w·v − y‖ = ${scientific(residual)}`
+  checked.textContent = `Σw = ${fixed(total, 6)} \u2003 ${far}`
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */
@@ -170,13 +170,14 @@ function writeTerms(view) {
     for (const [column, cell] of line.cells.entries())
       cell.textContent = sums.format(column, cells[column])
   }
-  view.total.textContent = rows.reduce((sum, { weight }) => sum + weight, 0).toFixed(4)
-  view.sums[3].textContent = `‖y‖ ${length.toFixed(3)}`
+  const all = rows.reduce((sum, { weight }) => sum + weight, 0)
+  view.total.textContent = fixed(all, 4)
+  view.sums[3].textContent = `‖y‖ ${fixed(length, 3)}`
   const share = rows.reduce((sum, { cells }) => sum + (cells[4] ?? 0), 0)
   view.sums[4].textContent = sums.format(4, share)
   view.over.textContent = `w·v over ${view.content.width} dimensions`
-  view.low.textContent = `−${most.toPrecision(2)}`
-  view.high.textContent = `+${most.toPrecision(2)}`
+  view.low.textContent = precise(-most, 2)
+  view.high.textContent = `+${precise(most, 2)}`
   tellHint(view)
   paint(view)
 }
@@ -199,7 +200,7 @@ function greatestOf({ rows }) {
 
 /** @type {(view: View) => void} */
 function tellHint({ readout, shown: { most } }) {
-  const end = `colours saturate at ±${most.toPrecision(2)}`
+  const end = `colours saturate at ±${precise(most, 2)}`
   readout.textContent = `Orange adds to y, blue takes away; ${end}. Point at a cell for its number.`
 }
 

@@ -1,4 +1,4 @@
-import { named, repeated } from "../shared/words.js"
+import { fixed, named, repeated } from "../shared/words.js"
 
 /** @import { Content, Terms } from "./index.js" */
 
@@ -158,10 +158,18 @@ export function summary({ tokens, keys, own, numbers, hidden, columns }, query) 
   const order = [...weights.keys()].filter((key) => weights[key] > 0 && !bits[key])
   if (!order.length) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
   order.sort((a, b) => weights[b] - weights[a])
-  const told = order.slice(0, 2).map((key) => {
-    const name = own && key === query ? "itself" : named(keys, key)
-    return `${name} (${weights[key].toFixed(3)})`
-  })
+  const name = (/** @type {number} */ key) => (own && key === query ? "itself" : named(keys, key))
+  const share = (/** @type {number} */ key) => fixed(weights[key], 3)
+  const alike = (/** @type {number} */ key) => {
+    const tied = order.filter((other) => weights[other] === weights[key])
+    if (tied.length === 1) return `${name(key)} (${share(key)})`
+    const [first, second] = tied.map(name)
+    const all = tied.length === 2 ? `${first} and ${second}` : `${tied.length} keys, as ${first},`
+    return `${all} alike (${share(key)} each)`
+  }
+  const next = order.find((key) => weights[key] < weights[order[0]])
+  const single = weights[order[1]] !== weights[order[0]]
+  const told = [order[0], ...(single && next !== undefined ? [next] : [])].map(alike)
   return `${named(tokens, query)} attends most to ${told.join(", then ")}.`
 }
 
@@ -169,13 +177,6 @@ export function summary({ tokens, keys, own, numbers, hidden, columns }, query) 
     @type {(column: number, number: number | null) => string} */
 export function format(column, number) {
   if (number === null) return ""
-  const share = (100 * number).toFixed(1).replace(/^-0.0$/, "0.0")
-  if (COLUMNS[column] === "share of y") return `${share} %`
-  return number.toFixed(COLUMNS[column].includes("v") ? 3 : 4)
-}
-
-/** As Python writes it: two digits in the exponent at least.
-    @type {(number: number) => string} */
-export function scientific(number) {
-  return number.toExponential(1).replace(/([+-])(\d)$/, "$10$2")
+  if (COLUMNS[column] === "share of y") return `${fixed(100 * number, 1)} %`
+  return fixed(number, COLUMNS[column].includes("v") ? 3 : 4)
 }

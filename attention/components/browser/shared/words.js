@@ -1,8 +1,19 @@
-/** A number with that many decimals; no zero has a sign.
+/** The text of a number as people read it, with a minus sign and none before a zero.
+    @type {(text: string) => string} */
+export function shown(text) {
+  return Number(text) === 0 ? text.replace("-", "") : text.replaceAll("-", "−")
+}
+
+/** A number with that many decimals.
     @type {(number: number, digits: number) => string} */
 export function fixed(number, digits) {
-  const text = number.toFixed(digits)
-  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
+  return shown(number.toFixed(digits))
+}
+
+/** A number with that many digits.
+    @type {(number: number, digits: number) => string} */
+export function precise(number, digits) {
+  return shown(number.toPrecision(digits).replace("e+", "e"))
 }
 
 /** A number with four decimals, or as a power of ten where those would not tell it.
@@ -11,8 +22,13 @@ export function inFull(number) {
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
   const size = Math.abs(number)
   const plain = number === 0 || (size >= 1e-3 && size < 1e5)
-  const text = plain ? number.toFixed(4) : number.toExponential(3).replace("+", "")
-  return text.replaceAll("-", "−")
+  return shown(plain ? number.toFixed(4) : number.toExponential(3).replace("+", ""))
+}
+
+/** A size of which only the order of magnitude counts.
+    @type {(number: number) => string} */
+export function scientific(number) {
+  return number === 0 ? "0" : shown(number.toExponential(1).replace("+", ""))
 }
 
 /** A token as a sentence names it, with its position where it stands more than once.

@@ -4,7 +4,7 @@ import * as elements from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
-import { roomFor } from "../shared/words.js"
+import { fixed, roomFor } from "../shared/words.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @import { Standing } from "../shared/place.js"
@@ -243,7 +243,7 @@ function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size } 
     context.fillStyle = style.getPropertyValue("--st-primary-color")
     context.fillRect(0, middle - thick / 2, long, thick)
     context.fillStyle = style.color
-    if (told) context.fillText(Number.isNaN(bits) ? "—" : bits.toFixed(3), long + 5, middle)
+    if (told) context.fillText(Number.isNaN(bits) ? "—" : fixed(bits, 3), long + 5, middle)
   }
 }
 
@@ -271,7 +271,7 @@ function mark({ list, chosen, cell, weights, entropy, content: { size, names } }
   const bits = entropy[query]
   const words = Number.isNaN(bits)
     ? "may attend to nothing: all its weights are 0."
-    : `has an entropy of ${bits.toFixed(5)} bits.`
+    : `has an entropy of ${fixed(bits, 5)} bits.`
   if (list.children.length !== lines.length + 1) {
     list.replaceChildren(make("p", ""))
     for (const _ of lines) {
@@ -286,6 +286,6 @@ function mark({ list, chosen, cell, weights, entropy, content: { size, names } }
     const [text, bar, number] = childrenOf(line)
     Object.assign(text, { textContent: name, title: name })
     bar.style.width = `${100 * (weight || 0)}%`
-    number.textContent = Number.isNaN(weight) ? "masked" : weight.toFixed(5)
+    number.textContent = Number.isNaN(weight) ? "masked" : fixed(weight, 5)
   }
 }

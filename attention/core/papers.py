@@ -1,0 +1,21 @@
+"""What is cited, as Markdown links: a citation is its name and its address in one place.
+
+Whoever cites something else writes such a link beside what is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+ARXIV = "https://arxiv.org/abs/"
+BAHDANAU = f"[Bahdanau et al. 2015]({ARXIV}1409.0473)"
+LUONG = f"[Luong et al. 2015]({ARXIV}1508.04025)"
+VASWANI = f"[Vaswani et al. 2017]({ARXIV}1706.03762)"
+DIVE = "https://classic.d2l.ai/chapter_attention-mechanisms/"
+SCORING_CHAPTER = f"[Dive into Deep Learning]({DIVE}attention-scoring-functions.html)"
+KERNEL_CHAPTER = f"[Dive into Deep Learning]({DIVE}nadaraya-watson.html)"
+
+
+def plain(words: str) -> str:
+    """Words with Markdown links as plain text, the address in brackets behind the name."""
+    return re.sub(r"\[(.*?)\]\((\S*?)\)", r"\1 (\2)", words)

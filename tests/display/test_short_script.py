@@ -1,0 +1,109 @@
+"""The short script gives the shown output without us, in a few lines."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch.testing import assert_close
+from torchtext.vocab import Vectors
+
+from attention.core.papers import plain
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.display.short_script import is_short, short_script
+from attention.pipeline import Result, Settings, compute
+from tests.core.variant_claims import readmes_variant
+from tests.display.test_script import EVERYTHING, computed
+from tests.hostile import HOSTILE
+
+SHORT = [name for name, variant in VARIANTS.items() if variant.short]
+
+
+def lines_of(result: Result) -> int:
+    """How many lines of code there are."""
+    return len(ast.parse(short_script(result)).body)
+
+
+def check_same(result: Result, folder: Path) -> None:
+    assert is_short(result)
+    file = folder / "attention_short.py"
+    file.write_text(short_script(result), "utf-8")
+    found = runpy.run_path(str(file))
+    assert_close(found["scores"], result.trace.scores, rtol=1e-5, atol=1e-5)
+    assert_close(found["weights"], result.trace.weights, rtol=1e-5, atol=1e-6)
+    assert_close(found["output"], result.trace.output, rtol=1e-5, atol=1e-5)
+
+
+def test_all_variants_but_that_of_talking_heads_are_short_enough() -> None:
+    assert set(VARIANTS) - set(SHORT) == {"talking"}
+    assert not is_short(computed(variant="talking"))
+
+
+@pytest.mark.parametrize("variant", SHORT)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"mask": ("causal",), "positions": "sinusoidal", "scale": "1/√(d_k·d_v)", "seed": 7},
+        {"positions": "alibi", "scale": "factor", "factor": 0.1414213562373095},
+        {"memory": "hello, world", **EVERYTHING},
+        {"mask": ("length",), "valid_len": 0, "config": "identity", "head": 3},
+    ],
+    ids=["plain", "causal", "alibi", "memory and masks", "nothing to attend to"],
+)
+def test_the_short_script_gives_the_shown_weights_and_output(
+    variant: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    memory = settings.get("memory")
+    values = {name: value for name, value in settings.items() if name != "memory"}
+    if values.get("config") == "identity":
+        has = "parameters" in settings_of(VARIANTS[variant].Config)
+        values["config"] = (("parameters", "identity"),) if has else ()
+    result = computed(memory, variant=variant, **values)
+    check_same(result, tmp_path)
+    assert lines_of(result) <= 17
+
+
+@pytest.mark.parametrize("variant", SHORT)
+def test_beside_its_data_and_parameters_it_takes_ten_lines(variant: str) -> None:
+    result = computed(variant=variant, mask=("causal",))
+    parameters = len(result.layer.state_dict())
+    assert lines_of(result) - parameters - bool(parameters) <= 11
+
+
+def test_heads_of_groups_and_widths_of_their_own_are_followed(tmp_path: Path) -> None:
+    grouped: dict[str, Any] = {"variant": "grouped", "d_model": 12}
+    for head in range(6):
+        config = (("heads", 6), ("groups", 2))
+        check_same(computed(**grouped, config=config, head=head, positions="alibi"), tmp_path)
+    check_same(computed(variant="qkv", config=(("d_k", 3), ("d_v", 11))), tmp_path)
+    check_same(computed(variant="gaussian", config=(("sigma", 0.7),)), tmp_path)
+    check_same(computed(variant="cosine", s="cat cat zero", vectors="random"), tmp_path)
+
+
+def test_words_without_a_vector_have_no_angle(glove: Vectors, tmp_path: Path) -> None:
+    result = compute(Settings(s="cat zzxqy walks", variant="cosine"), lambda name: glove)
+    assert not result.x[1].any()
+    check_same(result, tmp_path)
+
+
+def test_it_is_not_offered_where_queries_are_rotated_or_nothing_short_is_said(
+    tmp_path: Path,
+) -> None:
+    assert not is_short(computed(positions="rotary"))
+    with readmes_variant(tmp_path) as variant:
+        assert not is_short(computed(variant=variant.name))
+
+
+def test_the_short_script_needs_torch_alone_and_holds_nothing_that_was_typed() -> None:
+    script = short_script(computed("\n".join(HOSTILE), s=" ".join(HOSTILE), variant="qkv"))
+    tree = ast.parse(script)
+    imported = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import)]
+    assert imported == ["import torch"]
+    strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    assert [text for text in strings if isinstance(text, str)] == [ast.get_docstring(tree)]
+    assert plain(VARIANTS["qkv"].source) in (ast.get_docstring(tree) or "")
