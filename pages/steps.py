@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
-from attention.components.inputs import number_grid
+from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.display import tables
@@ -21,13 +21,14 @@ def step_by_step() -> None:
     settings = session.values_of(StepSettings)
     own = settings.input == "matrices"
     done = from_own_matrices(settings) if own else from_sentence(settings)
-    name = choose_step(done.steps if done else steps.STEPS)
+    with st.container(key="steps_kept"):
+        widgets.widget("step", offered=steps.STEPS)
     if done is None:
         return
+    name = choose_step(done)
     step = steps.step(name, done)
-    words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
+    words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
-        st.subheader(f"{done.steps.index(name) + 1}. {step.title}")
         st.text(step.why)
     with formula:
         st.latex(step.formula)
@@ -50,16 +51,18 @@ def step_by_step() -> None:
         st.html(f"<div class='working'>{tables.working(step.working(row, column))}</div>")
 
 
-def choose_step(there: tuple[str, ...]) -> str:
+def choose_step(done: Computation) -> str:
     """The steps there are to choose from, and one further or back, by button or key."""
-    name = str(session.value_of("step"))
+    chosen, there = str(session.value_of("step")), done.steps
+    name = done.alike.get(chosen, chosen)
     if name not in there:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
+    step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
     position = there.index(name)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
+        st.subheader(f"{position + 1}. {steps.step(name, done).title}", width="stretch")
         move("Back", "B", there, position - 1)
-        widgets.widget("step", offered=there, label_visibility="collapsed")
         move("Next", "N", there, position + 1)
     return name
 

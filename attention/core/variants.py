@@ -30,16 +30,17 @@ MAX_HEADS = 50
 class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
-    `formula` is LaTeX for the raw scores and the output; `published_scale` is the scale the
-    source uses; `projections` names the parameter that makes queries, keys, values or the layer's
-    output, where there is one: a matrix W_…, with its bias b_… if the variant has a parameter of
-    that name.
+    `formula` is LaTeX for the raw scores and the output; `scoring` is what makes the scores, in a
+    word or two; `published_scale` is the scale the source uses; `projections` names the parameter
+    that makes queries, keys, values or the layer's output, where there is one: a matrix W_…, with
+    its bias b_… if the variant has a parameter of that name.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
+    scoring: ClassVar[str] = "score"
     published_scale: ClassVar[str] = "none"
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
@@ -252,6 +253,8 @@ def parameter_maker(config: ParametersConfig) -> ParameterMaker:
 class DotScores(Variant):
     """What variants have in common whose scores are dot products of queries and keys."""
 
+    scoring = "matmul"
+
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)
 
@@ -404,6 +407,7 @@ class Additive(Variant):
     title = "Additive attention"
     formula = r"s_{ij} = v^\top \tanh(x_i W_q + x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Bahdanau et al. 2015, appendix A.1.2"
+    scoring = "tanh, v"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -430,6 +434,7 @@ class Bilinear(Variant):
     title = "Bilinear attention"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = "Luong et al. 2015, “general”"
+    scoring = "matmul W"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         self.W = make(self.config.d_model, self.config.d_model)
@@ -453,6 +458,7 @@ class Cosine(Variant):
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
     source = "Graves et al. 2014, eq. 6; their key strength β is the factor of the scale"
+    scoring = "cosine"
     published_scale = "factor"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -478,6 +484,7 @@ class Gaussian(Variant):
         r" \\ y_i = \sum_j w_{ij}\, x_j"
     )
     source = "Nadaraya 1964; Watson 1964"
+    scoring = "distance"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)

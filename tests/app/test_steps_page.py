@@ -56,11 +56,13 @@ def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back(
     own = StepSettings(dropout=0.5, dropout_seed=2)
     app = opened("steps", s="a b c d", dropout=0.5, dropout_seed=2, row=2, column=3, **settings)
     done = computation("a b c d", own, **settings)
-    assert tuple(app.controls["step"].options) == done.steps
     for number, name in enumerate(done.steps, 1):
         step = steps.step(name, done)
         assert title(app) == f"{number}. {step.title}"
         assert app.values["step"] == name
+        graph = app.sent["step_graph"].header
+        assert [box["step"] for box in graph["boxes"]] == [*done.steps, ""]
+        assert graph["boxes"][graph["chosen"]]["step"] == name
         assert_close(shown(app).matrices, numbers_of(step.parts), equal_nan=True)
         assert shown(app).header["chosen"] == [2, 3]
         assert "class='working'><p>" in app.said
@@ -87,10 +89,25 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     assert shown(app).header["chosen"] == [5, 5]
 
 
-def test_without_a_word_there_are_the_steps_to_choose_from_and_no_more() -> None:
+def test_a_click_on_a_box_shows_its_step() -> None:
+    app = opened("steps", variant="qkv").tell("step_graph", "step", "masked")
+    assert (title(app), app.query_params["step"]) == ("7. Mask", "masked")
+
+
+def test_a_link_to_queries_keys_or_values_shows_all_three_where_they_are_the_same() -> None:
+    for name in ("queries", "keys", "values"):
+        app = opened("steps", step=name)
+        assert title(app) == "2. Queries, keys and values"
+        assert not app.notes
+    assert title(app.press("Next")) == "3. Scores"
+    assert title(opened("steps", step="keys", variant="qkv")) == "3. Keys"
+
+
+def test_without_a_word_no_step_is_shown_and_the_chosen_one_is_kept() -> None:
     app = opened("steps", s="", step="scores")
     assert "Type a sentence" in app.info[0].value
     assert not app.subheader
+    assert "step_graph" not in app.sent
     assert app.values["step"] == "scores"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy
+import pytest
 
 from attention.inputs.text import tokenize
 from tests.browser.browsing import (
@@ -62,21 +63,90 @@ def matrices_shown(page: Page) -> list[list[list[float]]]:
     return [numbers(table) for table in page.locator(".st-key-matrices figure table").all()]
 
 
+def box_of(page: Page, title: str) -> Any:
+    """The box of a step in the graph of operations."""
+    return page.locator(".st-key-step_graph").get_by_role("button", name=title)
+
+
+def expect_lit(page: Page, title: str) -> None:
+    """Until the box of that step is the one that is lit."""
+    chosen = page.locator(".st-key-step_graph [aria-current=step] .title")
+    expect(chosen).to_have_text(title)
+
+
+# The words of the graph that reach out of their box, or out of the graph.
+CUT = """() => {
+  const host = [...document.querySelectorAll(".st-key-step_graph *")].find((one) => one.shadowRoot)
+  const within = (inner, outer) => {
+    const [a, b] = [inner, outer].map((one) => one.getBoundingClientRect())
+    return a.left >= b.left - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1
+  }
+  const words = [...host.shadowRoot.querySelectorAll(".box span:not(:empty), text")]
+  const outer = (one) => one.closest(".box") ?? one.closest(".frame")
+  return words.filter((one) => !within(one, outer(one))).map((one) => one.textContent)
+}"""
+
+
+def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Open) -> None:
+    page = open_page("/steps?variant=qkv")
+    expect_lit(page, "x")
+    box_of(page, "mask, 0 hidden").click()
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_lit(page, "mask")
+    expect_search(page, {"variant": "qkv", "step": "masked"})
+    page.keyboard.press("ArrowRight")
+    expect(box_of(page, "softmax, each row")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("8. Softmax")
+    expect_lit(page, "softmax")
+    page.keyboard.press("Home")
+    expect(box_of(page, "Step 1, x")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("1. The vectors")
+    page.keyboard.press("n")
+    expect_lit(page, "W_q")
+    check_link(page, open_page)
+
+
+def test_the_graph_follows_the_variant_and_its_shapes_the_sentence(open_page: Open) -> None:
+    page = open_page("/steps?variant=multihead&s=a+b+c&step=output")
+    graph = page.locator(".st-key-step_graph")
+    titles = ["x", "W_q", "W_k", "W_v", "matmul", "scale", "mask", "softmax", "dropout", "matmul"]
+    expect(graph.locator(".title")).to_have_text([*titles, "W_o", "y"])
+    shapes = ["(3, 50)", "Q (3, 10)", "K (3, 10)", "V (3, 10)", *["(3, 3)"] * 5]
+    expect(graph.locator("text")).to_have_text([*shapes, "(3, 10)", "(3, 50)"])
+    page.get_by_label("Sentence", exact=True).fill("a b")
+    expect(graph.locator("text").nth(1)).to_have_text("Q (2, 10)")
+    choice(page, "variant", "additive").click()
+    expect(graph.locator(".title").nth(2)).to_have_text("tanh, v")
+    expect_lit(page, "matmul")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("variant", ["additive", "talking"])
+def test_no_text_of_the_graph_is_cut(open_page: Open, width: int, variant: str) -> None:
+    size = {"viewport": {"width": width, "height": 800}}
+    page = open_page(f"/steps?variant={variant}&mask=causal", **size)
+    expect_lit(page, "x")
+    expect_to_fit(page)
+    eventually(page, lambda: page.evaluate(CUT), [])
+
+
 def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
-    page = open_page("/steps?step=scaled")
+    page = open_page("/steps?step=scaled&variant=qkv")
     expect(heading(page)).to_have_text("6. Scale")
     page.get_by_role("button", name="Next").click()
     expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"step": "masked"})
+    expect_search(page, {"variant": "qkv", "step": "masked"})
     page.keyboard.press("n")
     expect(heading(page)).to_have_text("8. Softmax")
-    expect_search(page, {"step": "weights"})
+    expect_search(page, {"variant": "qkv", "step": "weights"})
     page.get_by_role("button", name="Back").click()
     expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"step": "masked"})
+    expect_search(page, {"variant": "qkv", "step": "masked"})
     page.keyboard.press("b")
     expect(heading(page)).to_have_text("6. Scale")
-    expect_search(page, {"step": "scaled"})
+    expect_search(page, {"variant": "qkv", "step": "scaled"})
 
 
 def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
@@ -154,7 +224,7 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
 
     box(page, "X, row 0, column 0").fill("1,5")
     box(page, "X, row 0, column 0").press("Enter")
-    choice(page, "step", "queries").click()
+    box_of(page, "W_q, queries").click()
     expect(cell(page, 0, 0)).to_have_text("1.5000")
     eventually(page, lambda: search(page)["own_x"], "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
     assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]

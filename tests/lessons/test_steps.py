@@ -166,8 +166,10 @@ def test_each_step_starts_from_what_earlier_ones_gave(layer: str, case: str) -> 
     run = done(layer, case)
     made = {name: step(name, run) for name in run.steps}
     results = {name: made[name].result.numbers for name in made}
+    for name, same in run.alike.items():
+        made[name], results[name] = made[same], results[same]
     aside = ("x", "queries", "keys", "values", "joined")
-    chain = pairwise(["queries", *(name for name in made if name not in aside)])
+    chain = pairwise(["queries", *(name for name in run.steps if name not in aside)])
     for before, after in (("x", "queries"), ("x", "keys"), ("x", "values"), *chain):
         assert torch.equal(parts(made[after])[0].numbers, results[before]), after
     assert torch.equal(parts(made["scores"])[1].numbers, results["keys"])
@@ -208,7 +210,7 @@ def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "missing"),
     [
-        ("dot", {"mixed scores", "mixed weights", "joined"}),
+        ("qkv", {"mixed scores", "mixed weights", "joined"}),
         ("grouped", {"mixed scores", "mixed weights"}),
         ("talking", set()),
     ],
@@ -218,6 +220,20 @@ def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[st
     for name in (*missing, "nope"):
         with pytest.raises(ValueError, match=f"step must be one of x, queries, .*, got '{name}'"):
             step(name, done(layer))
+
+
+def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_themselves() -> None:
+    run = done("dot")
+    assert run.steps[:3] == ("x", "queries", "scores")
+    made = step("queries", run)
+    assert [step(name, run).title for name in ("keys", "values")] == [made.title] * 2
+    assert (made.title, made.formula) == ("Queries, keys and values", "Q = K = V = X")
+    assert made.working(1, 2).words == (
+        f"q = k = v of “cat”, dimension 2, is x itself: {number(float(run.x[1, 2]))}."
+    )
+    rotated = done("dot", "rotary")
+    assert rotated.steps[:5] == ("x", "queries", "keys", "values", "scores")
+    assert step("values", rotated).title == "Values"
 
 
 def test_one_head_goes_through_its_W_o_too() -> None:

@@ -12,6 +12,7 @@ import torch
 
 from attention.display.matrix import Matrix
 from attention.display.tables import number
+from attention.lessons.steps.graph import Graph, graph
 from attention.lessons.steps.step import STEPS, Computation, Step, StepSettings
 from attention.lessons.steps.vectors import projection_step, x_step
 from attention.lessons.steps.weights import (
@@ -26,7 +27,7 @@ from attention.lessons.steps.weights import (
     weights_step,
 )
 
-__all__ = ["STEPS", "Computation", "Step", "StepSettings", "step", "verdict"]
+__all__ = ["STEPS", "Computation", "Graph", "Step", "StepSettings", "graph", "step", "verdict"]
 
 MAKERS: dict[str, Callable[[Computation], Step]] = {
     "x": x_step,
@@ -46,7 +47,11 @@ MAKERS: dict[str, Callable[[Computation], Step]] = {
 
 
 def step(name: str, done: Computation) -> Step:
-    """The step of that name, one of the computation's. Raises ValueError for another."""
+    """The step of that name, one of the computation's. Raises ValueError for another.
+
+    A step that shows the same as an earlier one is that one.
+    """
+    name = done.alike.get(name, name)
     if name not in done.steps:
         raise ValueError(f"step must be one of {', '.join(done.steps)}, got {name!r}")
     return MAKERS[name](done)

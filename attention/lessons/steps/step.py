@@ -18,6 +18,7 @@ STEPS = (
     *("x", "queries", "keys", "values", "scores", "scaled", "mixed scores"),
     *("masked", "weights", "mixed weights", "dropout", "output", "joined"),
 )
+ROLES = ("queries", "keys", "values")
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,25 @@ class Computation:
         return self.vectors if self.positions is None else self.vectors + self.positions
 
     @property
+    def alike(self) -> dict[str, str]:
+        """Steps that show the same as an earlier one does, with that one.
+
+        Without any matrix the vectors serve as queries, keys and values alike.
+        """
+        projected = [self.layer.projection(role)[0] is not None for role in ROLES]
+        if any(projected) or self.trace.unrotated is not None:
+            return {}
+        return dict.fromkeys(ROLES[1:], ROLES[0])
+
+    @property
     def steps(self) -> tuple[str, ...]:
-        """The steps this computation has."""
+        """The steps this computation has, those that are `alike` once."""
         missing = {
             "mixed scores": self.trace.mixed_scores is None,
             "mixed weights": self.trace.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
         }
-        return tuple(step for step in STEPS if not missing.get(step))
+        return tuple(step for step in STEPS if not missing.get(step) and step not in self.alike)
 
 
 @dataclass(frozen=True, eq=False)

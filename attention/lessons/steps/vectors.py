@@ -92,20 +92,10 @@ def projection_step(done: Computation, role: str) -> Step:
 
 def _projected(done: Computation, role: str, made: Tensor) -> Step:
     symbol, letter = SYMBOLS[role], LETTERS[role]
-    result = Matrix(symbol, made, done.names)
     W, b = done.layer.projection(role)
     if W is None:
-        return Step(
-            role.capitalize(),
-            f"{symbol} = X",
-            f"{WHY[role]} This variant has no matrix for it: the vector itself serves.",
-            [Matrix("X", done.x, done.names, lights="cell"), "=", result],
-            lambda row, column: Working(
-                f"{letter} of “{done.names[row]}”, dimension {column}, "
-                f"is x itself: {number(float(made[row, column]))}.",
-                (),
-            ),
-        )
+        return _unprojected(done, role, made)
+    result = Matrix(symbol, made, done.names)
     name, columns = _part_of_head(done, role, made.shape[-1])
     weight = W.detach()[:, columns]
     bias = None if b is None else b.detach()[columns]
@@ -143,6 +133,28 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
         f"{WHY[role]} A learned matrix turns the vector into it.",
         [*parts, "=", result],
         working,
+    )
+
+
+def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
+    """The vector itself serves as a query, a key or a value, or as all three."""
+    roles = (role, *done.alike)
+    symbol = " = ".join(SYMBOLS[each] for each in roles)
+    letters = " = ".join(LETTERS[each] for each in roles)
+    title, none = role.capitalize(), "This variant has no matrix for it: the vector itself serves."
+    if done.alike:
+        title = "Queries, keys and values"
+        none = f"This variant has no matrices for them: {letters} = x, each vector serves as all."
+    return Step(
+        title,
+        f"{symbol} = X",
+        f"{' '.join(WHY[each] for each in roles)} {none}",
+        [Matrix("X", done.x, done.names, lights="cell"), "=", Matrix(symbol, made, done.names)],
+        lambda row, column: Working(
+            f"{letters} of “{done.names[row]}”, dimension {column}, "
+            f"is x itself: {number(float(made[row, column]))}.",
+            (),
+        ),
     )
 
 
