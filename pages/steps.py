@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, sections, session, widgets
+from attention.app import frame, notes, predicting, results, sections, session, widgets
 from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
@@ -32,23 +32,21 @@ def step_by_step() -> None:
         st.text(step.why)
     with formula:
         st.latex(step.formula)
-    hidden = settings.predict == "on" and name != "x"
-    identity = step.identity
-    guessed = st.session_state.get("guess") == identity
-    row, column = within(step, settings)
+    cell = within(step, settings)
+    predicts = settings.predict == "on" and name != "x"
+    asked = predicting.ask(step, settings.question, cell) if predicts else ""
     matrices(
         step.parts,
         key="matrices",
-        chosen=None if hidden and not guessed else (row, column),
-        on_choose=lambda row, column: choose_cell(row, column, identity),
-        hidden=hidden and not guessed,
+        chosen=None if asked else cell,
+        on_choose=predicting.chooser(step.identity, asked, cell),
+        hidden=bool(asked),
+        asked={"row": (cell[0], None), "number": cell}.get(asked),
     )
     st.caption(step.shapes)
     controls(name)
-    if hidden:
-        judge(step, row, column, guessed)
-    if guessed or not hidden:
-        st.html(f"<div class='working'>{tables.working(step.working(row, column))}</div>")
+    if not asked:
+        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
 
 
 def choose_step(done: Computation) -> str:
@@ -147,28 +145,14 @@ def within(step: Step, settings: StepSettings) -> tuple[int, int]:
     return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 
-def choose_cell(row: int, column: int, identity: int) -> None:
-    """Choose a cell, within a callback; while the result is hidden this is the guess."""
-    session.choose("row", row)
-    session.choose("column", column)
-    st.session_state["guess"] = identity
-
-
 def controls(name: str) -> None:
     """The chosen cell by number, guessing, and how much is dropped where that matters."""
     drops = ("dropout", "dropout_seed") if name in ("dropout", "output", "joined") else ()
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         for setting in ("row", "column", "predict", *drops):
             widgets.widget(setting, width=190)
-
-
-def judge(step: Step, row: int, column: int, guessed: bool) -> None:
-    """Ask for a guess, or say how good it was."""
-    if not guessed:
-        st.info("Which cell will hold the greatest number? Click it, or go there and press Enter.")
-        return
-    notes.note(steps.verdict(step, row, column))
-    st.button("Hide and guess again", on_click=st.session_state.pop, args=("guess", None))
+        if session.applies("question"):
+            widgets.widget("question", width="content")
 
 
 frame.show(__file__, step_by_step)

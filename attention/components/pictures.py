@@ -142,6 +142,7 @@ class MatricesHeader(TypedDict):
     chosen: tuple[int, int] | None
     hidden: bool
     pickable: bool
+    asked: tuple[int, int | None] | None
     written: NotRequired[int]
 
 
@@ -152,14 +153,16 @@ def matrices(
     chosen: tuple[int, int] | None = None,
     on_choose: Callable[[int, int], None] | None = None,
     hidden: bool = False,
+    asked: tuple[int, int | None] | None = None,
     written: int | None = None,
 ) -> None:
     """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
 
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     With on_choose its cells can be chosen, by click or arrow keys; chosen: the (row, column) lit
-    meanwhile. hidden: the result's numbers stay here, to be guessed. written: up to how many
-    columns numbers are written rather than painted, where that is not the usual 8.
+    meanwhile. hidden: the result's numbers stay here, to be guessed; asked: the row and the column
+    of the result that are asked about, None = all columns. written: up to how many columns numbers
+    are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
     headers: list[MatrixHeader] = []
@@ -202,10 +205,11 @@ def matrices(
         "chosen": chosen,
         "hidden": hidden,
         "pickable": on_choose is not None,
+        "asked": asked,
     }
     if written is not None:
         header["written"] = written
-    _matrices(key=key, data=message("matrices", 1, header, *numbers), on_cell_change=picked)
+    _matrices(key=key, data=message("matrices", 2, header, *numbers), on_cell_change=picked)
 
 
 class HeadGridHeader(TypedDict):

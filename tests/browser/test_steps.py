@@ -165,7 +165,7 @@ def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Ope
 
 
 def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
-    page = open_page("/steps?step=scores&predict=on")
+    page = open_page("/steps?step=scores&predict=on&question=greatest")
     expect(result(page).locator("td.cell")).to_have_text(["?"] * 36)
     expect(page.locator(".working")).to_have_count(0)
     cell(page, 0, 1).click()
@@ -176,7 +176,8 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     greatest = max(map(max, scores))
     expect(verdict).to_contain_text(f"it holds {scores[0][1]:.4f};")
     expect(verdict).to_contain_text(f"holds {greatest:.4f}.")
-    expect_search(page, {"step": "scores", "predict": "on", "column": "1"})
+    link = {"step": "scores", "predict": "on", "question": "greatest"}
+    expect_search(page, link | {"column": "1"})
     page.get_by_role("button", name="Hide and guess again").click()
     expect(cell(page, 0, 1)).to_have_text("?")
     row, column = next(
@@ -189,6 +190,51 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(cell(page, row, column)).to_have_text("?")
     page.keyboard.press("Enter")
     expect(verdict).to_contain_text("Right: ")
+
+
+def test_a_key_of_the_asked_row_is_guessed_by_click_or_keys(open_page: Open) -> None:
+    page = open_page("/steps?step=weights&predict=on&row=3&variant=qkv")
+    note = page.locator(".note")
+    expect(note).to_contain_text("Which key gets most in the row of “on”?")
+    expect(result(page).locator("tr").nth(4).locator("td.asked")).to_have_count(6)
+    expect(result(page).locator("td.asked")).to_have_count(6)
+    cell(page, 1, 1).click()
+    result(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(cell(page, 3, 1)).to_have_text("?")
+    page.keyboard.press("Enter")
+    expect(note).to_contain_text("in the row of “on”")
+    weights = matrices_shown(page)[-1][3]
+    expect(note).to_contain_text(f"{max(weights):.4f}")
+    check_link_hides(page, open_page)
+
+
+def check_link_hides(page: Page, open_page: Open) -> None:
+    """Whoever opens the page's address has to answer first."""
+    other = open_page("/steps?" + page.url.split("?")[1])
+    expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
+    expect(result(other).locator("td.cell").first).to_have_text("?")
+
+
+def test_a_number_is_typed_and_checked(open_page: Open) -> None:
+    page = open_page("/steps?input=matrices&scale=none&step=queries&predict=on&row=2&column=2")
+    expect(page.locator(".note")).to_contain_text("in the cell of “x2” and dimension 2?")
+    expect(cell(page, 2, 2)).to_contain_class("asked")
+    box(page, "Your number").fill("3,1")
+    box(page, "Your number").press("Enter")
+    expect(page.locator(".note")).to_contain_text("Right: “x2” and dimension 2 holds 3")
+    check_link_hides(page, open_page)
+
+
+def test_the_mask_is_painted_and_checked(open_page: Open) -> None:
+    page = open_page("/steps?s=a+b&mask=causal&step=masked&predict=on")
+    page.locator(".st-key-marked_cells [data-query='0'][data-key='1']").click()
+    marked = page.locator(".st-key-marked_cells [aria-pressed=true]")
+    expect(marked).to_have_count(1)
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator(".note")).to_have_text("Right: 1 cell is hidden.")
+    page.get_by_role("button", name="Hide and guess again").click()
+    expect(marked).to_have_count(0)
 
 
 def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) -> None:

@@ -23,7 +23,6 @@ from attention.lessons.steps import (
     Step,
     StepSettings,
     step,
-    verdict,
 )
 from tests.lessons.making import HEADS, LAYERS, drawn, layer_of
 
@@ -433,42 +432,13 @@ def test_the_output_says_whether_dropout_is_in_it() -> None:
         assert said == (dropped,) * 3
 
 
-# Guessing the greatest cell
+# What an answer holds for
 
 
 def shown(numbers: list[list[float]], **more: Any) -> Step:
     names = ("ant", "bee", "cow")[: len(numbers)]
     result = Matrix("S", torch.tensor(numbers), names, **more)
     return Step("A step", "", "", [result], lambda row, column: Working("", ()))
-
-
-GUESSED = [[1.0, 5.0], [5.0, -2.0], [0.0, 3.0]]
-ALLOWED = torch.tensor([[True, False], [False, True], [True, True]])
-PLAIN, EMPTY = shown(GUESSED), shown(GUESSED, allowed=ALLOWED & ~ALLOWED)
-HIDING = shown(GUESSED, allowed=ALLOWED, column_names=("red", "blue"))
-NEAR = shown([[1 / 3, 1 / 3 + 1e-7]])
-
-
-@pytest.mark.parametrize(
-    ("made", "guess", "words"),
-    [
-        (PLAIN, (0, 1), "Right: “ant” and dimension 1 is the greatest, 5.0000."),
-        (PLAIN, (1, 0), "Right: “bee” and dimension 0 is the greatest, 5.0000."),
-        (
-            PLAIN,
-            (1, 1),
-            "Not “bee” and dimension 1, it holds −2.0000; “ant” and dimension 1 holds 5.0000.",
-        ),
-        (NEAR, (0, 0), "Right: “ant” and dimension 0 is the greatest, 0.3333."),
-        (HIDING, (2, 1), "Right: “cow” and “blue” is the greatest, 3.0000."),
-        (HIDING, (0, 1), "Not “ant” and “blue”, it is hidden; “cow” and “blue” holds 3.0000."),
-        (EMPTY, (0, 1), "Every cell is hidden: there is no greatest one."),
-    ],
-)
-def test_a_guess_is_right_wherever_the_greatest_number_shown_stands(
-    made: Step, guess: tuple[int, int], words: str
-) -> None:
-    assert verdict(made, *guess) == words
 
 
 def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do() -> None:

@@ -47,7 +47,17 @@ class StepSettings:
         "off",
         "Predict, then reveal",
         ("off", "on"),
-        help="Hides the result of a step until you have guessed its greatest cell.",
+        help="Hides the result of a step until you have answered a question about it. A link to "
+        "this view hides it too, and asks the same question about the same cell.",
+    )
+    question: str = choice(
+        "suited",
+        "Question",
+        ("suited", "row", "number", "mask", "greatest"),
+        when=("predict", "on"),
+        help="suited: the one that suits the step. row: which key gets most in the chosen row. "
+        "number: what number is in the chosen cell. mask: which cells become hidden. greatest: "
+        "which cell of all is the greatest.",
     )
 
 
@@ -118,7 +128,8 @@ class Computation:
 class Step:
     """One step: its LaTeX formula, why it is there, its matrices; the last one is its result.
 
-    working: (row, column) of the result -> how that cell came about.
+    working: (row, column) of the result -> how that cell came about; asks: the question that suits
+    it, see `predicting`, "" = what its cells suggest.
     """
 
     title: str
@@ -126,6 +137,7 @@ class Step:
     why: str
     parts: Sequence[Matrix | str]
     working: Callable[[int, int], Working]
+    asks: str = ""
 
     @property
     def result(self) -> Matrix:

@@ -43,6 +43,7 @@ def scores_step(done: Computation) -> Step:
             result,
         ],
         working,
+        asks="row",
     )
 
 
@@ -120,6 +121,7 @@ def masked_step(done: Computation) -> Step:
             Matrix("masked", trace.logits, names, names, allowed=mask),
         ],
         working,
+        asks="mask",
     )
 
 
@@ -162,6 +164,7 @@ def weights_step(done: Computation) -> Step:
             Matrix("weights", trace.weights, names, names, kind="share", allowed=mask),
         ],
         working,
+        asks="row",
     )
 
 
@@ -350,6 +353,7 @@ def _mixed_step(
             Matrix(f"{after}, head {head}", mixed, names, names),
         ],
         working,
+        asks="row",
     )
 
 

@@ -11,9 +11,9 @@ import { inFull } from "../shared/words.js"
       columnNames: string[], kind: string, lights: string, masked: boolean, most: number,
       hidden: boolean }} Part
     @typedef {{ parts: Part[], joins: string[], chosen: Cell | null, hidden: boolean,
-      pickable: boolean, written?: number, numbers: Float32Array }} Content
+      pickable: boolean, asked: [number, number | null] | null, written?: number, numbers: Float32Array }} Content
     @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
-      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement }} Shown
+      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement, asked?: HTMLElement }} Shown
     @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { shown: Shown[], content: Content,
       outline: string, at: Cell | null, choose: (cell: Cell) => void }} View */
 
@@ -23,7 +23,7 @@ const MOST_NAMES = 24
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "matrices", 1)
+  const content = decode(data, "matrices", 2)
   const view = viewIn(parentElement, build)
   view.content = content
   view.choose = (cell) => setTriggerValue("cell", cell)
@@ -57,6 +57,7 @@ function draw(view) {
     start = end
   }
   light(view, chosen)
+  ask(view)
   countDrawing(view.frame)
 }
 
@@ -102,7 +103,7 @@ function written({ rows, columns, rowNames, columnNames }, figure) {
 }
 
 /** Many cells: a picture, one pixel per cell.
-    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band">} */
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band" | "asked">} */
 function painted({ rows, columns, rowNames, columnNames }, figure) {
   const plot = make("div", "plot", figure)
   /** @type {[string[], string][]} */
@@ -118,7 +119,9 @@ function painted({ rows, columns, rowNames, columnNames }, figure) {
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)
   place(target, { width: sideOf(columns, 5), height: sideOf(rows, 4) })
-  return { target, canvas, band: make("div", "band", target) }
+  const [asked, band] = ["band asked", "band"].map((name) => make("div", name, target))
+  asked.hidden = true
+  return { target, canvas, band, asked }
 }
 
 /** How long the side of a picture is: cells with names have room for them.
@@ -152,7 +155,8 @@ function listen(view, shown, pickable) {
   target.addEventListener("click", (event) => pick(view, pointedAt(shown, event)))
   target.addEventListener("keydown", (event) => {
     const { rows, columns } = shown.part
-    const from = view.at ?? view.content.chosen ?? [0, 0]
+    const { chosen, asked } = view.content
+    const from = view.at ?? chosen ?? [asked?.[0] ?? 0, asked?.[1] ?? 0]
     const cell = cellAfter(event.key, from, rows, columns)
     if (!cell) return
     event.preventDefault()
@@ -197,14 +201,33 @@ function light(view, cell) {
         element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
     if (!band) continue
     band.hidden = none
-    const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
-    const [left, width] =
-      column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
-    band.style.inset = `${top}% auto auto ${left}%`
-    Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
+    frameCells(band, part, row, column)
   }
   const last = view.shown[view.shown.length - 1]
   view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
+}
+
+/** Puts a frame around a cell, or around a row or a column where the other is null.
+    @type {(band: HTMLElement, part: Part, row: number | null, column: number | null) => void} */
+function frameCells(band, part, row, column) {
+  const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
+  const [left, width] =
+    column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
+  band.style.inset = `${top}% auto auto ${left}%`
+  Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
+}
+
+/** Frames what is asked about in the result.
+    @type {(view: View) => void} */
+function ask({ shown, content: { asked } }) {
+  const { part, grid, asked: band } = shown[shown.length - 1]
+  const [row, column] = asked ?? [-1, null]
+  for (const [r, line] of (grid ?? []).entries())
+    for (const [c, element] of line.entries())
+      element.classList.toggle("asked", r === row && (column ?? c) === c)
+  if (!band) return
+  band.hidden = !asked
+  frameCells(band, part, row, column)
 }
 
 /** The row and the column of a matrix that go into a cell of the result; null: all of them.
