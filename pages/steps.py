@@ -8,6 +8,7 @@ from attention.app import frame, notes, predicting, results, sections, session, 
 from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
 from attention.display import tables
 from attention.lessons import own_matrices, steps
 from attention.lessons.own_matrices import OwnMatrixSettings
@@ -23,13 +24,21 @@ def step_by_step() -> None:
     done = from_own_matrices(settings) if own else from_sentence(settings)
     with st.container(key="steps_kept"):
         widgets.widget("step", offered=steps.STEPS)
-    if done is None:
-        return
+    if done is not None:
+        show(done, settings)
+    if own:
+        as_text()
+
+
+def show(done: Computation, settings: StepSettings) -> None:
+    """The chosen step of a computation, with its matrices and the working of a cell."""
     name = choose_step(done)
     step = steps.step(name, done)
     words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
         st.text(step.why)
+        if done.alike:
+            offer_matrices()
     with formula:
         st.latex(step.formula)
     cell = within(step, settings)
@@ -41,12 +50,13 @@ def step_by_step() -> None:
         chosen=None if asked else cell,
         on_choose=predicting.chooser(step.identity, asked, cell),
         hidden=bool(asked),
+        in_full=True,
         asked={"row": (cell[0], None), "number": cell}.get(asked),
     )
     st.caption(step.shapes)
     controls(name)
     if not asked:
-        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
+        st.html(f"<div class='working'>{tables.working(step.working(*cell), integers=True)}</div>")
 
 
 def choose_step(done: Computation) -> str:
@@ -63,6 +73,18 @@ def choose_step(done: Computation) -> str:
         move("Back", "B", there, position - 1)
         move("Next", "N", there, position + 1)
     return name
+
+
+def offer_matrices() -> None:
+    """A variant in which queries, keys and values differ, since in the chosen one they do not."""
+    name = next(name for name, variant in VARIANTS.items() if len(variant.projections) > 1)
+    st.button(
+        f"Here q = k = v = x. See them differ: {VARIANTS[name].title}",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+        on_click=session.choose,
+        args=("variant", name),
+    )
 
 
 def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
@@ -103,7 +125,7 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
     own_settings = session.values_of(OwnMatrixSettings)
     read = own_matrices.read_own_matrices(own_settings)
     problems = read if isinstance(read, dict) else {}
-    with st.container(horizontal=True, gap="medium", key="own_matrices"):
+    with st.container(horizontal=True, gap="small", key="own_matrices"):
         for name, about in OWN.items():
             number_grid(
                 about.label,
@@ -113,15 +135,19 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
                 wrong=problems.get(name, ""),
                 resizable=name != "own_mask",
             )
-    with st.expander("The same as text, and a way back"):
-        for name in OWN:
-            widgets.widget(name)
-        st.button("Start over with the example", on_click=start_over)
     if isinstance(read, dict):
         notes.note("The steps follow as soon as every matrix fits.")
         return None
     trace = own_matrices.attend_over(read, session.current_settings().scale_factor)
-    return steps.Computation(read.layer, trace, read.names, read.x, settings)
+    return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
+
+
+def as_text() -> None:
+    """The matrices as text, and a way back to the example."""
+    with st.expander("The matrices as text, and a way back"):
+        for name in OWN:
+            widgets.widget(name)
+        st.button("Start over with the example", on_click=start_over)
 
 
 def edit(name: str, mask: str, text: str) -> None:

@@ -248,6 +248,15 @@ def test_a_question_that_does_not_fit_gives_way_to_one_that_does() -> None:
     assert app.values["question"] == "mask"
 
 
+def test_where_q_k_and_v_are_the_same_one_is_led_to_where_they_differ() -> None:
+    app = opened("steps", step="queries", row=1)
+    label = "Here q = k = v = x. See them differ: Query, key and value"
+    assert label in [button.label for button in app.button]
+    app.press(label)
+    assert (title(app), app.values["variant"]) == ("2. Queries", "qkv")
+    assert label not in [button.label for button in app.button]
+
+
 # Matrices of one's own
 
 
@@ -258,6 +267,12 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
     assert queries == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
     assert keys == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
     assert scores == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+    *_, scores_sent = shown(app).header["parts"]
+    assert (scores_sent["rowNames"], scores_sent["columnNames"]) == (
+        ["q0", "q1", "q2"],
+        ["k0", "k1", "k2"],
+    )
+    assert scores_sent["whole"]
     assert {"input", "scale", "step"} <= app.controls.keys()
     assert not app.controls.keys() & {"variant", "mask", "s"}
 

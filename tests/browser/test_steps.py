@@ -43,7 +43,7 @@ def heading(page: Page) -> Any:
 
 
 def words(page: Page) -> Any:
-    return page.locator(".working > p")
+    return page.locator(".working > p:not(.total)")
 
 
 def read(text: str) -> float:
@@ -170,7 +170,7 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(page.locator(".working")).to_have_count(0)
     cell(page, 0, 1).click()
     verdict = page.locator(".note")
-    expect(verdict).to_contain_text("Not “the” and “cat”, it holds ")
+    expect(verdict).to_contain_text("Not “the” at 0 and “cat”, it holds ")
     expect(cell(page, 0, 1)).not_to_have_text("?")
     scores = matrices_shown(page)[-1]
     greatest = max(map(max, scores))
@@ -218,11 +218,12 @@ def check_link_hides(page: Page, open_page: Open) -> None:
 
 def test_a_number_is_typed_and_checked(open_page: Open) -> None:
     page = open_page("/steps?input=matrices&scale=none&step=queries&predict=on&row=2&column=2")
-    expect(page.locator(".note")).to_contain_text("in the cell of “x2” and dimension 2?")
+    expect(page.locator(".note")).to_contain_text("in the cell of “q2” and dimension 2?")
     expect(cell(page, 2, 2)).to_contain_class("asked")
     box(page, "Your number").fill("3,1")
     box(page, "Your number").press("Enter")
-    expect(page.locator(".note")).to_contain_text("Right: “x2” and dimension 2 holds 3")
+    right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
+    expect(page.locator(".note")).to_have_text(right)
     check_link_hides(page, open_page)
 
 
@@ -280,6 +281,61 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     expect(result(page).locator("tbody tr")).to_have_count(4)
     eventually(page, lambda: search(page)["own_mask"], "; ".join(["1 1 1 1"] * 4))
     check_link(page, open_page)
+
+
+def test_integers_stand_as_such_and_rows_count_from_0(open_page: Open) -> None:
+    page = open_page("/steps?input=matrices&step=scores&scale=none")
+    expect(result(page).locator("thead th")).to_have_text(["k0", "k1", "k2"])
+    expect(result(page).locator("tbody th")).to_have_text(["q0", "q1", "q2"])
+    expect(cell(page, 1, 1)).to_have_text("16")
+    expect(page.locator(".working tfoot td").last).to_have_text("2")
+    box_of(page, "softmax, each row").click()
+    expect(heading(page)).to_have_text("8. Softmax")
+    expect(cell(page, 1, 1)).to_have_text("0.9820")
+
+
+def test_inputs_and_result_by_hand_fit_a_laptop_screen(open_page: Open) -> None:
+    laptop = {"viewport": {"width": 1280, "height": 720}}
+    page = open_page("/steps?input=matrices&step=scores", **laptop)
+    for seen in (box(page, "X, row 0, column 0"), box(page, "Mask, row 2, column 2")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    expect(result(page)).to_be_in_viewport(ratio=1)
+
+
+def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> None:
+    page = open_page("/steps?step=queries&variant=qkv&row=2&column=30")
+    strip = page.locator(".st-key-matrices .strip")
+    expect(strip.locator("td:not(:first-child)")).to_have_count(50)
+    expect(strip.locator("tr").nth(1).locator("th")).to_have_text("walks")
+    expect(strip.locator(".lit")).to_be_in_viewport()
+    total = page.locator(".working tfoot td").last
+    expect(strip.locator(".lit")).to_have_text(total.inner_text())
+    expect(page.locator(".working .total")).to_have_text(f"sum {total.inner_text()}")
+    box_of(page, "matmul, scores").click()
+    expect(heading(page)).to_have_text("5. Scores")
+    expect(strip).to_be_hidden()
+
+
+def test_the_first_view_says_that_q_k_and_v_are_x_and_leads_to_where_they_differ(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?step=keys")
+    expect(heading(page)).to_have_text("2. Queries, keys and values")
+    page.get_by_role("button", name="Here q = k = v = x.").click()
+    expect(heading(page)).to_have_text("3. Keys")
+    expect_search(page, {"step": "keys", "variant": "qkv"})
+
+
+def test_matrices_are_whole_at_phone_width(open_page: Open) -> None:
+    phone = {"viewport": {"width": 390, "height": 800}}
+    page = open_page("/steps?step=scores&variant=qkv", **phone)
+    matrices_shown(page)
+    cut = """() => [...document.querySelectorAll(".st-key-matrices *")]
+      .flatMap((host) => [...(host.shadowRoot?.querySelectorAll("figure") ?? [])])
+      .filter((figure) => figure.scrollWidth > figure.clientWidth).length"""
+    eventually(page, lambda: page.evaluate(cut), 0)
+    next_button, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
+    assert next_button.bounding_box()["y"] == back.bounding_box()["y"]
 
 
 def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:

@@ -21,16 +21,16 @@ NEAR = shown([[1 / 3, 1 / 3 + 1e-7]])
 @pytest.mark.parametrize(
     ("made", "guess", "words"),
     [
-        (PLAIN, (0, 1), "Right: “ant” and dimension 1 is the greatest, 5.0000."),
-        (PLAIN, (1, 0), "Right: “bee” and dimension 0 is the greatest, 5.0000."),
+        (PLAIN, (0, 1), "Right: “ant” and dimension 1 is the greatest, 5."),
+        (PLAIN, (1, 0), "Right: “bee” and dimension 0 is the greatest, 5."),
         (
             PLAIN,
             (1, 1),
-            "Not “bee” and dimension 1, it holds −2.0000; “ant” and dimension 1 holds 5.0000.",
+            "Not “bee” and dimension 1, it holds −2; “ant” and dimension 1 holds 5.",
         ),
         (NEAR, (0, 0), "Right: “ant” and dimension 0 is the greatest, 0.3333."),
-        (HIDING, (2, 1), "Right: “cow” and “blue” is the greatest, 3.0000."),
-        (HIDING, (0, 1), "Not “ant” and “blue”, it is hidden; “cow” and “blue” holds 3.0000."),
+        (HIDING, (2, 1), "Right: “cow” and “blue” is the greatest, 3."),
+        (HIDING, (0, 1), "Not “ant” and “blue”, it is hidden; “cow” and “blue” holds 3."),
         (EMPTY, (0, 1), "Every cell is hidden: there is no greatest one."),
     ],
 )
@@ -101,27 +101,27 @@ PLAIN_ROWS, HIDDEN_ROWS = (
 @pytest.mark.parametrize(
     ("made", "cell", "words"),
     [
-        (PLAIN_ROWS, (1, 1), "Right: in the row of “cat” “cat” gets most, 4.0000."),
+        (PLAIN_ROWS, (1, 1), "Right: in the row of “cat” “cat” gets most, 4."),
         (
             PLAIN_ROWS,
             (0, 2),
-            "Right: in the row of “the” at 0 “the” at 2 gets most, 2.0000; “the” at 0 as much.",
+            "Right: in the row of “the” at 0 “the” at 2 gets most, 2; “the” at 0 as much.",
         ),
         (
             PLAIN_ROWS,
             (0, 1),
-            "Not “cat”, it holds 1.0000; in the row of “the” at 0 “the” at 0 and “the” at 2 get "
-            "most, 2.0000.",
+            "Not “cat”, it holds 1; in the row of “the” at 0 “the” at 0 and “the” at 2 get "
+            "most, 2.",
         ),
         (
             PLAIN_ROWS,
             (2, 1),
-            "Not “cat”, it holds −1.0000; in the row of “the” at 2 “the” at 0 gets most, 7.0000.",
+            "Not “cat”, it holds −1; in the row of “the” at 2 “the” at 0 gets most, 7.",
         ),
         (
             HIDDEN_ROWS,
             (2, 0),
-            "Not “the” at 0, it is hidden; in the row of “the” at 2 “the” at 2 gets most, 3.0000.",
+            "Not “the” at 0, it is hidden; in the row of “the” at 2 “the” at 2 gets most, 3.",
         ),
         (HIDDEN_ROWS, (1, 1), "“cat” may attend to nothing: every key of its row is hidden."),
     ],
@@ -138,17 +138,17 @@ def test_the_key_that_gets_most_is_looked_for_in_its_row_alone(
 @pytest.mark.parametrize(
     ("cell", "said", "words"),
     [
-        ((1, 1), 4.2, "Right: “cat” and “cat” holds 4.0000, and 4.2000 is within ±0.2000."),
-        ((1, 1), 4.21, "Not 4.2100: “cat” and “cat” holds 4.0000, ±0.2000 would have counted."),
+        ((1, 1), 4.2, "Right: “cat” and “cat” holds 4, and 4.2000 is within ±0.2000."),
+        ((1, 1), 4.21, "Not 4.2100: “cat” and “cat” holds 4, ±0.2000 would have counted."),
         (
             (1, 0),
             0.01,
-            "Right: “cat” and “the” at 0 holds 0.0000, and 0.0100 is within ±0.0100.",
+            "Right: “cat” and “the” at 0 holds 0, and 0.0100 is within ±0.0100.",
         ),
         (
             (2, 1),
             1.0,
-            "Not 1.0000: “the” at 2 and “cat” holds −1.0000, ±0.0500 would have counted.",
+            "Not 1.0000: “the” at 2 and “cat” holds −1, ±0.0500 would have counted.",
         ),
     ],
 )

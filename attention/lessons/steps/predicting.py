@@ -115,39 +115,39 @@ def of_greatest(step: Step, row: int, column: int) -> str:
         return "Every cell is hidden: there is no greatest one."
     guess, best = float(shown[row, column]), divmod(int(shown.argmax()), shown.shape[1])
     if number(guess) == number(most):
-        return f"Right: {_cell(result, row, column)} is the greatest, {number(most)}."
+        return f"Right: {_cell(result, row, column)} is the greatest, {result.write(most)}."
     return (
-        f"Not {_cell(result, row, column)}, {_holds(guess)}; {_cell(result, *best)} holds "
-        f"{number(most)}."
+        f"Not {_cell(result, row, column)}, {_holds(result, guess)}; {_cell(result, *best)} holds "
+        f"{result.write(most)}."
     )
 
 
 def of_row(step: Step, row: int, column: int) -> str:
     """What to say to somebody who took a key for the one that gets most in a row."""
-    names = step.result.column_names
-    shown = _shown(step.result)[row].tolist()
-    query, most = _named(step.result.row_names, row), max(shown)
+    result, names = step.result, step.result.column_names
+    shown = _shown(result)[row].tolist()
+    query, most = _named(result.row_names, row), max(shown)
     if most == -torch.inf:
         return f"{query} may attend to nothing: every key of its row is hidden."
     best = [key for key, value in enumerate(shown) if number(value) == number(most)]
     others = [_named(names, key) for key in best if key != column]
     if column in best:
         more = f"; {joined(others)} as much" if others else ""
-        return (
-            f"Right: in the row of {query} {_named(names, column)} gets most, {number(most)}{more}."
-        )
-    gets = f"{joined(others)} {'gets' if len(others) == 1 else 'get'} most, {number(most)}"
-    return f"Not {_named(names, column)}, {_holds(shown[column])}; in the row of {query} {gets}."
+        key = _named(names, column)
+        return f"Right: in the row of {query} {key} gets most, {result.write(most)}{more}."
+    gets = f"{joined(others)} {'gets' if len(others) == 1 else 'get'} most, {result.write(most)}"
+    holds = _holds(result, shown[column])
+    return f"Not {_named(names, column)}, {holds}; in the row of {query} {gets}."
 
 
 def of_number(step: Step, row: int, column: int, said: float) -> str:
     """What to say to somebody who took a number for that of a cell."""
     exact = float(step.result.numbers[row, column])
     far = max(SHARE * abs(exact), LEAST)
-    place = _cell(step.result, row, column)
+    place = f"{_cell(step.result, row, column)} holds {step.result.write(exact)}"
     if abs(said - exact) <= far * (1 + 1e-6):  # 4.2 counts for 4, whose bound in binary is below
-        return f"Right: {place} holds {number(exact)}, and {number(said)} is within ±{number(far)}."
-    return f"Not {number(said)}: {place} holds {number(exact)}, ±{number(far)} would have counted."
+        return f"Right: {place}, and {number(said)} is within ±{number(far)}."
+    return f"Not {number(said)}: {place}, ±{number(far)} would have counted."
 
 
 def of_mask(step: Step, marked: Collection[Cell]) -> str:
@@ -176,8 +176,8 @@ def _shown(matrix: Matrix) -> Tensor:
     return matrix.numbers.masked_fill(~matrix.allowed, -torch.inf)
 
 
-def _holds(value: float) -> str:
-    return "it is hidden" if value == -torch.inf else f"it holds {number(value)}"
+def _holds(matrix: Matrix, value: float) -> str:
+    return "it is hidden" if value == -torch.inf else f"it holds {matrix.write(value)}"
 
 
 def _named(names: Sequence[str], position: int) -> str:

@@ -67,7 +67,8 @@ class Computation:
 
     run: the trace of all heads; names: one word per row; vectors (tokens, d_model), positions
     (tokens, d_model) or None: x is their sum; settings: with the dropout, drawn from a seed of its
-    own; head: the one that is shown; masks: those in force by name.
+    own; head: the one that is shown; masks: those in force by name; numbered: whether rows have
+    numbers for names, so that those of Q are q0, q1, ….
     """
 
     layer: Variant
@@ -78,6 +79,13 @@ class Computation:
     head: int = 0
     positions: Tensor | None = None
     masks: Mapping[str, Tensor] = field(default_factory=dict)
+    numbered: bool = False
+
+    def rows(self, letter: str) -> Sequence[str]:
+        """What the rows of x, q, k, v or y are called."""
+        if not self.numbered:
+            return self.names
+        return [f"{letter}{row}" for row in range(len(self.names))]
 
     @property
     def dropout(self) -> float:

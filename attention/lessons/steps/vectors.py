@@ -24,7 +24,8 @@ WHY = {
 def x_step(done: Computation) -> Step:
     """The vectors, and the positions added to them."""
     x, positions = done.x, done.positions
-    parts: list[Matrix | str] = [Matrix("X", x, done.names)]
+    result = Matrix("X", x, done.names)
+    parts: list[Matrix | str] = [result]
     if positions is not None:
         vectors = Matrix("vectors", done.vectors, done.names, lights="cell")
         encoding = Matrix("positions", positions, done.names, lights="cell")
@@ -34,7 +35,7 @@ def x_step(done: Computation) -> Step:
         value = float(x[row, column])
         place = f"X for “{done.names[row]}”, dimension {column}"
         if positions is None:
-            return Working(f"{place}: {number(value)}.", ())
+            return Working(f"{place}: {result.write(value)}.", ())
         terms = [float(done.vectors[row, column]), float(positions[row, column])]
         names = ("vector", "position")
         words = f"{place}, is its vector plus its position."
@@ -42,7 +43,7 @@ def x_step(done: Computation) -> Step:
 
     return Step(
         "The vectors",
-        r"X = \begin{pmatrix} x_1 \\ \vdots \\ x_n \end{pmatrix}",
+        r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
         "Each token comes in as a row of numbers that says what the word means. "
         + ("Order is not in it." if positions is None else "Its position is added: order counts."),
         parts,
@@ -95,7 +96,7 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
     W, b = done.layer.projection(role)
     if W is None:
         return _unprojected(done, role, made)
-    result = Matrix(symbol, made, done.names)
+    result = Matrix(symbol, made, done.rows(letter))
     name, columns = _part_of_head(done, role, made.shape[-1])
     weight = W.detach()[:, columns]
     bias = None if b is None else b.detach()[columns]
@@ -110,7 +111,7 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
         }
         with_bias(names, numbers, bias, column)
         return Working(
-            f"{letter} of “{done.names[row]}”, dimension {column}: "
+            f"{letter} of “{result.row_names[row]}”, dimension {column}: "
             f"row {row} of X times column {column} of {name}, term by term.",
             names,
             numbers,
