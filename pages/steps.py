@@ -32,12 +32,11 @@ def step_by_step() -> None:
 
 def show(done: Computation, settings: StepSettings) -> None:
     """The chosen step of a computation, with its matrices and the working of a cell."""
-    name = choose_step(done)
-    step = steps.step(name, done)
+    name, step = choose_step(done)
     words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
         st.text(step.why)
-        if done.alike:
+        if done.alike and name in ("x", *done.alike.values()):
             offer_matrices()
     with formula:
         st.latex(step.formula)
@@ -59,7 +58,7 @@ def show(done: Computation, settings: StepSettings) -> None:
         st.html(f"<div class='working'>{tables.working(step.working(*cell), integers=True)}</div>")
 
 
-def choose_step(done: Computation) -> str:
+def choose_step(done: Computation) -> tuple[str, Step]:
     """The steps there are to choose from, and one further or back, by button or key."""
     chosen, there = str(session.value_of("step")), done.steps
     name = done.alike.get(chosen, chosen)
@@ -67,12 +66,12 @@ def choose_step(done: Computation) -> str:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
     step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
-    position = there.index(name)
+    position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
-        st.subheader(f"{position + 1}. {steps.step(name, done).title}", width="stretch")
+        st.subheader(f"{position + 1}. {step.title}", width="stretch")
         move("Back", "B", there, position - 1)
         move("Next", "N", there, position + 1)
-    return name
+    return name, step
 
 
 def offer_matrices() -> None:

@@ -487,7 +487,8 @@ def unfolded(page: Page) -> Any:
 
 
 def test_the_diagram_shows_the_numbers_between_query_and_sum(open_page: Open) -> None:
-    settings: dict[str, Any] = {"variant": "qkv", "mask": ("causal",), "d_k": 3, "d_v": 4}
+    config = (("d_k", 3), ("d_v", 4))
+    settings: dict[str, Any] = {"variant": "qkv", "mask": ("causal",), "config": config}
     link = {"s": "a b c", "vectors": "random", "d_model": 7, "variant": "qkv", "mask": "causal"}
     page = open_page("/?" + urlencode(link | {"d_k": "3", "d_v": "4", "query": "1"}))
     expect_heatmap(page)
