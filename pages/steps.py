@@ -46,7 +46,7 @@ def show(done: Computation, settings: StepSettings) -> None:
     matrices(
         step.parts,
         key="matrices",
-        chosen=None if asked else cell,
+        chosen=cell if asked in ("", "number") else None,
         on_choose=predicting.chooser(step.identity, asked, cell),
         hidden=bool(asked),
         in_full=True,

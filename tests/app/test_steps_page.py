@@ -130,7 +130,9 @@ def test_while_one_guesses_the_result_stays_on_the_server() -> None:
         hidden = shown(app)
         assert known.result.nan_to_num().any()
         assert not hidden.result.any()
-        assert (hidden.header["hidden"], hidden.header["chosen"]) == (True, None)
+        assert hidden.header["hidden"]
+        asked = hidden.header["asked"]
+        assert hidden.header["chosen"] == (asked if asked == [0, 0] else None)
         *before, last = hidden.header["parts"]
         assert (last["hidden"], last["most"]) == (True, 1)
         assert not any(part["hidden"] for part in before)
