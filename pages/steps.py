@@ -4,10 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, sections, session, widgets
-from attention.components.inputs import number_grid
+from attention.app import frame, notes, predicting, results, sections, session, widgets
+from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
 from attention.display import tables
 from attention.lessons import own_matrices, steps
 from attention.lessons.own_matrices import OwnMatrixSettings
@@ -21,47 +22,68 @@ def step_by_step() -> None:
     settings = session.values_of(StepSettings)
     own = settings.input == "matrices"
     done = from_own_matrices(settings) if own else from_sentence(settings)
-    name = choose_step(done.steps if done else steps.STEPS)
-    if done is None:
-        return
-    step = steps.step(name, done)
-    words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
+    with st.container(key="steps_kept"):
+        widgets.widget("step", offered=steps.STEPS)
+    if done is not None:
+        show(done, settings)
+    if own:
+        as_text()
+
+
+def show(done: Computation, settings: StepSettings) -> None:
+    """The chosen step of a computation, with its matrices and the working of a cell."""
+    name, step = choose_step(done)
+    words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
-        st.subheader(f"{done.steps.index(name) + 1}. {step.title}")
         st.text(step.why)
+        if done.alike and name in ("x", *done.alike.values()):
+            offer_matrices()
     with formula:
         st.latex(step.formula)
-    hidden = settings.predict == "on" and name != "x"
-    identity = step.identity
-    guessed = st.session_state.get("guess") == identity
-    row, column = within(step, settings)
+    cell = within(step, settings)
+    predicts = settings.predict == "on" and name != "x"
+    asked = predicting.ask(step, settings.question, cell) if predicts else ""
     matrices(
         step.parts,
         key="matrices",
-        chosen=None if hidden and not guessed else (row, column),
-        on_choose=lambda row, column: choose_cell(row, column, identity),
-        hidden=hidden and not guessed,
+        chosen=cell if asked in ("", "number") else None,
+        on_choose=predicting.chooser(step.identity, asked, cell),
+        hidden=bool(asked),
+        in_full=True,
+        asked={"row": (cell[0], None), "number": cell}.get(asked),
     )
     st.caption(step.shapes)
     controls(name)
-    if hidden:
-        judge(step, row, column, guessed)
-    if guessed or not hidden:
-        st.html(f"<div class='working'>{tables.working(step.working(row, column))}</div>")
+    if not asked:
+        st.html(f"<div class='working'>{tables.working(step.working(*cell), integers=True)}</div>")
 
 
-def choose_step(there: tuple[str, ...]) -> str:
+def choose_step(done: Computation) -> tuple[str, Step]:
     """The steps there are to choose from, and one further or back, by button or key."""
-    name = str(session.value_of("step"))
+    chosen, there = str(session.value_of("step")), done.steps
+    name = done.alike.get(chosen, chosen)
     if name not in there:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
-    position = there.index(name)
+    step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
+    position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
+        st.subheader(f"{position + 1}. {step.title}", width="stretch")
         move("Back", "B", there, position - 1)
-        widgets.widget("step", offered=there, label_visibility="collapsed")
         move("Next", "N", there, position + 1)
-    return name
+    return name, step
+
+
+def offer_matrices() -> None:
+    """A variant in which queries, keys and values differ, since in the chosen one they do not."""
+    name = next(name for name, variant in VARIANTS.items() if len(variant.projections) > 1)
+    st.button(
+        f"Here q = k = v = x. See them differ: {VARIANTS[name].title}",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+        on_click=session.choose,
+        args=("variant", name),
+    )
 
 
 def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
@@ -102,7 +124,7 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
     own_settings = session.values_of(OwnMatrixSettings)
     read = own_matrices.read_own_matrices(own_settings)
     problems = read if isinstance(read, dict) else {}
-    with st.container(horizontal=True, gap="medium", key="own_matrices"):
+    with st.container(horizontal=True, gap="small", key="own_matrices"):
         for name, about in OWN.items():
             number_grid(
                 about.label,
@@ -112,15 +134,19 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
                 wrong=problems.get(name, ""),
                 resizable=name != "own_mask",
             )
-    with st.expander("The same as text, and a way back"):
-        for name in OWN:
-            widgets.widget(name)
-        st.button("Start over with the example", on_click=start_over)
     if isinstance(read, dict):
         notes.note("The steps follow as soon as every matrix fits.")
         return None
     trace = own_matrices.attend_over(read, session.current_settings().scale_factor)
-    return steps.Computation(read.layer, trace, read.names, read.x, settings)
+    return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
+
+
+def as_text() -> None:
+    """The matrices as text, and a way back to the example."""
+    with st.expander("The matrices as text, and a way back"):
+        for name in OWN:
+            widgets.widget(name)
+        st.button("Start over with the example", on_click=start_over)
 
 
 def edit(name: str, mask: str, text: str) -> None:
@@ -144,28 +170,14 @@ def within(step: Step, settings: StepSettings) -> tuple[int, int]:
     return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 
-def choose_cell(row: int, column: int, identity: int) -> None:
-    """Choose a cell, within a callback; while the result is hidden this is the guess."""
-    session.choose("row", row)
-    session.choose("column", column)
-    st.session_state["guess"] = identity
-
-
 def controls(name: str) -> None:
     """The chosen cell by number, guessing, and how much is dropped where that matters."""
     drops = ("dropout", "dropout_seed") if name in ("dropout", "output", "joined") else ()
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         for setting in ("row", "column", "predict", *drops):
             widgets.widget(setting, width=190)
-
-
-def judge(step: Step, row: int, column: int, guessed: bool) -> None:
-    """Ask for a guess, or say how good it was."""
-    if not guessed:
-        st.info("Which cell will hold the greatest number? Click it, or go there and press Enter.")
-        return
-    notes.note(steps.verdict(step, row, column))
-    st.button("Hide and guess again", on_click=st.session_state.pop, args=("guess", None))
+        if session.applies("question"):
+            widgets.widget("question", width="content")
 
 
 frame.show(__file__, step_by_step)

@@ -93,7 +93,8 @@ PAGES = [
     Page(
         "explore",
         "Explore",
-        "who attends to whom, and each token's new vector as a weighted sum, term by term",
+        "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
+        "diagram",
         settings=(MapSettings,),
         models="offered",
         beside=lambda values: WITH_WORDS,
@@ -101,9 +102,9 @@ PAGES = [
     Page(
         "steps",
         "Step by step",
-        "vectors, queries, keys, values, scores, scale, mask, softmax, dropout, output, one at a "
-        "time, each cell with its working; from the sentence, or on small matrices of your own; "
-        "with *predict, then reveal*",
+        "the operations from x to y as boxes to step through, one at a time, each cell with its "
+        "working; from the sentence, or on small matrices of your own; with *predict, then "
+        "reveal*, also as a task in a link",
         settings=(StepSettings, OwnMatrixSettings),
         sentence=lambda values: bool(values("input") == "sentence"),
         models="offered",

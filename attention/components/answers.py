@@ -82,6 +82,7 @@ SHAPES: dict[str, Callable[[object], bool]] = {
     "head": _is_whole,
     "paint": _is_paint,
     "place": _is_place,
+    "step": _is_text,
 }
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
+from dataclasses import asdict
+from typing import Any, TypedDict
 
 from torch import Tensor
 
 from attention.components.answers import when
 from attention.components.base import component, message
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
+from attention.lessons.steps import Graph
 
 _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
 _examples = component("examples")
+_step_graph = component("step_graph")
 _copy_link = component("copy_link")
 _lights = component("lights", isolate_styles=False)
 
@@ -128,6 +131,27 @@ def examples(
     header: ExamplesHeader = {"words": words, "texts": list(texts)}
     chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
     _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
+
+
+class StepGraphHeader(TypedDict):
+    boxes: list[dict[str, Any]]  # `Box`
+    arrows: list[dict[str, Any]]  # `Arrow`
+    chosen: int  # which box
+
+
+def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key: str) -> None:
+    """The steps of a computation as boxes from x to y, to click or reach by arrow keys.
+
+    step: the one that is lit; on_choose gets the name of another. Shapes stand on the arrows.
+    """
+    names = [box.step for box in graph.boxes]
+    header: StepGraphHeader = {
+        "boxes": [asdict(box) for box in graph.boxes],
+        "arrows": [asdict(arrow) for arrow in graph.arrows],
+        "chosen": names.index(step),
+    }
+    chosen = when(key, "step", lambda name: name and name in names, on_choose)
+    _step_graph(key=key, data=message("step_graph", 1, header), on_step_change=chosen)
 
 
 def lights(selectors: Mapping[str, str], figure: str, *, key: str) -> None:

@@ -19,7 +19,7 @@ from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
 from attention.lessons.heads import PLAIN_DOTS
 
-PARTS = ("lines", "heatmap", "sum")
+PARTS = ("lines", "heatmap", "sum", "diagram")
 
 _picture = component("picture", isolate_styles=False)
 _place = component("place")
@@ -74,7 +74,8 @@ def picture(
     """One attention as a picture whose parts all show the same query, from a trace of one head.
 
     parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
-    query as a weighted sum. place: which query and stage are chosen, see `place_of`; they change
+    query as a weighted sum, and how that comes about from query, keys and values, which needs the
+    numbers sent with the sum. place: which query and stage are chosen, see `place_of`; they change
     in the browser, which has all numbers already. memory: the tokens of the keys and which are
     known, None where they are those of the queries; masks: those in force, by name; head: which
     one of several the trace is of; caption: what the heatmap's begins and ends with; stage: the
@@ -138,6 +139,7 @@ class MatrixHeader(TypedDict):
     masked: bool
     most: float
     hidden: bool
+    whole: bool
 
 
 class MatricesHeader(TypedDict):
@@ -146,6 +148,8 @@ class MatricesHeader(TypedDict):
     chosen: tuple[int, int] | None
     hidden: bool
     pickable: bool
+    asked: tuple[int, int | None] | None
+    inFull: bool
     written: NotRequired[int]
 
 
@@ -156,14 +160,18 @@ def matrices(
     chosen: tuple[int, int] | None = None,
     on_choose: Callable[[int, int], None] | None = None,
     hidden: bool = False,
+    asked: tuple[int, int | None] | None = None,
+    in_full: bool = False,
     written: int | None = None,
 ) -> None:
     """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
 
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     With on_choose its cells can be chosen, by click or arrow keys; chosen: the (row, column) lit
-    meanwhile. hidden: the result's numbers stay here, to be guessed. written: up to how many
-    columns numbers are written rather than painted, where that is not the usual 8.
+    meanwhile. hidden: the result's numbers stay here, to be guessed; asked: the row and the column
+    of the result that are asked about, None = all columns. in_full: matrices of integers alone are
+    written as such, and of a painted result the numbers of the lit row stand below it. written: up
+    to how many columns numbers are written rather than painted, where that is not the usual 8.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
     headers: list[MatrixHeader] = []
@@ -186,6 +194,7 @@ def matrices(
                 "masked": matrix.allowed is not None,
                 "most": matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0,
                 "hidden": kept_back,
+                "whole": in_full and matrix.whole and not kept_back,
             }
         )
         if kept_back:
@@ -206,10 +215,12 @@ def matrices(
         "chosen": chosen,
         "hidden": hidden,
         "pickable": on_choose is not None,
+        "asked": asked,
+        "inFull": in_full,
     }
     if written is not None:
         header["written"] = written
-    _matrices(key=key, data=message("matrices", 1, header, *numbers), on_cell_change=picked)
+    _matrices(key=key, data=message("matrices", 2, header, *numbers), on_cell_change=picked)
 
 
 class HeadGridHeader(TypedDict):

@@ -32,19 +32,21 @@ MAX_HEADS = 50
 class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
-    `formula` is LaTeX for the raw scores and the output; `source` is Markdown, with a link to what
-    it cites, see `papers`; `published_scale` is the scale the source uses, `usual_scale` the
-    settings with which its weights show something on word vectors; `projections` names the
-    parameter that makes queries, keys, values or the layer's output, where there is one: a matrix
-    W_…, with its bias b_… if the variant has a parameter of that name. `short` is the variant as a
-    few lines of torch: from `x`, `memory` and the parameters to the `scores` and `values` of one
-    head, with its settings, `head` and `group` in braces; none where that takes more.
+    `formula` is LaTeX for the raw scores and the output; `scoring` is what makes the scores, in a
+    word or two; `source` is Markdown, with a link to what it cites, see `papers`;
+    `published_scale` is the scale the source uses, `usual_scale` the settings with which its
+    weights show something on word vectors; `projections` names the parameter that makes queries,
+    keys, values or the layer's output, where there is one: a matrix W_…, with its bias b_… if the
+    variant has a parameter of that name. `short` is the variant as a few lines of torch: from `x`,
+    `memory` and the parameters to the `scores` and `values` of one head, with its settings,
+    `head` and `group` in braces; none where that takes more.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
+    scoring: ClassVar[str] = "score"
     published_scale: ClassVar[str] = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}
     short: ClassVar[str] = ""
@@ -259,6 +261,8 @@ def parameter_maker(config: ParametersConfig) -> ParameterMaker:
 class DotScores(Variant):
     """What variants have in common whose scores are dot products of queries and keys."""
 
+    scoring = "matmul"
+
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)
 
@@ -427,6 +431,7 @@ class Additive(Variant):
     title = "Additive attention"
     formula = r"s_{ij} = \tanh(x_i W_q + x_j W_k)\, v \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{BAHDANAU}, appendix A.1.2"
+    scoring = "tanh, v"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none"}
     short = (
         "values = memory\nhidden = ((x @ W_q)[:, None] + memory @ W_k).tanh()\nscores = hidden @ v"
@@ -457,6 +462,7 @@ class Bilinear(Variant):
     title = "Bilinear attention"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{LUONG}, “general”"
+    scoring = "matmul W"
     short = "values = memory\nscores = x @ W @ memory.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
@@ -484,6 +490,7 @@ class Cosine(Variant):
         f"[Graves et al. 2014]({ARXIV}1410.5401), eq. 6; their key strength β is the factor of the "
         "scale"
     )
+    scoring = "cosine"
     published_scale = "factor"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
     short = (
@@ -516,6 +523,7 @@ class Gaussian(Variant):
         "[Nadaraya 1964](https://doi.org/10.1137/1109020); "
         f"[Watson 1964](https://www.jstor.org/stable/25049340); as attention, {KERNEL_CHAPTER}"
     )
+    scoring = "distance"
     short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

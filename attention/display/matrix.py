@@ -15,6 +15,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attention.display.tables import number, whole_number
+
 MAX_CELLS = 400
 MAX_SIZE = 1e6
 
@@ -46,6 +48,18 @@ class Matrix:
             raise ValueError(
                 f"{self.name} must have 2 dimensions to be shown, got {tuple(self.numbers.shape)}"
             )
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds integers alone, as those that are typed; shares are never taken so."""
+        rounded = self.numbers.detach().float()
+        return self.kind != "share" and bool(
+            ((rounded == rounded.round()) & (rounded.abs() < 1e5)).all()
+        )
+
+    def write(self, value: float) -> str:
+        """A number of it as shown: an integer among integers as such."""
+        return whole_number(value) if self.whole else number(value)
 
 
 class MatrixError(ValueError):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 MAX_ROWS, FEWER_ROWS = 64, 32
+SHORT = 12  # rows whose total is in sight anyway
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,12 @@ def typed(value: float) -> str:
     return shown(f"{Decimal(repr(value or 0)).normalize():f}")
 
 
+def whole_number(value: float) -> str:
+    """An integer as shown, and any other number as `number` has it."""
+    whole = math.isfinite(value) and value == round(value) and abs(value) < 1e5
+    return str(round(value)).replace("-", "−") if whole else number(value)
+
+
 def table(
     names: Sequence[str],
     columns: Mapping[str, Sequence[float | str | None]],
@@ -101,14 +108,19 @@ def _cells(row: Sequence[float | str | None]) -> str:
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
 
 
-def working(work: Working) -> str:
-    """A `Working` as HTML: its sentence, its table and its total.
+def working(work: Working, *, integers: bool = False) -> str:
+    """A `Working` as HTML: its sentence, its table and its total, which a long table tells above.
 
-    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others.
+    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others. integers: columns
+    of integers alone are written as such.
     """
     words = f"<p>{html.escape(work.words)}</p>"
     if not work.columns:
         return words
+    write: Callable[[float], str] = whole_number if integers and _whole(work) else number
+    shown = "" if work.total is None else write(work.total)
+    if shown and len(work.names) > SHORT:
+        words += f"<p class='total'>{html.escape(work.total_name)} <b>{shown}</b></p>"
     names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
     if len(names) > MAX_ROWS:
         terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]
@@ -124,5 +136,21 @@ def working(work: Working) -> str:
     total: list[str] = []
     if work.total is not None:
         blank = [""] * (len(columns) - 1)
-        total = [work.total_name, *blank, number(work.total)]
+        total = [work.total_name, *blank, shown]
+    if integers:
+        columns = {name: _written(cells) for name, cells in columns.items()}
     return words + table(names, columns, total=total)
+
+
+def _whole(work: Working) -> bool:
+    """Whether the total is to be written as an integer: the terms are integers."""
+    *_, last = work.columns.values()
+    return all(isinstance(cell, str) or cell == round(cell) for cell in last)
+
+
+def _written(cells: Sequence[float | str]) -> list[float | str]:
+    """The cells of a column, integers as such where all are."""
+    numbers = [cell for cell in cells if not isinstance(cell, str)]
+    if not all(math.isfinite(cell) and cell == round(cell) for cell in numbers):
+        return [*cells]
+    return [cell if isinstance(cell, str) else whole_number(cell) for cell in cells]

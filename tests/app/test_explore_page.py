@@ -33,7 +33,7 @@ def test_the_page_opens_on_the_published_defaults() -> None:
     assert app.place == {name: declared[name].default for name in ("query", "stage")}
     picture = app.sent["picture"].header
     assert picture["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
-    assert picture["parts"] == ["lines", "heatmap", "sum"]
+    assert picture["parts"] == ["lines", "heatmap", "sum", "diagram"]
 
 
 def bound(about: Setting, end: int) -> Any:

@@ -56,18 +56,22 @@ def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back(
     own = StepSettings(dropout=0.5, dropout_seed=2)
     app = opened("steps", s="a b c d", dropout=0.5, dropout_seed=2, row=2, column=3, **settings)
     done = computation("a b c d", own, **settings)
-    assert tuple(app.controls["step"].options) == done.steps
     for number, name in enumerate(done.steps, 1):
         step = steps.step(name, done)
         assert title(app) == f"{number}. {step.title}"
         assert app.values["step"] == name
+        graph = app.sent["step_graph"].header
+        assert [box["step"] for box in graph["boxes"]] == [*done.steps, ""]
+        assert graph["boxes"][graph["chosen"]]["step"] == name
         assert_close(shown(app).matrices, numbers_of(step.parts), equal_nan=True)
         assert shown(app).header["chosen"] == [2, 3]
         assert "class='working'><p>" in app.said
         drawn = app.controls.keys() & {"row", "column", "predict", "dropout", "dropout_seed"}
+        assert "question" not in app.controls
         assert len(drawn) == (5 if name in ("dropout", "output", "joined") else 3)
         disabled = {button.label: button.disabled for button in app.button}
-        assert disabled == {"Back": number == 1, "Next": number == len(done.steps)}
+        assert (disabled["Back"], disabled["Next"]) == (number == 1, number == len(done.steps))
+        assert len(disabled) == (3 if done.alike and number < 3 else 2)
         if number < len(done.steps):
             app.press("Next")
     assert app.press("Back").values["step"] == done.steps[-2]
@@ -87,10 +91,25 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     assert shown(app).header["chosen"] == [5, 5]
 
 
-def test_without_a_word_there_are_the_steps_to_choose_from_and_no_more() -> None:
+def test_a_click_on_a_box_shows_its_step() -> None:
+    app = opened("steps", variant="qkv").tell("step_graph", "step", "masked")
+    assert (title(app), app.query_params["step"]) == ("7. Mask", "masked")
+
+
+def test_a_link_to_queries_keys_or_values_shows_all_three_where_they_are_the_same() -> None:
+    for name in ("queries", "keys", "values"):
+        app = opened("steps", step=name)
+        assert title(app) == "2. Queries, keys and values"
+        assert not app.notes
+    assert title(app.press("Next")) == "3. Scores"
+    assert title(opened("steps", step="keys", variant="qkv")) == "3. Keys"
+
+
+def test_without_a_word_no_step_is_shown_and_the_chosen_one_is_kept() -> None:
     app = opened("steps", s="", step="scores")
     assert "Type a sentence" in app.info[0].value
     assert not app.subheader
+    assert "step_graph" not in app.sent
     assert app.values["step"] == "scores"
 
 
@@ -111,25 +130,28 @@ def test_while_one_guesses_the_result_stays_on_the_server() -> None:
         hidden = shown(app)
         assert known.result.nan_to_num().any()
         assert not hidden.result.any()
-        assert (hidden.header["hidden"], hidden.header["chosen"]) == (True, None)
+        assert hidden.header["hidden"]
+        asked = hidden.header["asked"]
+        assert hidden.header["chosen"] == (asked if asked == [0, 0] else None)
         *before, last = hidden.header["parts"]
         assert (last["hidden"], last["most"]) == (True, 1)
         assert not any(part["hidden"] for part in before)
         assert "working" not in app.said
-        assert "Which cell will hold the greatest number?" in app.info[0].value
+        assert any("The result is hidden until you answer." in note for note in app.notes)
         assert_close(hidden.matrices[:-1], known.matrices[:-1], equal_nan=True)
 
 
 def test_there_is_nothing_to_guess_about_the_vectors() -> None:
     app = opened("steps", predict="on")
     assert not shown(app).header["hidden"]
-    assert not app.info
+    assert not app.notes
 
 
 def guessed(s: str = "cat dog", row: int = 0, column: int = 1) -> App:
     """The page after a guess at the greatest weight."""
     link = {"s": s, "vectors": "random", "d_model": 3, "step": "weights", "predict": "on"}
-    return opened("steps", **link).tell("matrices", "cell", [row, column])
+    app = opened("steps", **link, question="greatest")
+    return app.tell("matrices", "cell", [row, column])
 
 
 def test_a_guess_reveals_the_numbers_and_gets_a_word() -> None:
@@ -163,6 +185,81 @@ def test_one_can_guess_again() -> None:
     assert shown(guessed().press("Hide and guess again")).header["hidden"]
 
 
+TASK: dict[str, Any] = {"vectors": "random", "d_model": 3, "predict": "on", "s": "cat dog cow"}
+
+
+def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
+    app = opened("steps", **TASK, step="weights", question="row", row=2)
+    asks = "Which key gets most in the row of “cow”? Click it in that row."
+    assert app.notes == [f"{asks} The result is hidden until you answer."]
+    assert shown(app).header["asked"] == [2, None]
+    app.tell("matrices", "cell", [0, 1])
+    assert shown(app).header["hidden"]
+    assert app.values["row"] == 2
+    weights = result_of("cat dog cow", d_model=3).trace.weights
+    app.tell("matrices", "cell", [2, int(weights[2].argmax())])
+    assert app.notes[0].startswith("Right: in the row of “cow” “")
+    assert_close(shown(app).result, weights)
+    assert shown(app).header["asked"] is None
+    app.tell("matrices", "cell", [0, 1])
+    assert app.notes[0].startswith("Right: in the row of “cow” “")
+    assert shown(app).header["chosen"] == [0, 1]
+    assert shown(app.press("Hide and guess again")).header["hidden"]
+
+
+def test_a_link_asks_for_the_number_in_its_cell() -> None:
+    app = opened("steps", **TASK, step="scaled", question="number", row=1, column=2)
+    assert "What number is in the cell of “dog” and “cow”? Within ±5 % or ±0.01" in app.notes[0]
+    assert shown(app).header["asked"] == [1, 2]
+    app.controls["typed"].set_value("<b>x")
+    app.press("Check")
+    assert app.notes[1] == "“<b>x” is no number; one is written as in −0.25."
+    assert shown(app).header["hidden"]
+    exact = float(result_of("cat dog cow", d_model=3).trace.scaled[1, 2])
+    app.controls["typed"].set_value(f"{exact:.5f}".replace(".", ","))
+    app.press("Check")
+    assert app.notes[0].startswith("Right: “dog” and “cow” holds ")
+    assert not shown(app).header["hidden"]
+    app.press("Hide and guess again").controls["typed"].set_value(str(exact + 5))
+    assert app.press("Check").notes[0].startswith("Not ")
+
+
+def test_a_click_chooses_which_number_is_asked_for_and_does_not_answer() -> None:
+    app = opened("steps", **TASK, step="scaled").tell("matrices", "cell", [2, 0])
+    assert shown(app).header["hidden"]
+    assert "the cell of “cow” and “cat”" in app.notes[0]
+
+
+def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
+    app = opened("steps", **TASK, step="masked", mask="causal")
+    assert "Which cells become hidden?" in app.notes[0]
+    app.tell("marked_cells", "paint", {"cells": [[0, 1], [0, 2], [1, 0]], "allowed": False})
+    app.tell("marked_cells", "paint", {"cells": [[1, 0]], "allowed": True})
+    assert app.sent["marked_cells"].header["mask"] == [[1, 0, 0], [1, 1, 1], [1, 1, 1]]
+    assert shown(app.tell("matrices", "cell", [0, 0])).header["hidden"]
+    app.press("Check")
+    assert app.notes[0] == "Not quite: 1 cell is hidden too, as “dog” and “cow”."
+    assert not shown(app).header["hidden"]
+    app.press("Hide and guess again")
+    assert app.sent["marked_cells"].header["mask"] == [[1, 1, 1]] * 3
+
+
+def test_a_question_that_does_not_fit_gives_way_to_one_that_does() -> None:
+    app = opened("steps", **TASK, step="weights", question="mask")
+    assert app.notes[0] == "The chosen question does not fit this step; another one is asked."
+    assert app.notes[1].startswith("Which key gets most")
+    assert app.values["question"] == "mask"
+
+
+def test_where_q_k_and_v_are_the_same_one_is_led_to_where_they_differ() -> None:
+    app = opened("steps", step="queries", row=1)
+    label = "Here q = k = v = x. See them differ: Query, key and value"
+    assert label in [button.label for button in app.button]
+    app.press(label)
+    assert (title(app), app.values["variant"]) == ("2. Queries", "qkv")
+    assert label not in [button.label for button in app.button]
+
+
 # Matrices of one's own
 
 
@@ -173,6 +270,12 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
     assert queries == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
     assert keys == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
     assert scores == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+    *_, scores_sent = shown(app).header["parts"]
+    assert (scores_sent["rowNames"], scores_sent["columnNames"]) == (
+        ["q0", "q1", "q2"],
+        ["k0", "k1", "k2"],
+    )
+    assert scores_sent["whole"]
     assert {"input", "scale", "step"} <= app.controls.keys()
     assert not app.controls.keys() & {"variant", "mask", "s"}
 

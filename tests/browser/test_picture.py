@@ -25,6 +25,7 @@ from tests.browser.browsing import (
     expect_harmless,
     expect_heatmap,
     expect_search,
+    expect_to_fit,
     hostile,
 )
 from tests.lessons.making import result_of
@@ -471,3 +472,62 @@ def test_hostile_tokens_are_text_in_every_part(open_page: Open, tmp_path: Path) 
             *tokens,
             "Σ = y",
         ]
+
+
+# The diagram of the sum
+
+
+def unfolded(page: Page) -> Any:
+    """The diagram, once it is open."""
+    part(page, "summary").focus()
+    page.keyboard.press("Enter")
+    flow = part(page, ".flow")
+    expect(flow).to_be_visible()
+    return flow
+
+
+def test_the_diagram_shows_the_numbers_between_query_and_sum(open_page: Open) -> None:
+    config = (("d_k", 3), ("d_v", 4))
+    settings: dict[str, Any] = {"variant": "qkv", "mask": ("causal",), "config": config}
+    link = {"s": "a b c", "vectors": "random", "d_model": 7, "variant": "qkv", "mask": "causal"}
+    page = open_page("/?" + urlencode(link | {"d_k": "3", "d_v": "4", "query": "1"}))
+    expect_heatmap(page)
+    expect(part(page, ".flow")).to_be_hidden()
+    flow = unfolded(page)
+    trace = result_of("a b c", **settings).trace
+    expect(flow.locator(".end bdi")).to_have_text("b")
+    expect(flow.locator(".key bdi")).to_have_text(["a", "b", "c"])
+    *scaled, last = flow.locator("div.number").all_inner_texts()
+    assert last == "masked"
+    assert near(scaled, trace.scaled[1, :2].double(), 4)
+    weights = flow.locator("div.weight span:last-child").all_inner_texts()
+    assert near(weights, trace.weights[1].double(), 4)
+    # each key that may be attended to is met by the query; each value goes into the sum
+    expect(flow.locator("svg").nth(0).locator("path")).to_have_count(2)
+    widths = flow.locator("svg").nth(1).locator("path").all()
+    assert [float(line.get_attribute("stroke-width")) > 0 for line in widths] == [True, True, False]
+
+
+def test_the_diagram_follows_what_is_chosen_and_pointed_at(open_page: Open) -> None:
+    page = open_page("/?" + urlencode(LINK))
+    expect_heatmap(page)
+    flow = unfolded(page)
+    expect(flow.locator(".end bdi")).to_have_text("she")
+    part(page, ".queries .token >> nth=4").click()
+    expect(flow.locator(".end bdi")).to_have_text("river")
+    flow.locator("div.weight").nth(2).hover()
+    expect_showing(page, 4, key=2)
+    expect(flow.locator(".key.pointed bdi")).to_have_text("by")
+    page.mouse.move(5, 5)
+    expect(flow.locator(".pointed")).to_have_count(0)
+
+
+def test_of_many_keys_the_diagram_shows_the_strongest_and_fits_a_phone(open_page: Open) -> None:
+    phone = {"viewport": {"width": 390, "height": 800}}
+    page = open_page("/?" + urlencode({"s": LONG, "vectors": "random"}), **phone)
+    expect_heatmap(page)
+    flow = unfolded(page)
+    expect(flow.locator(".key")).to_have_count(12)
+    expect(part(page, ".diagram .more")).to_contain_text("28 more keys, together of weight ")
+    expect_to_fit(page)
+    assert flow.evaluate("flow => flow.scrollWidth <= flow.clientWidth")

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy
+import pytest
 
 from attention.inputs.text import tokenize
 from tests.browser.browsing import (
@@ -42,7 +43,7 @@ def heading(page: Page) -> Any:
 
 
 def words(page: Page) -> Any:
-    return page.locator(".working > p")
+    return page.locator(".working > p:not(.total)")
 
 
 def read(text: str) -> float:
@@ -62,21 +63,90 @@ def matrices_shown(page: Page) -> list[list[list[float]]]:
     return [numbers(table) for table in page.locator(".st-key-matrices figure table").all()]
 
 
+def box_of(page: Page, title: str) -> Any:
+    """The box of a step in the graph of operations."""
+    return page.locator(".st-key-step_graph").get_by_role("button", name=title)
+
+
+def expect_lit(page: Page, title: str) -> None:
+    """Until the box of that step is the one that is lit."""
+    chosen = page.locator(".st-key-step_graph [aria-current=step] .title")
+    expect(chosen).to_have_text(title)
+
+
+# The words of the graph that reach out of their box, or out of the graph.
+CUT = """() => {
+  const host = [...document.querySelectorAll(".st-key-step_graph *")].find((one) => one.shadowRoot)
+  const within = (inner, outer) => {
+    const [a, b] = [inner, outer].map((one) => one.getBoundingClientRect())
+    return a.left >= b.left - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1
+  }
+  const words = [...host.shadowRoot.querySelectorAll(".box span:not(:empty), text")]
+  const outer = (one) => one.closest(".box") ?? one.closest(".frame")
+  return words.filter((one) => !within(one, outer(one))).map((one) => one.textContent)
+}"""
+
+
+def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Open) -> None:
+    page = open_page("/steps?variant=qkv")
+    expect_lit(page, "x")
+    box_of(page, "mask, 0 hidden").click()
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_lit(page, "mask")
+    expect_search(page, {"variant": "qkv", "step": "masked"})
+    page.keyboard.press("ArrowRight")
+    expect(box_of(page, "softmax, each row")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("8. Softmax")
+    expect_lit(page, "softmax")
+    page.keyboard.press("Home")
+    expect(box_of(page, "Step 1, x")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("1. The vectors")
+    page.keyboard.press("n")
+    expect_lit(page, "W_q")
+    check_link(page, open_page)
+
+
+def test_the_graph_follows_the_variant_and_its_shapes_the_sentence(open_page: Open) -> None:
+    page = open_page("/steps?variant=multihead&s=a+b+c&step=output")
+    graph = page.locator(".st-key-step_graph")
+    titles = ["x", "W_q", "W_k", "W_v", "matmul", "scale", "mask", "softmax", "dropout", "matmul"]
+    expect(graph.locator(".title")).to_have_text([*titles, "W_o", "y"])
+    shapes = ["(3, 50)", "Q (3, 10)", "K (3, 10)", "V (3, 10)", *["(3, 3)"] * 5]
+    expect(graph.locator("text")).to_have_text([*shapes, "(3, 10)", "(3, 50)"])
+    page.get_by_label("Sentence", exact=True).fill("a b")
+    expect(graph.locator("text").nth(1)).to_have_text("Q (2, 10)")
+    choice(page, "variant", "additive").click()
+    expect(graph.locator(".title").nth(2)).to_have_text("tanh, v")
+    expect_lit(page, "matmul")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("variant", ["additive", "talking"])
+def test_no_text_of_the_graph_is_cut(open_page: Open, width: int, variant: str) -> None:
+    size = {"viewport": {"width": width, "height": 800}}
+    page = open_page(f"/steps?variant={variant}&mask=causal", **size)
+    expect_lit(page, "x")
+    expect_to_fit(page)
+    eventually(page, lambda: page.evaluate(CUT), [])
+
+
 def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
-    page = open_page("/steps?step=scaled")
+    page = open_page("/steps?step=scaled&variant=qkv")
     expect(heading(page)).to_have_text("6. Scale")
     page.get_by_role("button", name="Next").click()
     expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"step": "masked"})
+    expect_search(page, {"variant": "qkv", "step": "masked"})
     page.keyboard.press("n")
     expect(heading(page)).to_have_text("8. Softmax")
-    expect_search(page, {"step": "weights"})
+    expect_search(page, {"variant": "qkv", "step": "weights"})
     page.get_by_role("button", name="Back").click()
     expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"step": "masked"})
+    expect_search(page, {"variant": "qkv", "step": "masked"})
     page.keyboard.press("b")
     expect(heading(page)).to_have_text("6. Scale")
-    expect_search(page, {"step": "scaled"})
+    expect_search(page, {"variant": "qkv", "step": "scaled"})
 
 
 def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
@@ -95,18 +165,19 @@ def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Ope
 
 
 def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
-    page = open_page("/steps?step=scores&predict=on")
+    page = open_page("/steps?step=scores&predict=on&question=greatest")
     expect(result(page).locator("td.cell")).to_have_text(["?"] * 36)
     expect(page.locator(".working")).to_have_count(0)
     cell(page, 0, 1).click()
     verdict = page.locator(".note")
-    expect(verdict).to_contain_text("Not “the” and “cat”, it holds ")
+    expect(verdict).to_contain_text("Not “the” at 0 and “cat”, it holds ")
     expect(cell(page, 0, 1)).not_to_have_text("?")
     scores = matrices_shown(page)[-1]
     greatest = max(map(max, scores))
     expect(verdict).to_contain_text(f"it holds {scores[0][1]:.4f};")
     expect(verdict).to_contain_text(f"holds {greatest:.4f}.")
-    expect_search(page, {"step": "scores", "predict": "on", "column": "1"})
+    link = {"step": "scores", "predict": "on", "question": "greatest"}
+    expect_search(page, link | {"column": "1"})
     page.get_by_role("button", name="Hide and guess again").click()
     expect(cell(page, 0, 1)).to_have_text("?")
     row, column = next(
@@ -119,6 +190,52 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(cell(page, row, column)).to_have_text("?")
     page.keyboard.press("Enter")
     expect(verdict).to_contain_text("Right: ")
+
+
+def test_a_key_of_the_asked_row_is_guessed_by_click_or_keys(open_page: Open) -> None:
+    page = open_page("/steps?step=weights&predict=on&row=3&variant=qkv")
+    note = page.locator(".note")
+    expect(note).to_contain_text("Which key gets most in the row of “on”?")
+    expect(result(page).locator("tr").nth(4).locator("td.asked")).to_have_count(6)
+    expect(result(page).locator("td.asked")).to_have_count(6)
+    cell(page, 1, 1).click()
+    result(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(cell(page, 3, 1)).to_have_text("?")
+    page.keyboard.press("Enter")
+    expect(note).to_contain_text("in the row of “on”")
+    weights = matrices_shown(page)[-1][3]
+    expect(note).to_contain_text(f"{max(weights):.4f}")
+    check_link_hides(page, open_page)
+
+
+def check_link_hides(page: Page, open_page: Open) -> None:
+    """Whoever opens the page's address has to answer first."""
+    other = open_page("/steps?" + page.url.split("?")[1])
+    expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
+    expect(result(other).locator("td.cell").first).to_have_text("?")
+
+
+def test_a_number_is_typed_and_checked(open_page: Open) -> None:
+    page = open_page("/steps?input=matrices&scale=none&step=queries&predict=on&row=2&column=2")
+    expect(page.locator(".note")).to_contain_text("in the cell of “q2” and dimension 2?")
+    expect(cell(page, 2, 2)).to_contain_class("asked")
+    box(page, "Your number").fill("3,1")
+    box(page, "Your number").press("Enter")
+    right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
+    expect(page.locator(".note")).to_have_text(right)
+    check_link_hides(page, open_page)
+
+
+def test_the_mask_is_painted_and_checked(open_page: Open) -> None:
+    page = open_page("/steps?s=a+b&mask=causal&step=masked&predict=on")
+    page.locator(".st-key-marked_cells [data-query='0'][data-key='1']").click()
+    marked = page.locator(".st-key-marked_cells [aria-pressed=true]")
+    expect(marked).to_have_count(1)
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator(".note")).to_have_text("Right: 1 cell is hidden.")
+    page.get_by_role("button", name="Hide and guess again").click()
+    expect(marked).to_have_count(0)
 
 
 def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) -> None:
@@ -154,7 +271,7 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
 
     box(page, "X, row 0, column 0").fill("1,5")
     box(page, "X, row 0, column 0").press("Enter")
-    choice(page, "step", "queries").click()
+    box_of(page, "W_q, queries").click()
     expect(cell(page, 0, 0)).to_have_text("1.5000")
     eventually(page, lambda: search(page)["own_x"], "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
     assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
@@ -164,6 +281,61 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     expect(result(page).locator("tbody tr")).to_have_count(4)
     eventually(page, lambda: search(page)["own_mask"], "; ".join(["1 1 1 1"] * 4))
     check_link(page, open_page)
+
+
+def test_integers_stand_as_such_and_rows_count_from_0(open_page: Open) -> None:
+    page = open_page("/steps?input=matrices&step=scores&scale=none")
+    expect(result(page).locator("thead th")).to_have_text(["k0", "k1", "k2"])
+    expect(result(page).locator("tbody th")).to_have_text(["q0", "q1", "q2"])
+    expect(cell(page, 1, 1)).to_have_text("16")
+    expect(page.locator(".working tfoot td").last).to_have_text("2")
+    box_of(page, "softmax, each row").click()
+    expect(heading(page)).to_have_text("8. Softmax")
+    expect(cell(page, 1, 1)).to_have_text("0.9820")
+
+
+def test_inputs_and_result_by_hand_fit_a_laptop_screen(open_page: Open) -> None:
+    laptop = {"viewport": {"width": 1280, "height": 720}}
+    page = open_page("/steps?input=matrices&step=scores", **laptop)
+    for seen in (box(page, "X, row 0, column 0"), box(page, "Mask, row 2, column 2")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    expect(result(page)).to_be_in_viewport(ratio=1)
+
+
+def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> None:
+    page = open_page("/steps?step=queries&variant=qkv&row=2&column=30")
+    strip = page.locator(".st-key-matrices .strip")
+    expect(strip.locator("td:not(:first-child)")).to_have_count(50)
+    expect(strip.locator("tr").nth(1).locator("th")).to_have_text("walks")
+    expect(strip.locator(".lit")).to_be_in_viewport()
+    total = page.locator(".working tfoot td").last
+    expect(strip.locator(".lit")).to_have_text(total.inner_text())
+    expect(page.locator(".working .total")).to_have_text(f"sum {total.inner_text()}")
+    box_of(page, "matmul, scores").click()
+    expect(heading(page)).to_have_text("5. Scores")
+    expect(strip).to_be_hidden()
+
+
+def test_the_first_view_says_that_q_k_and_v_are_x_and_leads_to_where_they_differ(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?step=keys")
+    expect(heading(page)).to_have_text("2. Queries, keys and values")
+    page.get_by_role("button", name="Here q = k = v = x.").click()
+    expect(heading(page)).to_have_text("3. Keys")
+    expect_search(page, {"step": "keys", "variant": "qkv"})
+
+
+def test_matrices_are_whole_at_phone_width(open_page: Open) -> None:
+    phone = {"viewport": {"width": 390, "height": 800}}
+    page = open_page("/steps?step=scores&variant=qkv", **phone)
+    matrices_shown(page)
+    cut = """() => [...document.querySelectorAll(".st-key-matrices *")]
+      .flatMap((host) => [...(host.shadowRoot?.querySelectorAll("figure") ?? [])])
+      .filter((figure) => figure.scrollWidth > figure.clientWidth).length"""
+    eventually(page, lambda: page.evaluate(cut), 0)
+    next_button, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
+    assert next_button.bounding_box()["y"] == back.bounding_box()["y"]
 
 
 def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { keysShown, told } from "../../attention/components/browser/picture/diagram.js"
 import { contentOf } from "../../attention/components/browser/picture/index.js"
 import * as sums from "../../attention/components/browser/picture/sums.js"
 
@@ -111,4 +112,23 @@ test("a quantile lies between two sizes in proportion, as torch has it", () => {
   const quantiles = [0, 0.25, 0.5, 0.625, 1].map((part) => sums.quantile(numbers, part))
   assert.deepEqual(quantiles, [0, 1, 2, 2.5, 4])
   assert.equal(sums.quantile(new Float32Array([7]), 0.97), 7)
+})
+
+test("the diagram shows the keys of the largest weights, in the order of the sentence", () => {
+  assert.deepEqual(keysShown(new Float32Array([0.1, -0.6, 0.3])), [0, 1, 2])
+  const weights = new Float32Array(14).fill(0.1)
+  weights[2] = 0.01
+  weights[5] = -0.02
+  assert.deepEqual(keysShown(weights), [0, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13])
+})
+
+test("the diagram tells what happens, with what positions and other heads add", () => {
+  const content = { tokens: ["a", "b", "a"], scale: 0.1414213, sent: ["scores", "weights"] }
+  assert.match(
+    told(content, 1),
+    /^The query q of “b” meets each key k and gives a score, here times 0.1414; the/,
+  )
+  assert.match(told(content, 2), /^The query q of “a” at 2 /)
+  const more = { ...content, sent: ["scaled", "mixed"] }
+  assert.match(told(more, 0), /0.1414 plus what positions add; the softmax .* mixed across heads/)
 })

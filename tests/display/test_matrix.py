@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
+from typing import Any
 
 import pytest
 import torch
@@ -167,3 +169,17 @@ def test_a_matrix_to_be_shown_has_two_dimensions() -> None:
     for shape in ((3,), (2, 3, 5), ()):
         with pytest.raises(ValueError, match=r"Q must have 2 dimensions to be shown, got \("):
             Matrix("Q", torch.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "shown"),
+    [
+        ([[1.0, -2.0]], "signed", "−2"),
+        ([[1.0, 0.5]], "signed", "−2.0000"),
+        ([[1.0, 0.0]], "share", "−2.0000"),
+        ([[1.0, 1e6]], "signed", "−2.0000"),
+        ([[1.0, math.nan]], "signed", "−2.0000"),
+    ],
+)
+def test_a_matrix_of_integers_writes_them_as_such(numbers: Any, kind: Any, shown: str) -> None:
+    assert Matrix("M", torch.tensor(numbers), kind=kind).write(-2.0) == shown

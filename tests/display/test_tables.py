@@ -18,6 +18,7 @@ from attention.display.tables import (
     number,
     table,
     typed,
+    whole_number,
     working,
 )
 from tests.hostile import HOSTILE
@@ -174,3 +175,27 @@ def test_of_more_rows_the_largest_are_shown_and_what_the_others_come_to(count: i
     assert abs(added - read(total[-1])) <= (FEWER_ROWS + 2) * 0.5e-4
     assert work.total is not None
     assert abs(read(total[-1]) - work.total) <= 0.5e-4
+
+
+def test_integers_among_integers_are_written_as_such() -> None:
+    work = Working(
+        "", ("0", "1"), {"q": [1.0, 2.0], "k": [0.5, -3.0], "q·k": [0.5, -6.0]}, "sum", -5.5
+    )
+    assert rows_of(working(work, integers=True))[1:] == [
+        ["0", "1", "0.5000", "0.5000"],
+        ["1", "2", "−3.0000", "−6.0000"],
+        ["sum", "", "", "−5.5000"],
+    ]
+    whole = Working("", ("0", "1"), {"q": [1.0, 2.0], "q·k": [4.0, -6.0]}, "sum", -2.0)
+    assert rows_of(working(whole, integers=True))[-1] == ["sum", "", "−2"]
+    assert rows_of(working(whole))[-1] == ["sum", "", "−2.0000"]
+    assert whole_number(-0.0) == "0"
+    assert whole_number(1e6) == number(1e6)
+
+
+def test_the_total_of_a_long_table_is_told_above_it_too() -> None:
+    names = [str(row) for row in range(13)]
+    long = Working("Words.", names, {"x": [0.5] * 13}, "sum", 6.5)
+    assert working(long).startswith("<p>Words.</p><p class='total'>sum <b>6.5000</b></p>")
+    short = Working("Words.", names[:12], {"x": [0.5] * 12}, "sum", 6.0)
+    assert "class='total'" not in working(short)

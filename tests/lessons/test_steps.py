@@ -23,7 +23,6 @@ from attention.lessons.steps import (
     Step,
     StepSettings,
     step,
-    verdict,
 )
 from tests.lessons.making import HEADS, LAYERS, drawn, layer_of
 
@@ -166,8 +165,10 @@ def test_each_step_starts_from_what_earlier_ones_gave(layer: str, case: str) -> 
     run = done(layer, case)
     made = {name: step(name, run) for name in run.steps}
     results = {name: made[name].result.numbers for name in made}
+    for name, same in run.alike.items():
+        made[name], results[name] = made[same], results[same]
     aside = ("x", "queries", "keys", "values", "joined")
-    chain = pairwise(["queries", *(name for name in made if name not in aside)])
+    chain = pairwise(["queries", *(name for name in run.steps if name not in aside)])
     for before, after in (("x", "queries"), ("x", "keys"), ("x", "values"), *chain):
         assert torch.equal(parts(made[after])[0].numbers, results[before]), after
     assert torch.equal(parts(made["scores"])[1].numbers, results["keys"])
@@ -208,7 +209,7 @@ def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "missing"),
     [
-        ("dot", {"mixed scores", "mixed weights", "joined"}),
+        ("qkv", {"mixed scores", "mixed weights", "joined"}),
         ("grouped", {"mixed scores", "mixed weights"}),
         ("talking", set()),
     ],
@@ -218,6 +219,20 @@ def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[st
     for name in (*missing, "nope"):
         with pytest.raises(ValueError, match=f"step must be one of x, queries, .*, got '{name}'"):
             step(name, done(layer))
+
+
+def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_themselves() -> None:
+    run = done("dot")
+    assert run.steps[:3] == ("x", "queries", "scores")
+    made = step("queries", run)
+    assert [step(name, run).title for name in ("keys", "values")] == [made.title] * 2
+    assert (made.title, made.formula) == ("Queries, keys and values", "Q = K = V = X")
+    assert made.working(1, 2).words == (
+        f"q = k = v of “cat”, dimension 2, is x itself: {number(float(run.x[1, 2]))}."
+    )
+    rotated = done("dot", "rotary")
+    assert rotated.steps[:5] == ("x", "queries", "keys", "values", "scores")
+    assert step("values", rotated).title == "Values"
 
 
 def test_one_head_goes_through_its_W_o_too() -> None:
@@ -417,42 +432,13 @@ def test_the_output_says_whether_dropout_is_in_it() -> None:
         assert said == (dropped,) * 3
 
 
-# Guessing the greatest cell
+# What an answer holds for
 
 
 def shown(numbers: list[list[float]], **more: Any) -> Step:
     names = ("ant", "bee", "cow")[: len(numbers)]
     result = Matrix("S", torch.tensor(numbers), names, **more)
     return Step("A step", "", "", [result], lambda row, column: Working("", ()))
-
-
-GUESSED = [[1.0, 5.0], [5.0, -2.0], [0.0, 3.0]]
-ALLOWED = torch.tensor([[True, False], [False, True], [True, True]])
-PLAIN, EMPTY = shown(GUESSED), shown(GUESSED, allowed=ALLOWED & ~ALLOWED)
-HIDING = shown(GUESSED, allowed=ALLOWED, column_names=("red", "blue"))
-NEAR = shown([[1 / 3, 1 / 3 + 1e-7]])
-
-
-@pytest.mark.parametrize(
-    ("made", "guess", "words"),
-    [
-        (PLAIN, (0, 1), "Right: “ant” and dimension 1 is the greatest, 5.0000."),
-        (PLAIN, (1, 0), "Right: “bee” and dimension 0 is the greatest, 5.0000."),
-        (
-            PLAIN,
-            (1, 1),
-            "Not “bee” and dimension 1, it holds −2.0000; “ant” and dimension 1 holds 5.0000.",
-        ),
-        (NEAR, (0, 0), "Right: “ant” and dimension 0 is the greatest, 0.3333."),
-        (HIDING, (2, 1), "Right: “cow” and “blue” is the greatest, 3.0000."),
-        (HIDING, (0, 1), "Not “ant” and “blue”, it is hidden; “cow” and “blue” holds 3.0000."),
-        (EMPTY, (0, 1), "Every cell is hidden: there is no greatest one."),
-    ],
-)
-def test_a_guess_is_right_wherever_the_greatest_number_shown_stands(
-    made: Step, guess: tuple[int, int], words: str
-) -> None:
-    assert verdict(made, *guess) == words
 
 
 def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do() -> None:

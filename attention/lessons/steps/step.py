@@ -18,6 +18,7 @@ STEPS = (
     *("x", "queries", "keys", "values", "scores", "scaled", "mixed scores"),
     *("masked", "weights", "mixed weights", "dropout", "output", "joined"),
 )
+ROLES = ("queries", "keys", "values")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,17 @@ class StepSettings:
         "off",
         "Predict, then reveal",
         ("off", "on"),
-        help="Hides the result of a step until you have guessed its greatest cell.",
+        help="Hides the result of a step until you have answered a question about it. A link to "
+        "this view hides it too, and asks the same question about the same cell.",
+    )
+    question: str = choice(
+        "suited",
+        "Question",
+        ("suited", "row", "number", "mask", "greatest"),
+        when=("predict", "on"),
+        help="suited: the one that suits the step. row: which key gets most in the chosen row. "
+        "number: what number is in the chosen cell. mask: which cells become hidden. greatest: "
+        "which cell of all is the greatest.",
     )
 
 
@@ -56,7 +67,8 @@ class Computation:
 
     run: the trace of all heads; names: one word per row; vectors (tokens, d_model), positions
     (tokens, d_model) or None: x is their sum; settings: with the dropout, drawn from a seed of its
-    own; head: the one that is shown; masks: those in force by name.
+    own; head: the one that is shown; masks: those in force by name; numbered: whether rows have
+    numbers for names, so that those of Q are q0, q1, ….
     """
 
     layer: Variant
@@ -67,6 +79,13 @@ class Computation:
     head: int = 0
     positions: Tensor | None = None
     masks: Mapping[str, Tensor] = field(default_factory=dict)
+    numbered: bool = False
+
+    def rows(self, letter: str) -> Sequence[str]:
+        """What the rows of x, q, k, v or y are called."""
+        if not self.numbered:
+            return self.names
+        return [f"{letter}{row}" for row in range(len(self.names))]
 
     @property
     def dropout(self) -> float:
@@ -92,21 +111,33 @@ class Computation:
         return self.vectors if self.positions is None else self.vectors + self.positions
 
     @property
+    def alike(self) -> dict[str, str]:
+        """Steps that show the same as an earlier one does, with that one.
+
+        Without any matrix the vectors serve as queries, keys and values alike.
+        """
+        projected = [self.layer.projection(role)[0] is not None for role in ROLES]
+        if any(projected) or self.trace.unrotated is not None:
+            return {}
+        return dict.fromkeys(ROLES[1:], ROLES[0])
+
+    @property
     def steps(self) -> tuple[str, ...]:
-        """The steps this computation has."""
+        """The steps this computation has, those that are `alike` once."""
         missing = {
             "mixed scores": self.trace.mixed_scores is None,
             "mixed weights": self.trace.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
         }
-        return tuple(step for step in STEPS if not missing.get(step))
+        return tuple(step for step in STEPS if not missing.get(step) and step not in self.alike)
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
     """One step: its LaTeX formula, why it is there, its matrices; the last one is its result.
 
-    working: (row, column) of the result -> how that cell came about.
+    working: (row, column) of the result -> how that cell came about; asks: the question that suits
+    it, see `predicting`, "" = what its cells suggest.
     """
 
     title: str
@@ -114,6 +145,7 @@ class Step:
     why: str
     parts: Sequence[Matrix | str]
     working: Callable[[int, int], Working]
+    asks: str = ""
 
     @property
     def result(self) -> Matrix:

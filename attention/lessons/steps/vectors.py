@@ -24,7 +24,8 @@ WHY = {
 def x_step(done: Computation) -> Step:
     """The vectors, and the positions added to them."""
     x, positions = done.x, done.positions
-    parts: list[Matrix | str] = [Matrix("X", x, done.names)]
+    result = Matrix("X", x, done.names)
+    parts: list[Matrix | str] = [result]
     if positions is not None:
         vectors = Matrix("vectors", done.vectors, done.names, lights="cell")
         encoding = Matrix("positions", positions, done.names, lights="cell")
@@ -34,7 +35,7 @@ def x_step(done: Computation) -> Step:
         value = float(x[row, column])
         place = f"X for “{done.names[row]}”, dimension {column}"
         if positions is None:
-            return Working(f"{place}: {number(value)}.", ())
+            return Working(f"{place}: {result.write(value)}.", ())
         terms = [float(done.vectors[row, column]), float(positions[row, column])]
         names = ("vector", "position")
         words = f"{place}, is its vector plus its position."
@@ -42,7 +43,7 @@ def x_step(done: Computation) -> Step:
 
     return Step(
         "The vectors",
-        r"X = \begin{pmatrix} x_1 \\ \vdots \\ x_n \end{pmatrix}",
+        r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
         "Each token comes in as a row of numbers that says what the word means. "
         + ("Order is not in it." if positions is None else "Its position is added: order counts."),
         parts,
@@ -92,20 +93,10 @@ def projection_step(done: Computation, role: str) -> Step:
 
 def _projected(done: Computation, role: str, made: Tensor) -> Step:
     symbol, letter = SYMBOLS[role], LETTERS[role]
-    result = Matrix(symbol, made, done.names)
     W, b = done.layer.projection(role)
     if W is None:
-        return Step(
-            role.capitalize(),
-            f"{symbol} = X",
-            f"{WHY[role]} This variant has no matrix for it: the vector itself serves.",
-            [Matrix("X", done.x, done.names, lights="cell"), "=", result],
-            lambda row, column: Working(
-                f"{letter} of “{done.names[row]}”, dimension {column}, "
-                f"is x itself: {number(float(made[row, column]))}.",
-                (),
-            ),
-        )
+        return _unprojected(done, role, made)
+    result = Matrix(symbol, made, done.rows(letter))
     name, columns = _part_of_head(done, role, made.shape[-1])
     weight = W.detach()[:, columns]
     bias = None if b is None else b.detach()[columns]
@@ -120,7 +111,7 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
         }
         with_bias(names, numbers, bias, column)
         return Working(
-            f"{letter} of “{done.names[row]}”, dimension {column}: "
+            f"{letter} of “{result.row_names[row]}”, dimension {column}: "
             f"row {row} of X times column {column} of {name}, term by term.",
             names,
             numbers,
@@ -143,6 +134,28 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
         f"{WHY[role]} A learned matrix turns the vector into it.",
         [*parts, "=", result],
         working,
+    )
+
+
+def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
+    """The vector itself serves as a query, a key or a value, or as all three."""
+    roles = (role, *done.alike)
+    symbol = " = ".join(SYMBOLS[each] for each in roles)
+    letters = " = ".join(LETTERS[each] for each in roles)
+    title, none = role.capitalize(), "This variant has no matrix for it: the vector itself serves."
+    if done.alike:
+        title = "Queries, keys and values"
+        none = f"This variant has no matrices for them: {letters} = x, each vector serves as all."
+    return Step(
+        title,
+        f"{symbol} = X",
+        f"{' '.join(WHY[each] for each in roles)} {none}",
+        [Matrix("X", done.x, done.names, lights="cell"), "=", Matrix(symbol, made, done.names)],
+        lambda row, column: Working(
+            f"{letters} of “{done.names[row]}”, dimension {column}, "
+            f"is x itself: {number(float(made[row, column]))}.",
+            (),
+        ),
     )
 
 

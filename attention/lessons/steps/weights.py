@@ -17,14 +17,14 @@ from attention.lessons.steps.step import Computation, Step, dimension_names, wit
 
 def scores_step(done: Computation) -> Step:
     """Every query meets every key."""
-    trace, names = done.trace, done.names
-    result = Matrix("scores", trace.scores, names, names)
+    trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
+    result = Matrix("scores", trace.scores, queries, keys)
 
     def working(row: int, column: int) -> Working:
         with torch.no_grad():
             terms = done.layer.score_terms(trace.queries[row], trace.keys[column])
         score = float(trace.scores[row, column])
-        pair = f"How well the query “{names[row]}” matches the key “{names[column]}”"
+        pair = f"How well the query “{queries[row]}” matches the key “{keys[column]}”"
         if not terms:
             return Working(f"{pair}: {number(score)}.", ())
         columns = {name: numbers.tolist() for name, numbers in terms.items()}
@@ -36,24 +36,25 @@ def scores_step(done: Computation) -> Step:
         done.layer.formula.split(r"\\")[0],
         "Every query meets every key, and one number says how well they match.",
         [
-            Matrix("Q", trace.queries, names, lights="row"),
+            Matrix("Q", trace.queries, queries, lights="row"),
             "and",
-            Matrix("K", trace.keys, names, lights="row of the column"),
+            Matrix("K", trace.keys, keys, lights="row of the column"),
             "→",
             result,
         ],
         working,
+        asks="row",
     )
 
 
 def scaled_step(done: Computation) -> Step:
     """The scores times the scale, and what positions add."""
-    trace, names = done.trace, done.names
+    trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
     bias = trace.bias
 
     def working(row: int, column: int) -> Working:
         score, scaled = float(trace.scores[row, column]), float(trace.scaled[row, column])
-        pair = f"“{names[row]}” to “{names[column]}”"
+        pair = f"“{queries[row]}” to “{keys[column]}”"
         if bias is None:
             terms = {"number": [score, trace.scale]}
             words = f"{pair}: the score times the scale."
@@ -68,14 +69,14 @@ def scaled_step(done: Computation) -> Step:
         )
 
     parts: list[Matrix | str] = [
-        Matrix("scores", trace.scores, names, names, lights="cell"),
+        Matrix("scores", trace.scores, queries, keys, lights="cell"),
         f"× {trace.scale:.4g} =",
-        Matrix("scaled", trace.scaled, names, names),
+        Matrix("scaled", trace.scaled, queries, keys),
     ]
     if bias is not None:
         parts[1:2] = [
             f"× {trace.scale:.4g} +",
-            Matrix("−slope·distance", bias, names, names, lights="cell"),
+            Matrix("−slope·distance", bias, queries, keys, lights="cell"),
             "=",
         ]
     added = "" if bias is None else " ALiBi then subtracts something for every token in between."
@@ -91,15 +92,16 @@ def scaled_step(done: Computation) -> Step:
 
 def masked_step(done: Computation) -> Step:
     """What each query may not see."""
-    trace, names = done.trace, done.names
+    trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
     mask = trace.mask
+    result = Matrix("masked", trace.logits, queries, keys, allowed=mask)
 
     def working(row: int, column: int) -> Working:
-        pair = f"The query “{names[row]}” and the key “{names[column]}”"
+        pair = f"The query “{queries[row]}” and the key “{keys[column]}”"
         if mask is not None and not mask[row, column]:
             hidden = cell_words(done.masks, row, column) or "hidden"
             return Working(f"{pair}: {hidden}, so the softmax gets −∞ and the weight is 0.", ())
-        kept = number(float(trace.logits[row, column]))
+        kept = result.write(float(trace.logits[row, column]))
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
     hidden = 0 if mask is None else int((~mask).sum())
@@ -115,31 +117,32 @@ def masked_step(done: Computation) -> Step:
             else "Nothing is hidden now."
         ),
         [
-            Matrix(before, trace.logits, names, names, lights="cell"),
+            Matrix(before, trace.logits, queries, keys, lights="cell"),
             "→",
-            Matrix("masked", trace.logits, names, names, allowed=mask),
+            result,
         ],
         working,
+        asks="mask",
     )
 
 
 def weights_step(done: Computation) -> Step:
     """The softmax of each row."""
-    trace, names = done.trace, done.names
+    trace, queries, names = done.trace, done.rows("q"), done.rows("k")
     mask = trace.mask
 
     def working(row: int, column: int) -> Working:
         allowed = torch.ones(len(names), dtype=torch.bool) if mask is None else mask[row]
         keys = [key for key, may in enumerate(allowed.tolist()) if may]
         if not keys:
-            return Working(f"“{names[row]}” may attend to nothing: all its weights are 0.", ())
+            return Working(f"“{queries[row]}” may attend to nothing: all its weights are 0.", ())
         scores = trace.logits[row, keys]
         powers = (scores - scores.max()).exp()
         total = number(float(powers.double().sum()))
         shown = number(float(trace.weights[row, column]))
         why = "" if column in keys else ", since it is hidden"
         return Working(
-            f"“{names[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
+            f"“{queries[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
             f"exponential over the sum of them all, {total}; the greatest "
             f"score, {number(float(scores.max()))}, is subtracted first, which changes nothing.",
             [names[key] for key in keys],
@@ -157,17 +160,18 @@ def weights_step(done: Computation) -> Step:
         r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
         "Each row becomes shares that sum to 1: how a query splits its attention over the keys.",
         [
-            Matrix("masked", trace.logits, names, names, allowed=mask, lights="row"),
+            Matrix("masked", trace.logits, queries, names, allowed=mask, lights="row"),
             "→",
-            Matrix("weights", trace.weights, names, names, kind="share", allowed=mask),
+            Matrix("weights", trace.weights, queries, names, kind="share", allowed=mask),
         ],
         working,
+        asks="row",
     )
 
 
 def dropout_step(done: Computation) -> Step:
     """Weights dropped as in training."""
-    trace, names = done.trace, done.names
+    trace, queries, names = done.trace, done.rows("q"), done.rows("k")
     before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
     after = trace.applied
     growth = 1 / (1 - done.dropout)
@@ -179,7 +183,7 @@ def dropout_step(done: Computation) -> Step:
             for before, left in zip(weights, dropped, strict=True)
         ]
         return Working(
-            f"The row of “{names[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
+            f"The row of “{queries[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
             f"{growth:.4f}, so that a row sums to 1 on average, though rarely at any one time.",
             list(names),
             {"weight": weights, "": fate, "after dropout": dropped},
@@ -194,9 +198,9 @@ def dropout_step(done: Computation) -> Step:
         f"p = {done.dropout:g}, so that it does not rely on single keys. The rows then no longer "
         "sum to 1. In use nothing is dropped.",
         [
-            Matrix("weights", before, names, names, kind=_kind(done), lights="cell"),
+            Matrix("weights", before, queries, names, kind=_kind(done), lights="cell"),
             "→",
-            Matrix("after dropout", after, names, names, kind=_kind(done)),
+            Matrix("after dropout", after, queries, names, kind=_kind(done)),
         ],
         working,
     )
@@ -204,7 +208,7 @@ def dropout_step(done: Computation) -> Step:
 
 def output_step(done: Computation) -> Step:
     """The values, each times its weight, added up: the output of one head."""
-    trace, names = done.trace, done.names
+    trace, names, outputs = done.trace, done.rows("v"), done.rows("y")
     weights = trace.applied
     mixed = "weights" if trace.mixed_weights is None else "mixed weights"
     name = mixed if trace.dropped is None else "after dropout"
@@ -212,7 +216,7 @@ def output_step(done: Computation) -> Step:
     def working(row: int, column: int) -> Working:
         left, right = weights[row], trace.values[:, column]
         return Working(
-            f"y of “{names[row]}”, dimension {column}: each value's number times its weight.",
+            f"y of “{outputs[row]}”, dimension {column}: each value's number times its weight.",
             list(names),
             {
                 "weight": left.tolist(),
@@ -235,11 +239,11 @@ def output_step(done: Computation) -> Step:
         else r"y_i = \sum_j \tilde w_{ij}\, v_j",
         why,
         [
-            Matrix(name, weights, names, names, kind=_kind(done), lights="row"),
+            Matrix(name, weights, done.rows("q"), done.rows("k"), kind=_kind(done), lights="row"),
             "×",
             Matrix("V", trace.values, names, lights="column"),
             "=",
-            Matrix("Y", trace.output, names),
+            Matrix("Y", trace.output, outputs),
         ],
         working,
     )
@@ -350,6 +354,7 @@ def _mixed_step(
             Matrix(f"{after}, head {head}", mixed, names, names),
         ],
         working,
+        asks="row",
     )
 
 

@@ -3,18 +3,18 @@ import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, makeName, place, settle, under, viewIn, whenThemed } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
-import { inFull } from "../shared/words.js"
+import { fixed, inFull } from "../shared/words.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {[number, number]} Cell
     @typedef {{ name: string, rows: number, columns: number, rowNames: string[],
       columnNames: string[], kind: string, lights: string, masked: boolean, most: number,
-      hidden: boolean }} Part
+      hidden: boolean, whole: boolean }} Part
     @typedef {{ parts: Part[], joins: string[], chosen: Cell | null, hidden: boolean,
-      pickable: boolean, written?: number, numbers: Float32Array }} Content
+      pickable: boolean, asked: [number, number | null] | null, inFull: boolean, written?: number, numbers: Float32Array }} Content
     @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
-      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement }} Shown
-    @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { shown: Shown[], content: Content,
+      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement, asked?: HTMLElement }} Shown
+    @typedef {Record<"frame" | "row" | "readout" | "strip", HTMLElement> & { shown: Shown[], content: Content,
       outline: string, at: Cell | null, choose: (cell: Cell) => void }} View */
 
 const MOST_COLUMNS = 8
@@ -23,7 +23,7 @@ const MOST_NAMES = 24
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "matrices", 1)
+  const content = decode(data, "matrices", 2)
   const view = viewIn(parentElement, build)
   view.content = content
   view.choose = (cell) => setTriggerValue("cell", cell)
@@ -34,8 +34,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function build(parent, view) {
   const frame = make("div", "frame", parent)
   const row = make("div", "row", frame)
+  const strip = make("div", "strip", frame)
   const readout = make("p", "readout", frame, { role: "status" })
-  Object.assign(view, { frame, row, readout, shown: [], at: null })
+  Object.assign(view, { frame, row, strip, readout, shown: [], at: null })
   whenThemed(parent, () => view.content && draw(view))
 }
 
@@ -57,6 +58,7 @@ function draw(view) {
     start = end
   }
   light(view, chosen)
+  ask(view)
   countDrawing(view.frame)
 }
 
@@ -102,7 +104,7 @@ function written({ rows, columns, rowNames, columnNames }, figure) {
 }
 
 /** Many cells: a picture, one pixel per cell.
-    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band">} */
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band" | "asked">} */
 function painted({ rows, columns, rowNames, columnNames }, figure) {
   const plot = make("div", "plot", figure)
   /** @type {[string[], string][]} */
@@ -118,7 +120,9 @@ function painted({ rows, columns, rowNames, columnNames }, figure) {
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)
   place(target, { width: sideOf(columns, 5), height: sideOf(rows, 4) })
-  return { target, canvas, band: make("div", "band", target) }
+  const [asked, band] = ["band asked", "band"].map((name) => make("div", name, target))
+  asked.hidden = true
+  return { target, canvas, band, asked }
 }
 
 /** How long the side of a picture is: cells with names have room for them.
@@ -152,10 +156,12 @@ function listen(view, shown, pickable) {
   target.addEventListener("click", (event) => pick(view, pointedAt(shown, event)))
   target.addEventListener("keydown", (event) => {
     const { rows, columns } = shown.part
-    const from = view.at ?? view.content.chosen ?? [0, 0]
+    const { chosen, asked } = view.content
+    const from = view.at ?? chosen ?? [asked?.[0] ?? 0, asked?.[1] ?? 0]
     const cell = cellAfter(event.key, from, rows, columns)
     if (!cell) return
     event.preventDefault()
+    if (asked?.[1] === null) cell[0] = asked[0]
     if (!view.content.hidden || event.key === "Enter" || event.key === " ") return pick(view, cell)
     view.at = cell
     light(view, cell)
@@ -179,7 +185,8 @@ export function cellAfter(key, [row, column], rows, columns) {
 
 /** @type {(view: View, cell: Cell | null) => void} */
 function pick(view, cell) {
-  if (!cell) return
+  const { asked } = view.content
+  if (!cell || (asked?.[1] === null && cell[0] !== asked[0])) return
   view.at = null
   view.content.chosen = cell
   light(view, cell)
@@ -197,14 +204,55 @@ function light(view, cell) {
         element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
     if (!band) continue
     band.hidden = none
-    const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
-    const [left, width] =
-      column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
-    band.style.inset = `${top}% auto auto ${left}%`
-    Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
+    frameCells(band, part, row, column)
   }
   const last = view.shown[view.shown.length - 1]
   view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
+  spell(view, last, cell)
+}
+
+/** The numbers of a row that is painted, below the matrices.
+    @type {(view: View, shown: Shown, cell: Cell | null) => void} */
+function spell({ strip, content }, { part, cells, canvas }, cell) {
+  strip.hidden = !(canvas && content.inFull && cell && !part.hidden && cell[0] < part.rows)
+  if (!cell || strip.hidden) return strip.replaceChildren()
+  const { columns, rowNames, columnNames } = part
+  const [row, column] = cell
+  const table = make("table", "", null, { ariaLabel: `${part.name}, the row of the cell` })
+  const [head, line] = [make("tr", "", table), make("tr", "", table)]
+  make("td", "", head)
+  makeName("th", "", line, rowNames[row] ?? String(row)).scope = "row"
+  for (let at = 0; at < columns; at++) {
+    makeName("th", "", head, columnNames[at] ?? String(at)).scope = "col"
+    const textContent = told(part, cells[row * columns + at])
+    make("td", at === column ? "lit" : "", line, { textContent })
+  }
+  strip.replaceChildren(table)
+  const lit = line.children[column + 1]
+  if (lit instanceof HTMLElement) strip.scrollLeft = lit.offsetLeft - strip.clientWidth / 2
+}
+
+/** Puts a frame around a cell, or around a row or a column where the other is null.
+    @type {(band: HTMLElement, part: Part, row: number | null, column: number | null) => void} */
+function frameCells(band, part, row, column) {
+  const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
+  const [left, width] =
+    column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
+  band.style.inset = `${top}% auto auto ${left}%`
+  Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
+}
+
+/** Frames what is asked about in the result.
+    @type {(view: View) => void} */
+function ask({ shown, content: { asked } }) {
+  const { part, grid, asked: band } = shown[shown.length - 1]
+  const [row, column] = asked ?? [-1, null]
+  for (const [r, line] of (grid ?? []).entries())
+    for (const [c, element] of line.entries())
+      element.classList.toggle("asked", r === row && (column ?? c) === c)
+  if (!band) return
+  band.hidden = !asked
+  frameCells(band, part, row, column)
 }
 
 /** The row and the column of a matrix that go into a cell of the result; null: all of them.
@@ -223,8 +271,14 @@ export function lit(lights, [row, column]) {
 export function words({ hidden, parts }, part, cells, [row, column]) {
   if (row >= part.rows || column >= part.columns) return ""
   const at = `${part.rowNames[row] ?? row}, ${part.columnNames[column] ?? column}`
-  const number = format(cells[row * part.columns + column], part.masked)
+  const number = told(part, cells[row * part.columns + column])
   return `${part.name} [${at}] = ${hidden && part === parts.at(-1) ? "?" : number}`
+}
+
+/** A number of a matrix; an integer among integers as such.
+    @type {(part: Pick<Part, "masked" | "whole">, number: number) => string} */
+export function told({ masked, whole }, number) {
+  return whole && !Number.isNaN(number) ? fixed(number, 0) : format(number, masked)
 }
 
 /** @type {(number: number, masked: boolean) => string} */
@@ -244,7 +298,7 @@ function colour({ frame }, { part, cells, grid, canvas, target, figure }) {
   if (canvas) paintNumbers(canvas, columns, numbers, [low, most], shades)
   for (const [index, element] of (grid ?? []).flat().entries()) {
     const blank = Number.isNaN(numbers[index])
-    const number = blank && masked ? "" : format(numbers[index], masked)
+    const number = blank && masked ? "" : told(part, numbers[index])
     element.textContent = hidden ? "?" : number
     element.classList.toggle("masked", blank && !hidden)
     const pixel = shadeOf(numbers[index], low, most, shades)

@@ -86,6 +86,8 @@ function write(view, { name, cells, wrong, row, column, resizable, most }) {
       input.ariaLabel = `${name}, row ${r}, column ${c}`
       input.ariaInvalid = String(wrong !== "" && (row ?? r) === r && (column ?? c) === c)
     }
+  const longest = Math.max(...cells.flat().map((text) => text.length))
+  view.table.style.setProperty("--letters", String(Math.min(9, Math.max(2, longest))))
   view.wrong.textContent = wrong
   view.tools.hidden = !resizable
   const [more, fewer, wider, narrower] = view.buttons

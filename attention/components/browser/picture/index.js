@@ -1,6 +1,7 @@
 import { afterPaint, make, viewIn } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { adopt, whenMoved, where } from "../shared/place.js"
+import { buildDiagram } from "./diagram.js"
 import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
@@ -27,7 +28,12 @@ import { buildSum } from "./sum.js"
     @typedef {{ frame: HTMLElement, content: Content, parts: Record<string, Part>, drawn: Part[],
       names: string }} View */
 
-const BUILDERS = { lines: buildLines, heatmap: buildHeatmap, sum: buildSum }
+const BUILDERS = {
+  lines: buildLines,
+  heatmap: buildHeatmap,
+  sum: buildSum,
+  diagram: buildDiagram,
+}
 
 /** One picture of several parts, which all show the same query: the chosen one, or the one that is
     pointed at in any of them. The heatmap, if there is one, goes first: it is what one waits for.

@@ -1,0 +1,103 @@
+"""Guessing before a result is shown: a question, an answer, and what is said to it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+
+import streamlit as st
+
+from attention.app import notes, session
+from attention.components.inputs import mask_grid
+from attention.lessons.steps import Step, predicting
+from attention.lessons.steps.predicting import Answer, Cell
+
+
+def ask(step: Step, wanted: str, cell: Cell) -> str:
+    """Ask about a step, or say how good the answer was; gives what is asked, "" once answered.
+
+    wanted: the question to ask, or "suited"; cell: the one that is asked about. An answer holds as
+    long as the numbers stay as they were.
+    """
+    asked = predicting.question(step, wanted, cell)
+    if wanted not in ("suited", asked):
+        notes.note("The chosen question does not fit this step; another one is asked.")
+    answer: Answer | None = st.session_state.get("answer")
+    if answer is not None and (answer.identity, answer.asked) == (step.identity, asked):
+        notes.note(predicting.verdict(step, answer))
+        st.button("Hide and guess again", on_click=_guess_again)
+        return ""
+    notes.note(f"{predicting.words(step, asked, cell)} The result is hidden until you answer.")
+    if asked == "number":
+        _ask_number(step.identity, cell)
+    elif asked == "mask":
+        marked = predicting.unmarked(step, _marks(step.identity))
+        names = step.result.row_names
+        mask_grid(names, marked, functools.partial(_mark, step.identity), key="marked_cells")
+        st.button("Check", on_click=_check, args=(step.identity,))
+    return asked
+
+
+def _ask_number(identity: int, cell: Cell) -> None:
+    with (
+        st.form("number", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        st.text_input("Your number", key="typed", max_chars=20, width=190)
+        st.form_submit_button("Check", on_click=_say, args=(identity, cell))
+    wrong = st.session_state.pop("typed_wrong", None)
+    if wrong is not None:
+        notes.note(f"“{wrong}” is no number; one is written as in −0.25.")
+
+
+def chooser(identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
+    """What a click into the result does: choose a cell, and answer where that is the answer.
+
+    None where the answer is given elsewhere.
+    """
+    if asked == "mask":
+        return None
+
+    def choose(row: int, column: int) -> None:
+        if asked == "row" and row != cell[0]:
+            return
+        session.choose("row", row)
+        session.choose("column", column)
+        if asked in ("row", "greatest"):
+            st.session_state["answer"] = Answer(identity, asked, (row, column))
+
+    return choose
+
+
+def _say(identity: int, cell: Cell) -> None:
+    """Take the typed number for that of a cell, within a callback."""
+    typed = str(st.session_state["typed"])
+    number = predicting.read_number(typed)
+    if number is None:
+        st.session_state["typed_wrong"] = typed
+    else:
+        st.session_state["answer"] = Answer(identity, "number", cell, number)
+
+
+def _marks(identity: int) -> frozenset[Cell]:
+    """The cells of a step that are marked as hidden so far."""
+    of, cells = st.session_state.get("marked", (None, frozenset()))
+    return frozenset(cells if of == identity else ())
+
+
+def _mark(identity: int, cells: Iterable[Cell], allowed: bool) -> None:
+    """Mark cells as hidden or not, within a callback."""
+    marked = _marks(identity)
+    now = marked - {*cells} if allowed else marked | {*cells}
+    st.session_state["marked"] = identity, now
+
+
+def _check(identity: int) -> None:
+    """Take the marked cells for the hidden ones, within a callback."""
+    st.session_state["answer"] = Answer(identity, "mask", marked=_marks(identity))
+
+
+def _guess_again() -> None:
+    """Forget the answer, within a callback."""
+    for name in ("answer", "marked"):
+        st.session_state.pop(name, None)

@@ -1,0 +1,200 @@
+import { palette, ramp } from "../shared/colours.js"
+import { make, makeName, place, under, whenThemed } from "../shared/elements.js"
+import { paintNumbers } from "../shared/painter.js"
+import { pointAt } from "../shared/place.js"
+import { fixed, inFull, named } from "../shared/words.js"
+import { curve } from "./lines.js"
+import * as sums from "./sums.js"
+
+/** @import { At, Content, Part } from "./index.js"
+    @typedef {Record<"score" | "weight" | "bar", HTMLElement> & { line: HTMLElement[],
+      value: HTMLCanvasElement }} Row
+    @typedef {Record<"words" | "flow" | "more" | "query", HTMLElement> & { details: HTMLDetailsElement,
+      output: HTMLCanvasElement, fan: SVGElement, join: SVGElement, rows: Row[], keys: number[],
+      content: Content, at: At | null, drawn: number }} View */
+
+const SVG = "http://www.w3.org/2000/svg"
+const MOST_KEYS = 12
+const ROW = 32
+const WIDE = 100
+const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
+
+/** From the chosen token's query to its new vector, as a diagram that is opened by a click.
+    @type {(parent: HTMLElement) => Part} */
+export function buildDiagram(parent) {
+  const details = make("details", "", parent)
+  make("summary", "", details, { textContent: "How y comes about: query, keys, weights, values" })
+  const words = make("p", "words", details)
+  const flow = make("div", "flow", details, { ariaHidden: "true" })
+  const more = make("p", "more", details)
+  /** @type {View} */
+  const view = /** @type {any} */ ({ details, words, flow, more, rows: [], keys: [], drawn: -1 })
+  details.addEventListener("toggle", () => view.at && show(view, view.at))
+  flow.addEventListener("pointerover", (event) => {
+    const row = under(event, "[data-row]")?.dataset.row
+    pointAt(row === undefined ? null : { key: view.keys[Number(row)] })
+  })
+  flow.addEventListener("pointerleave", () => pointAt(null))
+  whenThemed(parent, () => {
+    view.drawn = -1
+    if (view.at) show(view, view.at)
+  })
+  return {
+    draw: (content) => Object.assign(view, { content, drawn: -1 }),
+    show: (at) => show(view, at),
+  }
+}
+
+/** @type {(view: View, at: At) => void} */
+function show(view, at) {
+  view.at = at
+  if (!view.details.open) return
+  if (view.drawn !== at.query) write(view, at.query)
+  view.drawn = at.query
+  for (const [row, { line }] of view.rows.entries())
+    for (const cell of line) cell.classList.toggle("pointed", view.keys[row] === at.key)
+}
+
+/** The keys that are shown: those of the largest weights, in their order.
+    @type {(weights: Float32Array) => number[]} */
+export function keysShown(weights) {
+  return sums
+    .byWeight(weights)
+    .slice(0, MOST_KEYS)
+    .sort((a, b) => a - b)
+}
+
+/** What happens, in words.
+    @type {(content: Pick<Content, "tokens" | "scale" | "sent">, query: number) => string} */
+export function told({ tokens, scale, sent }, query) {
+  const added = sent.includes("scaled") ? " plus what positions add" : ""
+  const mixed = sent.includes("mixed") ? ", mixed across heads before it and after" : ""
+  return (
+    `The query q of ${named(tokens, query)} meets each key k and gives a score, here times ` +
+    `${Number(scale.toPrecision(4))}${added}; the softmax makes weights of the scores${mixed}; ` +
+    "each value v is multiplied by its weight, and their sum is y."
+  )
+}
+
+/** @type {(view: View, query: number) => void} */
+function write(view, query) {
+  const { content, words, more, flow } = view
+  const { tokens, keys, columns, width, numbers, hidden } = content
+  const weights = sums.applied(content, query)
+  view.keys = keysShown(weights)
+  if (view.rows.length !== view.keys.length) lay(view)
+  const height = view.keys.length * ROW
+  words.textContent = told(content, query)
+  view.query.firstElementChild?.replaceWith(makeName("span", "", null, tokens[query]))
+  const scaled = sums.rowOf(sums.stageOf(content, "scaled"), columns, query)
+  const masked = sums.rowOf(hidden, columns, query)
+  const largest = Math.max(...view.keys.map((key) => Math.abs(weights[key])), 1e-9)
+  const values = view.keys.map((key) => sums.rowOf(numbers.values, width, key))
+  const output = sums.rowOf(numbers.output, width, query)
+  const most = [...values, output].reduce((most, row) => Math.max(most, sums.quantile(row, 1)), 0)
+  const shades = ramp(palette(flow, "diverging"))
+  /** @type {(canvas: HTMLCanvasElement, row: Float32Array) => void} */
+  const paint = (canvas, row) => {
+    paintNumbers(canvas, width, row, [-(most || 1), most || 1], shades)
+  }
+  /** @type {SVGElement[][]} */
+  const lines = [[], []]
+  for (const [index, key] of view.keys.entries()) {
+    const { line, score, weight, bar, value } = view.rows[index]
+    const none = Boolean(masked[key])
+    line[0].firstElementChild?.replaceWith(makeName("span", "", null, keys[key]))
+    for (const cell of line) cell.classList.toggle("masked", none)
+    score.textContent = none ? "masked" : inFull(scaled[key])
+    weight.textContent = fixed(weights[key], 4)
+    bar.style.width = `${(2.5 * Math.abs(weights[key])) / largest}rem`
+    bar.classList.toggle("negative", weights[key] < 0)
+    paint(value, values[index])
+    const middle = index * ROW + ROW / 2
+    if (!none) lines[0].push(makeLine(curve(WIDE, height / 2, middle), 1, false))
+    const thickness = weights[key] ? 0.75 + 7 * Math.abs(weights[key]) : 0
+    lines[1].push(makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0))
+  }
+  for (const [side, svg] of [view.fan, view.join].entries()) {
+    svg.setAttribute("viewBox", `0 0 ${WIDE} ${height}`)
+    svg.replaceChildren(...lines[side])
+  }
+  paint(view.output, output)
+  const left = columns - view.keys.length
+  const rest = weights.reduce((sum, weight) => sum + weight, 0)
+  const shown = view.keys.reduce((sum, key) => sum + weights[key], 0)
+  more.textContent = left ? `${left} more keys, together of weight ${fixed(rest - shown, 4)}.` : ""
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { flow, keys } = view
+  flow.replaceChildren()
+  place(flow, { "--height": keys.length * ROW, "--row": ROW })
+  flow.style.setProperty("--keys", String(keys.length))
+  for (const textContent of HEADS) make("span", "head", flow, { textContent })
+  /** @type {(name: string, column: number) => HTMLElement} */
+  const whole = (name, column) => {
+    const box = make("div", `whole ${name}`, flow)
+    box.style.gridColumn = String(column)
+    return box
+  }
+  view.query = makeRoles(whole("end", 1), "x", "q")
+  view.fan = makeLines(whole("", 2))
+  make("span", "", whole("softmax", 5), { textContent: "softmax" })
+  view.join = makeLines(whole("", 9))
+  const end = whole("end", 10)
+  make("span", "", end, { textContent: "Σ" })
+  view.output = make("canvas", "", end)
+  make("i", "", end, { textContent: "y" })
+  view.rows = keys.map((_, row) => makeRow(flow, row))
+}
+
+/** A token, and what becomes of it.
+    @type {(box: HTMLElement, from: string, to: string) => HTMLElement} */
+function makeRoles(box, from, to) {
+  makeName("span", "", box, "")
+  const roles = make("small", "", box)
+  make("i", "", roles, { textContent: from })
+  roles.append(" → ")
+  make("i", "", roles, { textContent: to })
+  return box
+}
+
+/** @type {(flow: HTMLElement, row: number) => Row} */
+function makeRow(flow, row) {
+  /** @type {(name: string, column: number) => HTMLElement} */
+  const cell = (name, column) => {
+    const box = make("div", name, flow)
+    Object.assign(box.style, { gridColumn: String(column), gridRow: String(row + 2) })
+    box.dataset.row = String(row)
+    return box
+  }
+  const key = makeRoles(cell("key", 3), "x", "k")
+  const [score, given, times, valued] = [
+    cell("number", 4),
+    cell("weight", 6),
+    cell("times", 7),
+    cell("value", 8),
+  ]
+  const [bar, weight] = [make("span", "bar", given), make("span", "", given)]
+  times.textContent = "×"
+  make("i", "", valued, { textContent: "v" })
+  const value = make("canvas", "", valued)
+  return { line: [key, score, given, times, valued], score, weight, bar, value }
+}
+
+/** @type {(box: HTMLElement) => SVGElement} */
+function makeLines(box) {
+  const svg = box.appendChild(document.createElementNS(SVG, "svg"))
+  svg.setAttribute("preserveAspectRatio", "none")
+  return svg
+}
+
+/** @type {(d: string, thickness: number, negative: boolean) => SVGElement} */
+function makeLine(d, thickness, negative) {
+  const line = document.createElementNS(SVG, "path")
+  line.setAttribute("d", d)
+  line.setAttribute("stroke-width", String(thickness))
+  line.setAttribute("class", negative ? "negative" : "")
+  return line
+}

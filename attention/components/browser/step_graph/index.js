@@ -1,0 +1,140 @@
+import { follow, make, place, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { HEIGHT, layoutOf } from "./layout.js"
+
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ step: string, title: string, note: string, column: number, lane: number }} Box
+    @typedef {{ start: number, end: number, name: string, shape: number[] }} Arrow
+    @typedef {{ boxes: Box[], arrows: Arrow[], chosen: number }} Content
+    @typedef {{ frame: HTMLElement, lines: SVGElement, buttons: HTMLElement[], names: string,
+      content: Content, width: number, choose: (step: string) => void }} View */
+
+const SVG = "http://www.w3.org/2000/svg"
+const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const content = decode(data, "step_graph", 1)
+  const view = viewIn(parentElement, build)
+  view.content = content
+  view.choose = (step) => setTriggerValue("step", step)
+  draw(view)
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function build(parent, view) {
+  const ariaLabel = "Steps from x to y; arrow keys move, Enter shows a step"
+  const frame = make("div", "frame", parent, { role: "toolbar", ariaLabel })
+  const lines = frame.appendChild(document.createElementNS(SVG, "svg"))
+  lines.ariaHidden = "true"
+  Object.assign(view, { frame, lines, buttons: [], width: 0 })
+  frame.addEventListener("keydown", (event) => {
+    const last = view.buttons.length - 1
+    const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
+    const next = boxAfter(event.key, at, last)
+    if (at < 0 || next === undefined) return
+    event.preventDefault()
+    view.buttons[next].focus()
+  })
+  follow(view, parent, draw)
+}
+
+/** The box that a key leads to from another one, or none.
+    @type {(key: string, at: number, last: number) => number | undefined} */
+export function boxAfter(key, at, last) {
+  /** @type {Record<string, number>} */
+  const boxes = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1 }
+  const further = { ...boxes, Home: 0, End: last }[key]
+  return further === undefined ? further : Math.min(last, Math.max(0, further))
+}
+
+/** Boxes are made anew only when there are others, so that the focus stays.
+    @type {(view: View) => void} */
+function draw(view) {
+  const { content, frame } = view
+  const names = content.boxes.map(({ step }) => step).join()
+  if (view.names !== names) lay(view)
+  view.names = names
+  view.width = frame.clientWidth
+  if (!view.width) return
+  const { spots, lines, height } = layoutOf(content, view.width)
+  place(frame, { height })
+  for (const [index, child] of boxesOf(view).entries()) {
+    const { left, top, width } = spots[index]
+    place(child, { left, top, width, height: HEIGHT })
+    const { title, note } = content.boxes[index]
+    child.children[0].textContent = title
+    child.children[1].textContent = note
+  }
+  for (const [index, button] of view.buttons.entries()) {
+    button.ariaLabel = words(content, index)
+    button.title = button.ariaLabel
+  }
+  view.lines.replaceChildren(
+    ...lines.flatMap((line, index) => makeLine(line, content.arrows[index].end === content.chosen)),
+  )
+  light(view)
+}
+
+/** What is said of a step.
+    @type {(content: Pick<Content, "boxes" | "arrows">, index: number) => string} */
+export function words({ boxes, arrows }, index) {
+  const { title, note } = boxes[index]
+  const shape = arrows.find(({ start }) => start === index)?.shape ?? []
+  return `Step ${index + 1}, ${title}, ${note}; gives (${shape.join(", ")})`
+}
+
+/** @type {(view: View) => HTMLElement[]} */
+function boxesOf({ frame }) {
+  return /** @type {HTMLElement[]} */ ([...frame.querySelectorAll(".box")])
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { content, frame } = view
+  for (const box of boxesOf(view)) box.remove()
+  view.buttons = []
+  for (const [index, { step }] of content.boxes.entries()) {
+    const box = step
+      ? make("button", "box", frame, { type: "button" })
+      : make("div", "box end", frame)
+    for (const name of ["title", "more"]) make("span", name, box)
+    if (!step) continue
+    view.buttons.push(box)
+    box.addEventListener("click", () => {
+      view.content.chosen = index
+      draw(view)
+      view.choose(step)
+    })
+  }
+}
+
+/** One box can be reached by Tab, the others by arrow keys from there.
+    @type {(view: View) => void} */
+function light({ buttons, content }) {
+  for (const [index, button] of buttons.entries()) {
+    const chosen = index === content.chosen
+    button.tabIndex = chosen ? 0 : -1
+    button.classList.toggle("chosen", chosen)
+    if (chosen) button.setAttribute("aria-current", "step")
+    else button.removeAttribute("aria-current")
+  }
+}
+
+/** @type {(line: import("./layout.js").Line, lit: boolean) => Element[]} */
+function makeLine({ d, tip: [x, y, direction], text, x: left, y: top, anchor }, lit) {
+  const name = lit ? "lit" : ""
+  const line = makeShape("path", { d, class: `line ${name}` })
+  const head = makeShape("path", { d: `M${x},${y} l${TIPS[direction]} Z`, class: `tip ${name}` })
+  if (!text) return [line, head]
+  const words = makeShape("text", { x: left, y: top, "text-anchor": anchor })
+  words.textContent = text
+  return [line, head, words]
+}
+
+/** @type {(tag: string, attributes: Record<string, string | number>) => Element} */
+function makeShape(tag, attributes) {
+  const element = document.createElementNS(SVG, tag)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
+  return element
+}

@@ -1,0 +1,123 @@
+"""The steps of a computation as boxes, and what goes from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from torch import Tensor
+
+from attention.lessons.steps.step import ROLES, Computation
+
+LETTERS = {"queries": "Q", "keys": "K", "values": "V"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """One step: its name, what is done there in a word or two, and what else is to be said.
+
+    column, lane: where it stands; lanes are those of queries (0), keys (1) and values (2), and a
+    step that both queries and keys enter stands between theirs. The last box is y, no step.
+    """
+
+    step: str
+    title: str
+    note: str
+    column: int
+    lane: float
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """What one box gives another: `shape`, and which of Q, K and V it is, if any."""
+
+    start: int
+    end: int
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The boxes in the order of the steps, y last, and the arrows between them by position."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def graph(done: Computation) -> Graph:
+    """The computation's operations from x to y; shapes are those of its trace."""
+    words = _words(done)
+    roles = [role for role in ROLES if role in done.steps]
+    chain = done.steps[1 + len(roles) :]
+    apart = len(roles) > 1
+    boxes = [Box("x", *words["x"], 0, 1 if apart else 0)]
+    boxes += [Box(role, *words[role], 1, lane) for lane, role in enumerate(roles)]
+    middle = 0.5 if apart else 0
+    boxes += [Box(name, *words[name], column, middle) for column, name in enumerate(chain, 2)]
+    boxes.append(Box("", "y", "", len(chain) + 2, middle))
+    return Graph(tuple(boxes), tuple(_arrows(done, [box.step for box in boxes])))
+
+
+def _arrows(done: Computation, steps: list[str]) -> Iterator[Arrow]:
+    gives = {step: tuple(made.shape) for step, made in _given(done).items()}
+    scores = steps.index("scores")
+    for position in range(1, scores):
+        yield Arrow(0, position, "", gives["x"])
+    enters = {"queries": "scores", "keys": "scores", "values": "output"}
+    names: dict[tuple[int, int], list[str]] = {}
+    for role, end in enters.items():
+        start = steps.index(done.alike.get(role, role))
+        names.setdefault((start, steps.index(end)), []).append(LETTERS[role])
+    for (start, last), letters in names.items():
+        yield Arrow(start, last, ", ".join(letters), gives[steps[start]])
+    for start, last in pairwise(range(scores, len(steps))):
+        yield Arrow(start, last, "", gives[steps[start]])
+
+
+def _given(done: Computation) -> dict[str, Tensor]:
+    """What each step gives; of the last one what has its shape."""
+    trace, W_o = done.trace, done.layer.projection("output")[0]
+    given = {
+        "x": done.x,
+        "queries": trace.queries,
+        "keys": trace.keys,
+        "values": trace.values,
+        "scores": trace.scores,
+        "scaled": trace.scaled,
+        "mixed scores": trace.scaled,
+        "masked": trace.logits,
+        "weights": trace.weights,
+        "mixed weights": trace.weights,
+        "dropout": trace.applied,
+        "output": trace.output,
+    }
+    if W_o is not None:
+        given["joined"] = trace.output.new_empty(len(done.names), W_o.shape[1])
+    return given
+
+
+def _words(done: Computation) -> dict[str, tuple[str, str]]:
+    """What stands in the box of each step: its operation, and a note."""
+    trace, layer = done.trace, done.layer
+    hidden = 0 if trace.mask is None else int((~trace.mask).sum())
+    words = {
+        "x": ("x", "vectors" if done.positions is None else "+ positions"),
+        "scores": (layer.scoring, "scores"),
+        "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else "+ ALiBi"),
+        "mixed scores": ("mix", "all heads"),
+        "masked": ("mask", f"{hidden} hidden"),
+        "weights": ("softmax", "each row"),
+        "mixed weights": ("mix", "all heads"),
+        "dropout": ("dropout", f"p = {done.dropout:g}"),
+        "output": ("matmul", "output"),
+        "joined": (layer.projections.get("output", ""), "all heads"),
+    }
+    for role in ROLES:
+        rotated = trace.unrotated is not None and role != "values"
+        name = layer.projections.get(role) or f"{LETTERS[role].lower()} = x"
+        words[role] = name, "rotated" if rotated else role
+    if done.alike:
+        words[ROLES[0]] = "= x", "q, k, v"
+    return words

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { boxAfter, words } from "../../attention/components/browser/step_graph/index.js"
+import { HEIGHT, layoutOf } from "../../attention/components/browser/step_graph/layout.js"
+
+const box = (step, column, lane) => ({ step, title: step, note: "", column, lane })
+const arrow = (start, end, name = "", shape = [6, 50]) => ({ start, end, name, shape })
+
+/** x, three roles and so many steps on to y. */
+function apart(steps) {
+  const roles = ["q", "k", "v"].map((name, lane) => box(name, 1, lane))
+  const chain = Array.from({ length: steps }, (_, index) => box(`s${index}`, index + 2, 0.5))
+  const boxes = [box("x", 0, 1), ...roles, ...chain, box("", steps + 2, 0.5)]
+  const output = boxes.length - 2
+  const arrows = [1, 2, 3].map((role) => arrow(0, role))
+  arrows.push(arrow(1, 4, "Q"), arrow(2, 4, "K"), arrow(3, output, "V"))
+  for (let at = 4; at <= output; at++) arrows.push(arrow(at, at + 1, "", [6, 6]))
+  return { boxes, arrows }
+}
+
+/** One box for all three roles. */
+function together(steps) {
+  const boxes = Array.from({ length: steps + 3 }, (_, index) => box(`s${index}`, index, 0))
+  boxes[boxes.length - 1].step = ""
+  const output = boxes.length - 2
+  const chain = boxes.slice(3).map((_, index) => arrow(index + 2, index + 3))
+  return { boxes, arrows: [arrow(0, 1), arrow(1, 2, "Q, K"), arrow(1, output, "V"), ...chain] }
+}
+
+const overlap = (a, b) =>
+  a.left < b.left + b.width &&
+  b.left < a.left + a.width &&
+  a.top < b.top + HEIGHT &&
+  b.top < a.top + HEIGHT
+
+test("boxes stand within the width and the height, and none on another", () => {
+  for (const content of [apart(6), apart(7), apart(9), together(6)])
+    for (const width of [288, 358, 480, 640, 820, 980, 1280]) {
+      const { spots, height } = layoutOf(content, width)
+      for (const [index, spot] of spots.entries()) {
+        assert.ok(spot.left >= 0 && spot.left + spot.width <= width, `${width}: box ${index}`)
+        assert.ok(spot.top >= 0 && spot.top + HEIGHT <= height)
+        assert.ok(!spots.slice(0, index).some((other) => overlap(spot, other)))
+      }
+    }
+})
+
+test("boxes are wide enough to be read", () => {
+  for (const width of [358, 640, 820, 1280])
+    assert.ok(layoutOf(apart(9), width).spots[0].width >= 56)
+})
+
+test("shapes stand within the width", () => {
+  for (const width of [358, 820, 1280])
+    for (const { x, text, anchor } of layoutOf(apart(7), width).lines) {
+      const room = text.length * 6
+      const [left, right] = { start: [x, x + room], end: [x - room, x] }[anchor] ?? [
+        x - room / 2,
+        x + room / 2,
+      ]
+      assert.ok(left >= 0 && right <= width, `${text} from ${left} to ${right} of ${width}`)
+    }
+})
+
+test("in one line where there is room, in rows that run to and fro where there is not", () => {
+  const tops = (width) => new Set(layoutOf(together(6), width).spots.map(({ top }) => top)).size
+  assert.equal(tops(980), 1)
+  assert.equal(tops(358), 3)
+  const lefts = layoutOf(together(6), 360).spots.map(({ left }) => Math.floor(left / 120))
+  assert.deepEqual(lefts, [0, 1, 2, 2, 1, 0, 0, 1, 2])
+})
+
+test("an arrow ends where its box begins", () => {
+  for (const width of [358, 980]) {
+    const content = apart(7)
+    const { spots, lines } = layoutOf(content, width)
+    for (const [index, { tip }] of lines.entries()) {
+      const [x, y] = tip
+      const { left, top, width: wide } = spots[content.arrows[index].end]
+      assert.ok(x >= left && x <= left + wide && y >= top && y <= top + HEIGHT)
+      assert.ok(x === left || x === left + wide || y === top || y === top + HEIGHT)
+    }
+  }
+})
+
+test("what goes three ways is told once", () => {
+  const texts = layoutOf(apart(6), 980).lines.map(({ text }) => text)
+  assert.deepEqual(texts.slice(0, 6), ["(6, 50)", "", "", "Q (6, 50)", "K (6, 50)", "V (6, 50)"])
+})
+
+test("arrow keys go through the boxes and stay at either end", () => {
+  assert.deepEqual(
+    ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "Enter", "n"].map((key) =>
+      boxAfter(key, 9, 9),
+    ),
+    [9, 9, 8, 8, 0, 9, undefined, undefined],
+  )
+  assert.equal(boxAfter("ArrowLeft", 0, 9), 0)
+})
+
+test("a box says its number, what is done there, and the shape it gives", () => {
+  const content = apart(6)
+  Object.assign(content.boxes[4], { title: "matmul", note: "scores" })
+  assert.equal(words(content, 4), "Step 5, matmul, scores; gives (6, 6)")
+})

@@ -1,0 +1,204 @@
+"""Predict, then reveal: which question suits a step, and what is said to an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from attention.lessons.steps import Computation, Step, predicting, step
+from attention.lessons.steps.predicting import Answer
+from tests.lessons.test_steps import Matrix, done, shown
+
+GUESSED = [[1.0, 5.0], [5.0, -2.0], [0.0, 3.0]]
+ALLOWED = torch.tensor([[True, False], [False, True], [True, True]])
+PLAIN, EMPTY = shown(GUESSED), shown(GUESSED, allowed=ALLOWED & ~ALLOWED)
+HIDING = shown(GUESSED, allowed=ALLOWED, column_names=("red", "blue"))
+NEAR = shown([[1 / 3, 1 / 3 + 1e-7]])
+
+
+@pytest.mark.parametrize(
+    ("made", "guess", "words"),
+    [
+        (PLAIN, (0, 1), "Right: “ant” and dimension 1 is the greatest, 5."),
+        (PLAIN, (1, 0), "Right: “bee” and dimension 0 is the greatest, 5."),
+        (
+            PLAIN,
+            (1, 1),
+            "Not “bee” and dimension 1, it holds −2; “ant” and dimension 1 holds 5.",
+        ),
+        (NEAR, (0, 0), "Right: “ant” and dimension 0 is the greatest, 0.3333."),
+        (HIDING, (2, 1), "Right: “cow” and “blue” is the greatest, 3."),
+        (HIDING, (0, 1), "Not “ant” and “blue”, it is hidden; “cow” and “blue” holds 3."),
+        (EMPTY, (0, 1), "Every cell is hidden: there is no greatest one."),
+    ],
+)
+def test_a_guess_is_right_wherever_the_greatest_number_shown_stands(
+    made: Step, guess: tuple[int, int], words: str
+) -> None:
+    assert predicting.verdict(made, Answer(0, "greatest", guess)) == words
+
+
+# Which question
+
+
+def asked(run: Computation, wanted: str = "suited") -> dict[str, str]:
+    return {name: predicting.question(step(name, run), wanted, (0, 0)) for name in run.steps[1:]}
+
+
+def test_each_step_is_asked_what_suits_it() -> None:
+    assert asked(done("talking", "masked and dropped")) == {
+        # 12 terms are no short sum, 6 or 7 are one
+        **dict.fromkeys(("queries", "keys", "values", "joined"), "greatest"),
+        **dict.fromkeys(("scores", "mixed scores", "weights", "mixed weights"), "row"),
+        **dict.fromkeys(("scaled", "dropout", "output"), "number"),
+        "masked": "mask",
+    }
+
+
+def test_another_question_is_asked_where_it_has_an_answer() -> None:
+    run = done("dot", "masked and dropped")
+    rows = asked(run, "row")
+    assert [name for name, question in rows.items() if question != "row"] == ["queries", "output"]
+    numbers = asked(run, "number")
+    assert [name for name, question in numbers.items() if question != "number"] == ["masked"]
+    assert [*asked(run, "mask").values()].count("mask") == 1
+    assert {*asked(run, "greatest").values()} == {"greatest"}
+
+
+def test_a_mask_too_large_to_paint_is_asked_by_row() -> None:
+    size = predicting.MOST_CELLS + 1
+    names = [str(place) for place in range(size)]
+    result = Matrix("masked", torch.zeros(size, size), names, names)
+    large = Step("Mask", "", "", [result], shown, asks="mask")
+    assert predicting.question(large, "suited", (0, 0)) == "row"
+
+
+def test_the_question_names_the_row_or_the_cell_and_how_near_is_right() -> None:
+    run = done("qkv")
+    weights = step("weights", run)
+    assert predicting.words(weights, "row", (1, 0)) == (
+        "Which key gets most in the row of “cat”? Click it in that row."
+    )
+    assert predicting.words(weights, "number", (0, 1)) == (
+        "What number is in the cell of “the” at 0 and “cat”? Within ±5 % or ±0.01, whichever is "
+        "larger, it counts as right."
+    )
+
+
+# A key of a row
+
+KEYS = ("the", "cat", "the")
+ROWS = [[2.0, 1.0, 2.0], [0.0, 4.0, 1.0], [7.0, -1.0, 3.0]]
+MAY = torch.tensor([[True, True, True], [False, False, False], [False, True, True]])
+PLAIN_ROWS, HIDDEN_ROWS = (
+    Step("Rows", "", "", [Matrix("S", torch.tensor(ROWS), KEYS, KEYS, allowed=allowed)], shown)
+    for allowed in (None, MAY)
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "cell", "words"),
+    [
+        (PLAIN_ROWS, (1, 1), "Right: in the row of “cat” “cat” gets most, 4."),
+        (
+            PLAIN_ROWS,
+            (0, 2),
+            "Right: in the row of “the” at 0 “the” at 2 gets most, 2; “the” at 0 as much.",
+        ),
+        (
+            PLAIN_ROWS,
+            (0, 1),
+            "Not “cat”, it holds 1; in the row of “the” at 0 “the” at 0 and “the” at 2 get "
+            "most, 2.",
+        ),
+        (
+            PLAIN_ROWS,
+            (2, 1),
+            "Not “cat”, it holds −1; in the row of “the” at 2 “the” at 0 gets most, 7.",
+        ),
+        (
+            HIDDEN_ROWS,
+            (2, 0),
+            "Not “the” at 0, it is hidden; in the row of “the” at 2 “the” at 2 gets most, 3.",
+        ),
+        (HIDDEN_ROWS, (1, 1), "“cat” may attend to nothing: every key of its row is hidden."),
+    ],
+)
+def test_the_key_that_gets_most_is_looked_for_in_its_row_alone(
+    made: Step, cell: tuple[int, int], words: str
+) -> None:
+    assert predicting.verdict(made, Answer(0, "row", cell)) == words
+
+
+# A number
+
+
+@pytest.mark.parametrize(
+    ("cell", "said", "words"),
+    [
+        ((1, 1), 4.2, "Right: “cat” and “cat” holds 4, and 4.2000 is within ±0.2000."),
+        ((1, 1), 4.21, "Not 4.2100: “cat” and “cat” holds 4, ±0.2000 would have counted."),
+        (
+            (1, 0),
+            0.01,
+            "Right: “cat” and “the” at 0 holds 0, and 0.0100 is within ±0.0100.",
+        ),
+        (
+            (2, 1),
+            1.0,
+            "Not 1.0000: “the” at 2 and “cat” holds −1, ±0.0500 would have counted.",
+        ),
+    ],
+)
+def test_a_number_is_right_within_five_percent_or_a_hundredth(
+    cell: tuple[int, int], said: float, words: str
+) -> None:
+    assert predicting.verdict(PLAIN_ROWS, Answer(0, "number", cell, said)) == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("0.5", 0.5), (" −1,25 ", -1.25), ("-3e-2", -0.03), ("", None), ("nan", None), ("<b>", None)],
+)
+def test_a_number_may_be_typed_with_a_comma_and_any_minus_sign(
+    typed: str, said: float | None
+) -> None:
+    assert predicting.read_number(typed) == said
+
+
+# A mask
+
+HIDDEN: set[Any] = {(1, 0), (1, 1), (1, 2), (2, 0)}
+
+
+@pytest.mark.parametrize(
+    ("made", "marked", "words"),
+    [
+        (HIDDEN_ROWS, HIDDEN, "Right: 4 cells are hidden."),
+        (PLAIN_ROWS, set(), "Right: no cells are hidden."),
+        (
+            HIDDEN_ROWS,
+            HIDDEN - {(2, 0)},
+            "Not quite: 1 cell is hidden too, as “the” at 2 and “the” at 0.",
+        ),
+        (
+            HIDDEN_ROWS,
+            HIDDEN - {(2, 0), (1, 2)} | {(0, 1)},
+            "Not quite: 2 cells are hidden too, as “cat” and “the” at 2 and "
+            "1 cell is not hidden, as “the” at 0 and “cat”.",
+        ),
+        (
+            PLAIN_ROWS,
+            {(0, 0), (0, 1)},
+            "Not quite: 2 cells are not hidden, as “the” at 0 and “the” at 0.",
+        ),
+    ],
+)
+def test_marked_cells_are_held_against_the_mask(made: Step, marked: Any, words: str) -> None:
+    assert predicting.verdict(made, Answer(0, "mask", marked=frozenset(marked))) == words
+
+
+def test_marked_cells_are_those_that_are_left_out() -> None:
+    assert predicting.unmarked(HIDDEN_ROWS, HIDDEN).tolist() == MAY.tolist()
