@@ -83,8 +83,9 @@ def scaled_step(done: Computation) -> Step:
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
-        "Sums over many dimensions come out large, and the softmax of large numbers gives nearly "
-        "all to one key; 1/√d_k keeps their spread near 1, whatever d_k is." + added,
+        "The scale decides how sharp the softmax will be. Dot products over many dimensions come "
+        "out large, and the softmax of large numbers gives nearly all to one key: 1/√d_k is there "
+        "to prevent that." + added,
         parts,
         working,
     )
@@ -231,7 +232,7 @@ def output_step(done: Computation) -> Step:
     if done.layer.heads > 1:
         why += f" This is head {done.head} of {done.layer.heads}, by itself."
     if trace.dropped is not None:
-        why += f" Dropout {done.dropout:g} is in it; at 0 this is what Explore shows."
+        why += f" Dropout {done.dropout:g} is in it; at 0 nothing is dropped."
     return Step(
         "Output",
         r"y_i = \sum_j w_{ij}\, v_j"
