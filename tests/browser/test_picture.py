@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention.core.analysis import contributions, residual, shares
 from attention.display import captions
+from attention.display.tables import fixed
 from attention.inputs.text import tokenize
 from attention.pipeline import Result
 from tests.browser.browsing import (
@@ -167,7 +168,7 @@ def test_a_cell_that_is_pointed_at_tells_its_numbers_at_every_stage(open_page: O
     for query, key in ((2, 1), (0, 2)):
         page.mouse.move(*cell_at(page, query, key))
         stages = result.trace.stages.values()
-        numbers = [f"{float(numbers[query, key]):.4f}" for numbers in stages]
+        numbers = [fixed(float(numbers[query, key]), 4) for numbers in stages]
         lines = [f"query  {'abc'[query]} ({query})", f"key  {'abc'[key]} ({key})"]
         lines += [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
         lines += ["hidden by the causal mask"] if key > query else []
@@ -401,7 +402,7 @@ def check_readout(page: Page, result: Result, query: int, shown: list[int]) -> N
     expect(readout).to_contain_text(f"{result.key_tokens[key]}, dimension 1: ")
     told = readout.inner_text().split(": ")[1].replace("=", "·").split(" · ")
     expected = [weight * value, weight, value] if weight else [weight * value]
-    assert [float(text) for text in told] == pytest.approx([float(x) for x in expected], rel=1e-4)
+    assert [read(text) for text in told] == pytest.approx([float(x) for x in expected], rel=1e-4)
 
 
 LONG = " ".join(f"w{number}" for number in range(40))
