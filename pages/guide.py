@@ -34,7 +34,7 @@ def guide() -> None:
     chapter = lesson.chapters[at]
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
-            st.title(chapter.title)
+            st.header(chapter.title)
             st.markdown(chapter.body)
         with st.container(key="guide_figure"):
             whose_sentence(chapter)

@@ -15,8 +15,18 @@ LIBRARY = ROOT / "attention"
 PAGES = "core, inputs, trained, pipeline, display, lessons, claims, components, app; streamlit"
 # the parts of the app, each leaning on those before it alone
 APP = (
-    *("pages", "links", "session", "results", "chapters", "notes", "widgets", "sections", "server"),
-    "frame",
+    *(
+        "pages",
+        "links",
+        "session",
+        "results",
+        "chapters",
+        "notes",
+        "widgets",
+        "sections",
+        "heading",
+    ),
+    *("server", "frame"),
 )
 SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("*.py")])
 each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import html
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import pandas
 import streamlit as st
@@ -181,8 +180,3 @@ def downloads(result: Result, query: int) -> None:
     with offered:
         for label, name, make in files:
             st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
-
-
-def style() -> None:
-    """The few rules that Streamlit's theme has no setting for."""
-    st.html(Path(__file__).parent / "style.css")

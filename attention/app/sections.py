@@ -20,7 +20,8 @@ def attention_of(result: Result, after: str = "") -> None:
     if result.settings.join == "words" and result.trained is not None:
         _joined(result)
         return
-    picture_of(result, PARTS, ("", after))
+    figure = session.value_of("figure")
+    picture_of(result, (figure,) if figure in PARTS else PARTS, ("", after))
     notes.note_problems(result)
     notes.note_head(result)
     _rest(result.settings, result.memory_text)

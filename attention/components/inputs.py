@@ -129,6 +129,26 @@ def examples(
     _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
 
 
-def copy_link(*, key: str) -> None:
-    """A button that copies the address of exactly this view."""
-    _copy_link(key=key, data={}, width="content")
+class CopyLinkHeader(TypedDict):
+    title: str
+    caption: str
+    figures: list[str]
+    embedded: bool
+
+
+def copy_link(
+    title: str, caption: str, figures: Sequence[str], *, embedded: bool, key: str
+) -> None:
+    """A button that copies the address of exactly this view, and a menu of further ways to share.
+
+    title: what the browser's tab and an embedded frame are called; caption: words to stand below a
+    figure; figures: the names of those that can be embedded alone. Where the page is embedded
+    already, a link to the whole of it stands instead.
+    """
+    header: CopyLinkHeader = {
+        "title": title,
+        "caption": caption,
+        "figures": list(figures),
+        "embedded": embedded,
+    }
+    _copy_link(key=key, data=message("copy_link", 1, header), width="content")
