@@ -27,6 +27,15 @@ OTHER_SENTENCES = {
     "s2": ("compare", "pair"),
 }
 SHORT, LONG = 40, 300
+PAPER = {
+    "primary-color": "primaryColor",
+    "background-color": "backgroundColor",
+    "secondary-background-color": "secondaryBackgroundColor",
+    "text-color": "textColor",
+    "chart-sequential-colors": "chartSequentialColors",
+    "chart-diverging-colors": "chartDivergingColors",
+    "chart-categorical-colors": "chartCategoricalColors",
+}
 KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stException"]'
 
 
@@ -62,13 +71,25 @@ def style(page: Page) -> None:
     Where one figure is to stand alone, all that does not belong to it is not shown, but for words
     on what is wrong; where it is not there, the page is whole.
     """
-    rules = [_read("style")]
+    rules = [_read("style"), _print_rules()]
     if st.context.is_embedded:
         rules.append(_read("embedded"))
     if key := page.figures.get(value_of("figure")):
         alone = _read("alone").replace("{figure}", f'[class*="st-key-{key}"]')
         rules.append(alone.replace("{kept}", KEPT))
     st.html(f"<style>{''.join(rules)}</style>")
+
+
+@functools.cache
+def _print_rules() -> str:
+    """A page on paper: in the colours of the light theme, whichever one is seen."""
+    colours = ((name, st.get_option(f"theme.light.{option}")) for name, option in PAPER.items())
+    rules = (f"--st-{name}: {_of_css(colour)} !important;" for name, colour in colours)
+    return _read("print").replace("{colours}", " ".join(rules))
+
+
+def _of_css(colour: str | list[str]) -> str:
+    return colour if isinstance(colour, str) else ", ".join(colour)
 
 
 @functools.cache
@@ -133,7 +154,10 @@ def _source(page: Page) -> str:
 
 
 def _changed(page: Page) -> dict[str, Value]:
-    """The settings of a page that have an effect and are no default, but for those told apart."""
+    """The settings of a page that have an effect and are no default, but for those told apart.
+
+    The first of its own, which says what the page shows, is always told.
+    """
     menu, beside = _menu(page), page.beside(value_of)
     own = in_use(variant=value_of(menu) if menu else None)
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
@@ -141,10 +165,11 @@ def _changed(page: Page) -> dict[str, Value]:
         values |= {name: value_of(name) for name in settings_of(schema) if applies(name)}
     apart = {*MENUS, *OTHER_SENTENCES, "model", "layer", "scale", "compare", "chapter", "guess"}
     declared = every_setting()
+    kinds = [next(iter(settings_of(schema))) for schema in page.settings[:1]]
     return {
         name: value
         for name, value in values.items()
-        if name not in apart and value != declared[name].default
+        if name not in apart and (value != declared[name].default or name in kinds)
     }
 
 

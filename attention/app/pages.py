@@ -130,7 +130,7 @@ PAGES = [
         "vectors, queries, keys, values, scores, scale, mask, softmax, dropout, output, one at a "
         "time, each cell with its working; from the sentence, or on small matrices of your own; "
         "with *predict, then reveal*",
-        purpose="One computation from vectors to output, each cell with its working.",
+        purpose="One computation from vectors to output, each number explained.",
         figures={"matrices": "matrices"},
         settings=(StepSettings, OwnMatrixSettings),
         sentence=lambda values: bool(values("input") == "sentence"),

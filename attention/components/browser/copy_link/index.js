@@ -1,5 +1,6 @@
 import { make, viewIn } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
+import { fitPaper } from "../shared/printing.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ title: string, caption: string, figures: string[], embedded: boolean }} Content
@@ -15,6 +16,7 @@ export default function ({ data, parentElement }) {
   const view = viewIn(parentElement, content.embedded ? buildWayOut : buildMenu)
   view.content = content
   document.title = content.title
+  fitPaper()
   if (!content.embedded) fill(view)
 }
 
