@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from attention.app import server
-from attention.app.heading import APP, heading, style, tab_title, words_on_figure
+from attention.app.heading import APP, heading, show_files, style, tab_title, words_on_figure
 from attention.app.links import read_link
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, Page
@@ -25,6 +25,7 @@ from attention.app.session import (
     width_of,
 )
 from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
+from attention.display import files
 
 SCRIPT = "streamlit_app.py"
 SENTENCES = ("s", "target", "memory")
@@ -86,12 +87,17 @@ def show(file: str, page: Callable[[], object]) -> None:
 
 @st.fragment
 def _body(page: Page, draw: Callable[[], object]) -> None:
-    heading(page)
+    wanted = heading(page)
     if page.sentence(value_of):
         sentence_box()
     for words in [*_words_on_link(), *words_on_figure(page)]:
         note(words)
-    draw()
+    if wanted:
+        with files.collecting() as offered:
+            draw()
+        show_files(page, wanted, offered)
+    else:
+        draw()
     if _beside_is_old(page):
         st.rerun()
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 import html
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.links import every_setting
 from attention.app.pages import SHARED, WHOLE_PAGE, Page
 from attention.app.results import differences
 from attention.app.session import applies, in_use, value_of
-from attention.components.inputs import copy_link
+from attention.components.inputs import copy_link, save_figures
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
+from attention.display.files import File
 from attention.inputs.text import plain
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -39,8 +42,11 @@ PAPER = {
 KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stException"]'
 
 
-def heading(page: Page) -> None:
-    """The title of a page with a line below it, on paper also what is set; and how to share it."""
+def heading(page: Page) -> DeltaGenerator | None:
+    """The title of a page with a line below it, on paper also what is set; and how to share it.
+
+    Gives the place for its files where they are asked for.
+    """
     told = html.escape(" · ".join(_settings_words(page)))
     st.html(
         f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
@@ -53,6 +59,29 @@ def heading(page: Page) -> None:
         embedded=bool(st.context.is_embedded),
         key="copy_link",
     )
+
+    if st.context.is_embedded:
+        return None
+    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
+    return offered if offered.open else None
+
+
+def show_files(page: Page, place: DeltaGenerator, offered: Sequence[File]) -> None:
+    """The figures of a page as SVG, which the browser writes, and the files offered meanwhile.
+
+    They are held for as long as they are offered.
+    """
+    with place:
+        save_figures(page.figures, key="save_figures")
+        for file in offered:
+            st.download_button(
+                file.label,
+                file.make,
+                file.name,
+                key=f"file_{file.name}",
+                on_click="ignore",
+                type="tertiary",
+            )
 
 
 def words_on_figure(page: Page) -> list[str]:

@@ -10,9 +10,9 @@ import pandas
 import streamlit as st
 import torch
 
-from attention.app.results import neighbours, result_of
+from attention.app.results import neighbours
 from attention.core import analysis
-from attention.display import captions, figures
+from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.inputs.text import MAX_TOKENS
 from attention.pipeline import Result
@@ -129,30 +129,18 @@ def _near(word: tuple[str, float]) -> str:
     return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{word[1]:.2f}</small></span>"
 
 
-def downloads(result: Result, query: int) -> None:
-    """Everything on the page as files, made when asked for.
-
-    Until then only the settings are held: Streamlit keeps what a page offers for two minutes after
-    its visitor has left.
-    """
-    again = functools.partial(result_of, result.settings, result.memory_text)
+def offer_files(result: Result, query: int) -> None:
+    """What a result is, beyond the numbers of its picture, as files."""
 
     def named(tokens: Sequence[str]) -> list[str]:
         return [f"{position} {token}" for position, token in enumerate(tokens)]
 
-    def weights() -> str:
-        made = again()
-        names, keys = named(made.tokens), named(made.key_tokens)
-        return pandas.DataFrame(made.trace.weights, index=names, columns=keys).to_csv()
-
     def table() -> str:
-        made = again()
-        columns = analysis.table(made.trace, query, named(made.key_tokens))
+        columns = analysis.table(result.trace, query, named(result.key_tokens))
         return pandas.DataFrame(columns).to_csv(index=False)
 
     def pictures() -> str:
-        made = again()
-        trace, tokens, key_tokens = made.trace, made.tokens, made.key_tokens
+        trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
         stages = [
             (
                 figures.STAGE_WORDS[stage],
@@ -161,22 +149,14 @@ def downloads(result: Result, query: int) -> None:
             for stage in trace.stages
         ]
         terms = figures.weighted_sum(trace, key_tokens, query)
-        over = f" over {' '.join(key_tokens)}" if made.memory else ""
-        title = f"{made.layer.title}: {' '.join(tokens)}{over}"
+        over = f" over {' '.join(key_tokens)}" if result.memory else ""
+        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
         return figures.standalone_html(
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
-    files = [
-        ("Weights, CSV", "weights.csv", weights),
-        ("Table, CSV", "table.csv", table),
-        ("Figures, one HTML file", "figures.html", pictures),
-    ]
+    files.offer_matrix("x", result.x, named(result.tokens))
+    files.offer("Table, CSV", "table.csv", table)
+    files.offer("Figures, one HTML file", "figures.html", pictures)
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
-        files.append(("PyTorch script", "attention_here.py", lambda: pytorch_script(again())))
-    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
-    if not offered.open:
-        return
-    with offered:
-        for label, name, make in files:
-            st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
+        files.offer("PyTorch script", "attention_here.py", lambda: pytorch_script(result))

@@ -91,4 +91,4 @@ def _rest(settings: Settings, memory: str | None) -> None:
     place_of(session.place(), session.choose_place, key="place")
     query = min(session.value_of("query"), len(result.tokens) - 1)
     notes.nearest_words(result, query)
-    notes.downloads(result, query)
+    notes.offer_files(result, query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from torch import Tensor
@@ -16,6 +16,7 @@ _mask_grid = component("mask_grid")
 _number_grid = component("number_grid")
 _examples = component("examples")
 _copy_link = component("copy_link")
+_save_figures = component("save_figures")
 
 
 class MaskGridHeader(TypedDict):
@@ -152,3 +153,16 @@ def copy_link(
         "embedded": embedded,
     }
     _copy_link(key=key, data=message("copy_link", 1, header), width="content")
+
+
+class SaveFiguresHeader(TypedDict):
+    figures: dict[str, str]
+
+
+def save_figures(figures: Mapping[str, str], *, key: str) -> None:
+    """A button for each figure that stands on the page; it saves what is seen of it as SVG.
+
+    figures: names, with what the keys of their components begin with.
+    """
+    header: SaveFiguresHeader = {"figures": dict(figures)}
+    _save_figures(key=key, data=message("save_figures", 1, header))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,11 @@ ON_SCREEN_ALONE = (
     ".st-key-examples, .stTextInput, .stButtonGroup, .stNumberInput, .stSlider"
 )
 DARK_ON_WHITE = """() => {
-  const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + +part, 0)
-  const words = document.querySelector(".page-title h1")
-  const ground = document.querySelector("[data-testid=stMain]")
-  return [light(getComputedStyle(words).color) < 200, light(getComputedStyle(ground).backgroundColor)]
+  const styles = [".page-title h1", "[data-testid=stMain]"].map((selector) =>
+    getComputedStyle(document.querySelector(selector)))
+  const light = (colour) =>
+    colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + +part, 0)
+  return [light(styles[0].color) < 200, light(styles[1].backgroundColor)]
 }"""
 VIEWS = {
     **{page.name: page.name for page in PAGES},
@@ -89,8 +91,9 @@ def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_pa
         assert canvas.evaluate(painted) != other.evaluate(painted)
     paper(page)
     for key in ("head_grid", "picture"):
-        canvas, other = (each.locator(f".st-key-{key} canvas").first for each in (page, light))
-        eventually(page, lambda: canvas.evaluate(painted), lambda: other.evaluate(painted))
+        other = light.locator(f".st-key-{key} canvas").first.evaluate(painted)
+        canvas = page.locator(f".st-key-{key} canvas").first
+        eventually(page, partial(canvas.evaluate, painted), other)
 
 
 def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None:
