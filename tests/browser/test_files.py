@@ -80,6 +80,7 @@ def test_every_page_saves_its_figures(
     open_page: Open, tmp_path: Path, link: str, figure: str, words: Sequence[str]
 ) -> None:
     page = open_page(link, color_scheme="dark")
+    expect(page.get_by_text(words[-1], exact=True).first).to_be_attached()
     expect_rest(page)
     offered(page)
     tags, seen = drawing(saved(page, figure, tmp_path))

@@ -37,7 +37,7 @@ def more(page: Page) -> Any:
 
 
 def status(page: Page) -> Any:
-    return page.locator(".st-key-copy_link").get_by_role("status")
+    return page.locator(".st-key-copy_link .said")
 
 
 def frame_around(page: Page, code: str, width: int = 800) -> Any:

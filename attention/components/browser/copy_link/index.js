@@ -41,7 +41,7 @@ function buildMenu(parent, view) {
   more.ariaHasPopup = "menu"
   more.append("▾")
   const menu = make("div", "menu", frame, { role: "menu", ariaLabel: "Share", hidden: true })
-  const said = make("p", "said", frame, { role: "status" })
+  const said = make("p", "said", frame, { ariaLive: "polite" })
   Object.assign(view, { frame, button, more, menu, said })
   button.addEventListener("click", () => copy(view, LINK))
   more.addEventListener("click", () => open(view, Boolean(menu.hidden)))

@@ -212,7 +212,9 @@ function copyDrawing(sheet, drawing) {
     const names = each instanceof SVGTextElement ? [...LOOKS, ...LETTERS] : LOOKS
     for (const name of names) copies[index].setAttribute(name, style.getPropertyValue(name))
     copies[index].removeAttribute("style")
+    if (style.visibility === "hidden") copies[index].setAttribute("data-unseen", "")
   }
+  for (const each of made.querySelectorAll("[data-unseen]")) each.remove()
   const at = { x: left - sheet.left, y: top - sheet.top, width, height, overflow: "visible" }
   for (const [name, value] of Object.entries(at)) made.setAttribute(name, String(value))
   made.removeAttribute("style")
