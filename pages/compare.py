@@ -17,7 +17,6 @@ def choices() -> None:
     """What is compared, and a way to swap."""
     kind = session.value_of("compare")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.title("Compare", width="content")
         widgets.widget("compare", width="content", label_visibility="collapsed")
         if kind == "settings":
             st.button("Swap A and B", on_click=widgets.swap_sides)

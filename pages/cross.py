@@ -22,12 +22,7 @@ PLACE = ("sequence", "row", "dimension")
 
 def choices() -> None:
     """Which part is shown, and its texts."""
-    st.title("Two sequences")
-    st.caption(
-        "Queries come from one sentence, keys and values from another, the memory: so a "
-        "translation looks back at what it translates. In the formulas i counts the queries, j the "
-        "keys of the memory."
-    )
+    st.caption("In the formulas i counts the queries, j the keys of the memory.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
         widgets.widget("cross", width="content")
         batch = session.value_of("cross") == "batch"

@@ -35,7 +35,7 @@ def guide() -> None:
     chapter = lesson.chapters[at]
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
-            st.title(chapter.title)
+            st.header(chapter.title)
             st.markdown(chapter.body)
             lights(LIGHTS, ".st-key-guide_figure", key="lights")
         with st.container(key="guide_figure"):

@@ -15,7 +15,6 @@ from attention.pipeline import Result
 
 def all_heads() -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
-    st.title("Heads")
     result = results.layer_result()
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")

@@ -30,8 +30,6 @@ def identities() -> None:
         else:
             show(checked)
     with above:
-        st.title("Identities")
-        st.caption("Claims about attention to check: both sides are computed, then compared.")
         controls()
 
 

@@ -51,8 +51,6 @@ def operation_page() -> None:
 
 def introduction(operation: operations.Operation) -> None:
     """The choice of blocks, and what the chosen one is for."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.title("Operations")
     widgets.widget("operation", label_visibility="collapsed")
     words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
     words.text(operation.why)

@@ -23,11 +23,7 @@ numpy.savez(
 
 def own_weights() -> None:
     """A file to open, and what is in it."""
-    st.title("Own weights")
-    st.caption(
-        "Weights of any model, made anywhere: who attends to whom in every head of every layer. "
-        "They stay in this visit; a link does not carry them."
-    )
+    st.caption("The weights stay in this visit; a link does not carry them.")
     opened = st.file_uploader(
         f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
     )

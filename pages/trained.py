@@ -23,7 +23,6 @@ GO_ON = (("Add the likeliest", 1, True), ("Draw one", 1, False), ("Draw ten", 10
 
 def trained_layers() -> None:
     """A whole model at a glance, its chosen head in detail, and what all heads add to a token."""
-    st.title("Trained")
     name = session.value_of("model")
     if name == NONE:
         explain_what_is_missing()

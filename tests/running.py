@@ -73,6 +73,12 @@ class App(AppTest):
         return [html.unescape(note) for note in re.findall(r"<p class='note'>(.*?)</p>", self.said)]
 
     @property
+    def heading(self) -> list[str]:
+        """The title of the page, the line below it, and what is printed of its settings."""
+        (words,) = re.findall(r"<header class='page-title'>(.*?)</header>", self.said)
+        return [html.unescape(line) for line in re.findall(r"<(?:h1|p).*?>(.*?)</", words)]
+
+    @property
     def tables(self) -> list[dict[str, list[str]]]:
         """Each table of numbers by column, as read; without a title the names, last the totals."""
         found = []

@@ -6,12 +6,14 @@ import copy
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
 from attention.app import server
+from attention.app.heading import APP, heading, show_files, style, tab_title, words_on_figure
 from attention.app.links import read_link
-from attention.app.notes import note, style
+from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, Page
 from attention.app.session import (
     current_settings,
@@ -23,9 +25,8 @@ from attention.app.session import (
     width_of,
 )
 from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
-from attention.components.inputs import copy_link
+from attention.display import files
 
-APP = "Attention explorer"
 SCRIPT = "streamlit_app.py"
 SENTENCES = ("s", "target", "memory")
 
@@ -41,15 +42,15 @@ def run() -> None:
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
-    shown = st.navigation({APP: [*pages.values(), by_name]})
+    place: Literal["hidden", "sidebar"] = "hidden" if st.context.is_embedded else "sidebar"
+    shown = st.navigation({APP: [*pages.values(), by_name]}, position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
-    st.set_page_config(page_title=f"{page.title} · {APP}", page_icon="👁", layout="wide")
     st.session_state["models"] = page.models
     _enter()
     recall_settings(page)
     server.warm_up()
-    style()
-    copy_link(key="copy_link")
+    st.set_page_config(page_title=tab_title(page), page_icon="👁", layout="wide")
+    style(page)
 
     content = st.container()
     known = _beside(page) if "beside" in st.session_state else None
@@ -57,8 +58,9 @@ def run() -> None:
         st.session_state["beside"] = known
         with content:
             shown.run()
-    with st.sidebar:
-        settings_beside(page)
+    if not st.context.is_embedded:
+        with st.sidebar:
+            settings_beside(page)
     st.session_state["beside"] = _beside(page)
     if not known:
         with content:
@@ -85,11 +87,17 @@ def show(file: str, page: Callable[[], object]) -> None:
 
 @st.fragment
 def _body(page: Page, draw: Callable[[], object]) -> None:
+    wanted = heading(page)
     if page.sentence(value_of):
         sentence_box()
-    for words in _words_on_link():
+    for words in [*_words_on_link(), *words_on_figure(page)]:
         note(words)
-    draw()
+    if wanted:
+        with files.collecting() as offered:
+            draw()
+        show_files(page, wanted, offered)
+    else:
+        draw()
     if _beside_is_old(page):
         st.rerun()
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attention.app.pages import PAGES, SHARED, Page, variant_settings
+from attention.app.pages import PAGES, SHARED, Page, View, hidden_names, variant_settings
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.lessons.compare import OTHER
@@ -22,7 +22,7 @@ def every_setting() -> Declared:
 
 @functools.lru_cache(maxsize=4)
 def _every_setting(variants: tuple[str, ...], pages: tuple[Page, ...]) -> Declared:
-    declared = variant_settings() | SHARED | settings_of(Selection)
+    declared = variant_settings() | SHARED | settings_of(Selection) | settings_of(View)
     for page in pages:
         declared |= page.declared
     return declared
@@ -53,6 +53,7 @@ def read_link(
             taken[name] = legal
         if problem:
             problems.append(problem)
+    problems += _not_hidden(declared, taken)
     problems += _not_dividing(declared, taken, width_of)
     beyond = len(problems) - MAX_PROBLEMS
     more = [f"{beyond} more settings of this link could not be taken."] if beyond > 0 else []
@@ -71,6 +72,22 @@ def _legal(about: Setting, texts: Sequence[str], instead: Value) -> tuple[list[s
     legal = [text for text in given if several and text in about.choices]
     shown = ", ".join(legal) or (instead if not several else "none")
     return legal, f"{problem[:200]}; showing {shown} instead."
+
+
+def _not_hidden(declared: Declared, taken: dict[str, list[str]]) -> list[str]:
+    """The names to hide that are no settings; they are taken out of what a link says."""
+    if "hide" not in taken:
+        return []
+    longest = int(declared["hide"].maximum or 0)
+    names = hidden_names(taken["hide"][0][:longest])
+    known = [name for name in names if name in declared]
+    if known != list(names):
+        taken["hide"] = [",".join(known)]
+    return [
+        f"“{name[:40]}” cannot be hidden: it is not a setting."
+        for name in names
+        if name not in declared
+    ]
 
 
 def _not_dividing(

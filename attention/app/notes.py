@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import html
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import pandas
 import streamlit as st
 import torch
 
-from attention.app.results import neighbours, result_of
+from attention.app.results import neighbours
 from attention.core import analysis
-from attention.display import captions, figures
+from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
 from attention.display.tables import fixed
@@ -138,30 +137,18 @@ def _near(word: tuple[str, float]) -> str:
     return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{fixed(word[1], 2)}</small></span>"
 
 
-def downloads(result: Result, query: int) -> None:
-    """Everything on the page as files, made when asked for.
-
-    Until then only the settings are held: Streamlit keeps what a page offers for two minutes after
-    its visitor has left.
-    """
-    again = functools.partial(result_of, result.settings, result.memory_text)
+def offer_files(result: Result, query: int) -> None:
+    """What a result is, beyond the numbers of its picture, as files."""
 
     def named(tokens: Sequence[str]) -> list[str]:
         return [f"{position} {token}" for position, token in enumerate(tokens)]
 
-    def weights() -> str:
-        made = again()
-        names, keys = named(made.tokens), named(made.key_tokens)
-        return pandas.DataFrame(made.trace.weights, index=names, columns=keys).to_csv()
-
     def table() -> str:
-        made = again()
-        columns = analysis.table(made.trace, query, named(made.key_tokens))
+        columns = analysis.table(result.trace, query, named(result.key_tokens))
         return pandas.DataFrame(columns).to_csv(index=False)
 
     def pictures() -> str:
-        made = again()
-        trace, tokens, key_tokens = made.trace, made.tokens, made.key_tokens
+        trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
         stages = [
             (
                 figures.stage_words(trace, stage),
@@ -170,30 +157,16 @@ def downloads(result: Result, query: int) -> None:
             for stage in trace.stages
         ]
         terms = figures.weighted_sum(trace, key_tokens, query)
-        over = f" over {' '.join(key_tokens)}" if made.memory else ""
-        title = f"{made.layer.title}: {' '.join(tokens)}{over}"
+        over = f" over {' '.join(key_tokens)}" if result.memory else ""
+        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
         return figures.standalone_html(
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
-    files = [
-        ("Weights, CSV", "weights.csv", weights),
-        ("Table, CSV", "table.csv", table),
-        ("Figures, one HTML file", "figures.html", pictures),
-    ]
+    files.offer_matrix("x", result.x, named(result.tokens))
+    files.offer("Table, CSV", "table.csv", table)
+    files.offer("Figures, one HTML file", "figures.html", pictures)
     if is_short(result):
-        short = ("PyTorch in a few lines", "attention_short.py", lambda: short_script(again()))
-        files.append(short)
+        files.offer("PyTorch in a few lines", "attention_short.py", lambda: short_script(result))
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
-        files.append(("PyTorch script", "attention_here.py", lambda: pytorch_script(again())))
-    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
-    if not offered.open:
-        return
-    with offered:
-        for label, name, make in files:
-            st.download_button(label, make, name, key=name, on_click="ignore", type="tertiary")
-
-
-def style() -> None:
-    """The few rules that Streamlit's theme has no setting for."""
-    st.html(Path(__file__).parent / "style.css")
+        files.offer("PyTorch script", "attention_here.py", lambda: pytorch_script(result))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from attention.claims.identities import ClaimSettings
-from attention.core.settings import Declared, settings_of
+from attention.core.settings import Declared, choice, settings_of, text
 from attention.core.variants import VARIANTS
 from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
@@ -24,6 +24,7 @@ Values = Callable[[str], Any]
 SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
+WHOLE_PAGE = "all"
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 
@@ -31,7 +32,9 @@ WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 class Page:
     """One page: the file pages/<name>.py, shown at /<name>.
 
-    shows: what it shows, in a line; settings: the classes that declare its own;
+    shows: what it shows, in a line; purpose: what one finds here, the line below its title;
+    figures: those that can stand alone, by the name a link gives them, with the key that their
+    component's begins with; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
     box stands on top; models: whether a trained model can take the place of a variant, or has to;
     beside: the names of the settings at its side; sentence and beside may depend on the values of
@@ -41,6 +44,8 @@ class Page:
     name: str
     title: str
     shows: str
+    purpose: str = ""
+    figures: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[type, ...] = ()
     further_settings: Callable[[], Declared] = dict
     sentence: Callable[[Values], bool] = lambda values: True
@@ -60,6 +65,25 @@ class Page:
             name: about for schema in self.settings for name, about in settings_of(schema).items()
         }
         return own | self.further_settings()
+
+
+def figure_names() -> tuple[str, ...]:
+    """The figures that a link may ask for: all of a page, or one of those some page has."""
+    names = {name: None for page in PAGES for name in page.figures}
+    return (WHOLE_PAGE, *names)
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a page is drawn. A link says it, for lessons and pages that embed this one."""
+
+    figure: str = choice(WHOLE_PAGE, "The figure shown alone", figure_names)
+    hide: str = text("", "Settings that are not drawn", 400)
+
+
+def hidden_names(hide: str) -> tuple[str, ...]:
+    """The names in the text of `hide`, which has commas between them."""
+    return tuple(name for name in (word.strip() for word in hide.split(",")) if name)
 
 
 def variant_settings() -> Declared:
@@ -88,6 +112,8 @@ PAGES = [
         "Guide",
         "a way in: attention in twelve short chapters, each with a live figure on your sentence "
         "and a question to answer before the explanation; or a lesson of your own",
+        purpose="Attention in twelve short chapters: a live figure, and a question to answer.",
+        figures={"figure": "guide_figure"},
         settings=(LessonSettings,),
     ),
     Page(
@@ -95,6 +121,8 @@ PAGES = [
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
         "diagram",
+        purpose="Who attends to whom, and each token's new vector as a weighted sum.",
+        figures={"lines": "picture", "heatmap": "picture", "sum": "picture", "diagram": "picture"},
         settings=(MapSettings,),
         models="offered",
         beside=lambda values: WITH_WORDS,
@@ -105,6 +133,8 @@ PAGES = [
         "the operations from x to y as boxes to step through, one at a time, each cell with its "
         "working; from the sentence, or on small matrices of your own; with *predict, then "
         "reveal*, also as a task in a link",
+        purpose="One computation from vectors to output, each number explained.",
+        figures={"matrices": "matrices", "graph": "step_graph"},
         settings=(StepSettings, OwnMatrixSettings),
         sentence=lambda values: bool(values("input") == "sentence"),
         models="offered",
@@ -115,6 +145,8 @@ PAGES = [
         "Heads",
         "every head of a layer at a glance, what each attends to, what it adds to the output, and "
         "its neurons",
+        purpose="What each head of a layer looks at, and what it adds to the output.",
+        figures={"heads": "head_grid", "heatmap": "picture", "lines": "head_view"},
         settings=(HeadSettings,),
         models="offered",
         beside=lambda values: tuple(
@@ -126,6 +158,8 @@ PAGES = [
         "Trained",
         "layers that have learned: every head of every layer of a real model on your sentence, "
         "what each looks at, and what all of them add to a token",
+        purpose="What every head of a trained model looks at in your sentence.",
+        figures={"heads": "glance_", "heatmap": "picture"},
         settings=(SamplingSettings,),
         models="needed",
         beside=lambda values: ("model", "layer", "head", "join"),
@@ -134,6 +168,8 @@ PAGES = [
         "own",
         "Own weights",
         "any weights from a file, made by any model, in the same pictures",
+        purpose="Any model's weights from a file: who attends to whom in every head.",
+        figures={"heads": "glance", "heatmap": "picture"},
         sentence=lambda values: False,
     ),
     Page(
@@ -141,6 +177,13 @@ PAGES = [
         "Two sequences",
         "queries from one sentence, keys and values from another; batches with padding and valid "
         "lengths",
+        purpose="Queries from one sentence, keys and values from another, the memory.",
+        figures={
+            "lines": "picture",
+            "heatmap": "picture",
+            "sum": "picture",
+            "matrices": "sequence_",
+        },
         settings=(CrossSettings,),
         sentence=lambda values: False,
         beside=_beside_cross,
@@ -150,6 +193,8 @@ PAGES = [
         "Compare",
         "two settings on one sentence and what changes between them; one setting swept over its "
         "range; two sentences that differ in a word",
+        purpose="What a change of setting, or of a word, does to the weights.",
+        figures={"comparison": "comparison", "sweep": "sweep_view"},
         settings=(CompareSettings,),
         further_settings=lambda: other_side(variant_settings() | SHARED),
         models="offered",
@@ -160,6 +205,8 @@ PAGES = [
         "Operations",
         "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
         "softmax, beside torch's own answers",
+        purpose="The operations attention is made of, on numbers of your own.",
+        figures={"matrices": "picture_"},
         settings=(OperationSettings,),
         sentence=lambda values: False,
     ),
@@ -168,6 +215,8 @@ PAGES = [
         "Identities",
         "claims about attention to check, each with its residual: where a factor may stand, merged "
         "matrices, order, stacking, influence, and eight common mistakes",
+        purpose="Claims about attention to check: both sides are computed, then compared.",
+        figures={"matrices": "matrices_"},
         settings=(ClaimSettings,),
     ),
 ]

@@ -24,7 +24,8 @@ def attention_of(result: Result, after: str = "") -> None:
         lines_and_weights(result)
         notes.note_problems(result)
         return
-    picture_of(result, PARTS, ("", after))
+    figure = session.value_of("figure")
+    picture_of(result, (figure,) if figure in PARTS else PARTS, ("", after))
     notes.note_problems(result)
     notes.note_head(result)
     _rest(result.settings, result.memory_text)
@@ -101,7 +102,7 @@ def _rest(settings: Settings, memory: str | None) -> None:
     query = min(session.value_of("query"), len(result.tokens) - 1)
     notes.nearest_words(result, query)
     word_map(result, query)
-    notes.downloads(result, query)
+    notes.offer_files(result, query)
 
 
 def word_map(result: Result, query: int) -> None:

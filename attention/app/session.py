@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, Page
+from attention.app.pages import SHARED, Page, hidden_names
 from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
@@ -57,6 +57,11 @@ def value_of(name: str) -> Any:
     if name == "model" and value == NONE and st.session_state.get("models") == "needed":
         return about.choices[1] if len(about.choices) > 1 else NONE
     return value
+
+
+def hidden() -> tuple[str, ...]:
+    """The names of the settings that the link leaves undrawn; their values are in force."""
+    return hidden_names(value_of("hide"))
 
 
 def values_of(schema: Any) -> Any:
@@ -178,12 +183,17 @@ def recall_settings(page: Page) -> None:
     """To be called as a whole run begins: what a page's own widgets say goes along to another page.
 
     There they are other widgets to Streamlit, which takes along what was typed, but forgets what a
-    link said. Those at the side are the same on all pages.
+    link said. Those at the side are the same on all pages. What a link hides has no widget at all:
+    it is drawn on the other page, as it was in force here.
     """
+    undrawn = st.session_state.get("undrawn", {})
+    st.session_state["undrawn"] = {name: value_of(name) for name in hidden()}
     before = st.session_state.get("page", page.name)
     st.session_state["page"] = page.name
     if before == page.name:
         return
+    for name, value in undrawn.items():
+        st.session_state.setdefault(name, list(value) if isinstance(value, tuple) else value)
     beside = st.session_state.get("beside", {})
     there = {"s", *page.declared, *page.beside(value_of)}
     for name in st.session_state.get("drawn", set()) - beside.keys():

@@ -19,6 +19,7 @@ from attention.app.results import pieces_of, sequence_tokens
 from attention.app.session import (
     applies,
     choose,
+    hidden,
     in_use,
     own_settings,
     two_sequences,
@@ -51,9 +52,12 @@ def widget(
 ) -> Any:
     """The widget of one setting, bound to the address under the setting's name.
 
-    offered: those of its choices that mean something here, None = all; boxed: a box to write the
-    number into, also where it is not whole.
+    One that the link hides is not drawn, see `session.hidden`. offered: those of its choices that
+    mean something here, None = all; boxed: a box to write the number into, also where it is not
+    whole.
     """
+    if name in hidden():
+        return value_of(name)
     st.session_state.setdefault("drawn", set()).add(name)
     about = every_setting()[name]
     default = about.default
@@ -116,6 +120,8 @@ def _fitting(side: str) -> dict[str, Any]:
 
 def sentence_box() -> None:
     """The sentence, which updates as one types, and examples to start from."""
+    if "s" in hidden():
+        return
     widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
     words = f"{_count()} · try"
     examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
@@ -136,6 +142,8 @@ def settings_beside(page: Page) -> None:
     """The settings at the side of a page, as far as they have any effect now."""
     variant = _variant_of(page)
     for name in page.beside(value_of):
+        if name in hidden() and name not in VARIANT_MENUS:
+            continue
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
                 variant_controls(name)
@@ -163,14 +171,15 @@ def model_words() -> None:
 
 def variant_controls(menu: str) -> None:
     """The menu of variants, what the chosen one is, and the settings only it has."""
-    widget(menu, on_change=propose_scale, args=(menu, value_of(menu)))
     name = value_of(menu)
     variant = VARIANTS[name]
-    st.markdown(
-        f"**{variant.title}**\n\n"
-        rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
-        f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}.]]"
-    )
+    if menu not in hidden():
+        widget(menu, on_change=propose_scale, args=(menu, name))
+        st.markdown(
+            f"**{variant.title}**\n\n"
+            rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
+            f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}.]]"
+        )
     for field in own_settings(name):
         widget(field)
 

@@ -20,6 +20,7 @@ _examples = component("examples")
 _step_graph = component("step_graph")
 _copy_link = component("copy_link")
 _lights = component("lights", isolate_styles=False)
+_save_figures = component("save_figures")
 
 
 class MaskGridHeader(TypedDict):
@@ -163,6 +164,39 @@ def lights(selectors: Mapping[str, str], figure: str, *, key: str) -> None:
     _lights(key=key, data={"selectors": dict(selectors), "figure": figure})
 
 
-def copy_link(*, key: str) -> None:
-    """A button that copies the address of exactly this view."""
-    _copy_link(key=key, data={}, width="content")
+class CopyLinkHeader(TypedDict):
+    title: str
+    caption: str
+    figures: list[str]
+    embedded: bool
+
+
+def copy_link(
+    title: str, caption: str, figures: Sequence[str], *, embedded: bool, key: str
+) -> None:
+    """A button that copies the address of exactly this view, and a menu of further ways to share.
+
+    title: what the browser's tab and an embedded frame are called; caption: words to stand below a
+    figure; figures: the names of those that can be embedded alone. Where the page is embedded
+    already, a link to the whole of it stands instead.
+    """
+    header: CopyLinkHeader = {
+        "title": title,
+        "caption": caption,
+        "figures": list(figures),
+        "embedded": embedded,
+    }
+    _copy_link(key=key, data=message("copy_link", 1, header), width="content")
+
+
+class SaveFiguresHeader(TypedDict):
+    figures: dict[str, str]
+
+
+def save_figures(figures: Mapping[str, str], *, key: str) -> None:
+    """A button for each figure that stands on the page; it saves what is seen of it as SVG.
+
+    figures: names, with what the keys of their components begin with.
+    """
+    header: SaveFiguresHeader = {"figures": dict(figures)}
+    _save_figures(key=key, data=message("save_figures", 1, header))

@@ -12,7 +12,7 @@ from torch import Tensor
 from attention.components.answers import when
 from attention.components.base import component, message
 from attention.core.functional import Trace
-from attention.display import figures
+from attention.display import figures, files
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
 from attention.display.figures import StagesOfHeatmap
 from attention.display.matrix import Matrix
@@ -82,6 +82,7 @@ def picture(
     only one the heatmap has, "" = all of them.
     """
     keys = None if memory is None else list(memory[0])
+    _offer_trace(trace, tokens, keys)
     sent: dict[str, Tensor] = {
         name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
     }
@@ -118,6 +119,17 @@ def picture(
     _picture(
         key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes())
     )
+
+
+def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None) -> None:
+    """The numbers of a picture as files, each token with its position."""
+    asking = [f"{position} {token}" for position, token in enumerate(tokens)]
+    asked = [f"{position} {token}" for position, token in enumerate(keys or tokens)]
+    for name, numbers in trace.stages.items():
+        files.offer_matrix(name, numbers, asking, asked)
+    if trace.values.shape[-1]:
+        files.offer_matrix("values", trace.values, asked)
+        files.offer_matrix("y", trace.output, asking)
 
 
 def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
@@ -200,6 +212,10 @@ def matrices(
         if kept_back:
             headers[-1]["most"] = 1.0
             cells = torch.zeros_like(cells)
+        else:
+            files.offer_matrix(
+                matrix.name, matrix.numbers, matrix.row_names, matrix.column_names, matrix.allowed
+            )
         numbers.append(cells.flatten())
 
     rows, columns = shown[-1].numbers.shape
@@ -289,6 +305,12 @@ def comparison(
     titles: of the three heatmaps; place: as in `picture`. What is hidden is hatched. Pointing at a
     cell tells its numbers on both sides; a click or the arrow keys choose a row.
     """
+    names = compared.names
+    for title, weights in zip(
+        titles, (compared.a, compared.b, compared.b - compared.a), strict=True
+    ):
+        files.offer_matrix(title, weights, names, names)
+    files.offer_matrix("divergence", compared.divergence[:, None], names, ("bits",))
     absent = [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []]
     sides = (
         weights.masked_fill(hidden | ~(there[:, None] & there), torch.nan)
@@ -339,6 +361,7 @@ def sweep(
     has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
+    files.offer_matrix("scores", swept.base, names, names, swept.mask)
     turns, first, last = f"{key}_turn", swept.values[0], swept.values[-1]
 
     def released(answer: tuple[int, float]) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 from attention.components.answers import when
 from attention.components.base import component, message
 from attention.components.pictures import Place
+from attention.display import files
 
 _head_view = component("head_view")
 
@@ -45,6 +46,9 @@ def head_view(
     active.
     """
     heads, rows, _ = weights.shape
+    if rows == 1:
+        names = [f"head {head}" for head in range(heads)]
+        files.offer_matrix("weights drawn as lines", weights[:, 0], names, tokens)
     header: HeadViewHeader = {
         "tokens": list(tokens),
         "known": list(known),

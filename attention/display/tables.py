@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
+from attention.display import files
+
 MAX_ROWS, FEWER_ROWS = 64, 32
 SHORT = 12  # rows whose total is in sight anyway
 
@@ -70,6 +72,7 @@ def table(
     total: Sequence[str] = (),
 ) -> str:
     """A table with one row per name; `total`: the cells of a last row, its name first."""
+    files.offer_table(names, columns, total)
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):
@@ -86,6 +89,7 @@ def table(
 
 def shares(names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -> str:
     """A table of shares from 0 to 1, each with a bar of its length."""
+    files.offer_table(names, columns)
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):

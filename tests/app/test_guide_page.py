@@ -62,7 +62,7 @@ def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -
 def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
     chapter = CHAPTERS[at]
     app = opened("guide", chapter=at)
-    assert app.title[0].value == chapter.title
+    assert app.header[0].value == chapter.title
     assert words(app).startswith(chapter.body)
     assert chapter.question in words(app)
     assert choices(app) == list(chapter.choices)
@@ -80,16 +80,16 @@ def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
 def test_where_one_stands_is_in_the_link() -> None:
     app = opened("guide").press("choice_0").press("Next")
     assert app.query_params == {"chapter": "1"}
-    assert app.title[0].value == CHAPTERS[1].title
+    assert app.header[0].value == CHAPTERS[1].title
     assert CHAPTERS[1].because not in words(app), "a guess is that of one chapter"
     app.choose("contents", 4)
-    assert app.title[0].value == CHAPTERS[4].title
+    assert app.header[0].value == CHAPTERS[4].title
     app.press("choice_1").press("Back")
     assert app.query_params == {"chapter": "3"}
     again = opened("guide", chapter=3, guess=0)
     assert CHAPTERS[3].because in words(again)
-    assert opened("guide", chapter=99).title[0].value == CHAPTERS[-1].title
-    assert opened("guide", chapter=1, guess=3).title[0].value == CHAPTERS[1].title
+    assert opened("guide", chapter=99).header[0].value == CHAPTERS[-1].title
+    assert opened("guide", chapter=1, guess=3).header[0].value == CHAPTERS[1].title
 
 
 def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() -> None:
@@ -170,15 +170,15 @@ def test_a_hostile_sentence_is_neither_interpreted_nor_fatal(at: str) -> None:
 
 def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     app = opened("guide", chapter=0)
-    assert app.title[0].value == CHAPTERS[0].title
+    assert app.header[0].value == CHAPTERS[0].title
     app.choose("lesson", "own")
-    assert app.title[0].value == "Mine"
+    assert app.header[0].value == "Mine"
     assert app.sent["picture"].header["tokens"] == ["good", "tea"]
     assert app.place["query"] == 1
     assert not app.get("link_button")
     (own / "1.md").write_text(OWN.replace("Mine", "Changed"), "utf-8")
     os.utime(own / "1.md", (0, 0))
-    assert opened("guide", lesson="own").title[0].value == "Changed"
+    assert opened("guide", lesson="own").header[0].value == "Changed"
 
 
 def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(ow
     app = opened("guide", lesson="own")
     (note,) = app.notes
     assert note == "This lesson has a mistake. 0.md, line 3: HTML is not allowed, only Markdown."
-    assert app.title[0].value == "Mine"
+    assert app.header[0].value == "Mine"
     (own / "1.md").unlink()
     app = opened("guide", lesson="own")
     assert app.info
@@ -209,7 +209,7 @@ def test_where_no_model_is_installed_the_last_chapter_says_so(
     app = opened("guide", chapter=len(CHAPTERS) - 1)
     assert "needs the trained model “minilm”, which is not installed here." in app.notes[0]
     assert choices(app)
-    assert opened("guide", chapter=0).title[0].value == CHAPTERS[0].title
+    assert opened("guide", chapter=0).header[0].value == CHAPTERS[0].title
 
 
 def test_a_comparison_names_what_differs() -> None:

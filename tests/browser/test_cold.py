@@ -28,7 +28,9 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
             expect(explore.locator(".st-key-variant [aria-checked=true]")).to_have_text("qkv")
             expect_search(explore, {"variant": "qkv", "query": "2"})
         expect(steps.locator(".working")).to_contain_text("“cat” to “walks”: ")
-        expect(steps).to_have_title("Step by step · Attention explorer")
+        expect(steps).to_have_title(
+            "Step by step · the cat walks on the street · Attention explorer"
+        )
         chosen = steps.locator(".st-key-step_graph [aria-current=step] .title")
         expect(chosen).to_have_text("softmax")
         expect_search(steps, {"step": "weights", "row": "1", "column": "2"})

@@ -69,7 +69,7 @@ function build(parent, view) {
       : pointedAt(view, event)
     if (at !== undefined) choose("query", at)
   })
-  follow(view, parent, draw)
+  follow(view, parent, drawAnew)
   whenMoved(frame, () => view.content && mark(view))
 }
 
@@ -79,6 +79,13 @@ function pointedAt({ shown, content: { size } }, event) {
   if (!picture) return []
   const [row, column] = cellAt(event, picture.canvas.getBoundingClientRect(), size, size)
   return picture.bars ? [row] : [row, column]
+}
+
+/** In new elements: on paper a canvas that was cleared covers what lies below it.
+    @type {(view: View) => void} */
+function drawAnew(view) {
+  view.outline = ""
+  draw(view)
 }
 
 /** Elements are made anew only when names or the room for them change; numbers alone are painted

@@ -1,16 +1,164 @@
-import { make } from "../shared/elements.js"
+import { make, viewIn } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { fitPaper } from "../shared/printing.js"
 
-/** @type {(given: import("../shared/message.js").Given) => void} */
-export default function ({ parentElement }) {
-  if (parentElement.querySelector("button")) return
+/** @import { Given, Place } from "../shared/message.js"
+    @typedef {{ title: string, caption: string, figures: string[], embedded: boolean }} Content
+    @typedef {{ name: string, told: string, text: (content: Content) => string }} Item
+    @typedef {Record<"frame" | "button" | "more" | "menu" | "said", HTMLElement> & { content: Content }} View */
+
+const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
+const LINK = { name: "Copy link", told: "link", text: () => location.href }
+
+/** @type {(given: Given) => void} */
+export default function ({ data, parentElement }) {
+  const content = decode(data, "copy_link", 1)
+  const view = viewIn(parentElement, content.embedded ? buildWayOut : buildMenu)
+  view.content = content
+  document.title = content.title
+  fitPaper()
+  if (!content.embedded) fill(view)
+}
+
+/** An embedded page leads to the whole one, as it is at the moment of the click.
+    @type {(parent: Place, view: View) => void} */
+function buildWayOut(parent) {
+  const link = make("a", "", parent, { target: "_blank", rel: "noopener" })
+  link.textContent = "Open in Attention explorer"
+  const follow = () => Object.assign(link, { href: wholeView(location.href) })
+  for (const event of ["pointerdown", "keydown", "focus", "click"])
+    link.addEventListener(event, follow)
+  follow()
+}
+
+/** @type {(parent: Place, view: View) => void} */
+function buildMenu(parent, view) {
+  const frame = make("div", "share", parent)
   const title = "Copies the address of exactly this view"
-  const button = make("button", "", parentElement, { type: "button", title, ariaLive: "polite" })
-  button.textContent = "Copy link"
-  button.addEventListener("click", async () => {
-    const done = await copied(window.location.href)
-    button.textContent = done ? "Copied" : "Copy the address bar"
-    setTimeout(() => Object.assign(button, { textContent: "Copy link" }), 2000)
+  const button = make("button", "copy", frame, { type: "button", title, textContent: LINK.name })
+  const more = make("button", "more", frame, { type: "button", title: "More ways to share" })
+  more.ariaLabel = more.title
+  more.ariaHasPopup = "menu"
+  more.append("▾")
+  const menu = make("div", "menu", frame, { role: "menu", ariaLabel: "Share", hidden: true })
+  const said = make("p", "said", frame, { ariaLive: "polite" })
+  Object.assign(view, { frame, button, more, menu, said })
+  button.addEventListener("click", () => copy(view, LINK))
+  more.addEventListener("click", () => open(view, Boolean(menu.hidden)))
+  more.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown") return
+    event.preventDefault()
+    open(view, true)
   })
+  menu.addEventListener("keydown", (event) => move(view, event))
+  frame.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!frame.contains(/** @type {Node | null} */ (relatedTarget))) open(view, false)
+  })
+  open(view, false)
+}
+
+/** @type {(view: View) => void} */
+function fill(view) {
+  const focused = [...view.menu.children].findIndex((item) => item.matches(":focus"))
+  const items = itemsOf(view.content).map((item) => {
+    const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
+    line.textContent = item.name
+    line.addEventListener("click", () => {
+      copy(view, item)
+      open(view, false)
+      view.more.focus()
+    })
+    return line
+  })
+  view.menu.replaceChildren(...items)
+  items[focused]?.focus()
+}
+
+/** What the menu offers: of a page with several figures also each of them alone.
+    @type {(content: Content) => Item[]} */
+export function itemsOf({ figures }) {
+  const embed = (/** @type {string} */ figure) => (/** @type {Content} */ content) =>
+    embedCode(location.href, content.title, figure)
+  return [
+    LINK,
+    { name: "Copy embed code", told: "embed code of the page", text: embed("") },
+    ...figures.map((name) => ({
+      name: `Copy embed code: ${name} alone`,
+      told: `embed code of ${name} alone`,
+      text: embed(name),
+    })),
+    {
+      name: "Copy caption",
+      told: "caption",
+      text: ({ caption }) => `${caption} ${wholeView(location.href)}`,
+    },
+  ]
+}
+
+/** @type {(view: View, shown: boolean) => void} */
+function open({ menu, more }, shown) {
+  menu.hidden = !shown
+  more.ariaExpanded = String(shown)
+  if (shown) /** @type {HTMLElement | null} */ (menu.firstElementChild)?.focus()
+}
+
+/** @type {(view: View, event: KeyboardEvent) => void} */
+function move(view, event) {
+  const items = /** @type {HTMLElement[]} */ ([...view.menu.children])
+  const at = items.indexOf(/** @type {HTMLElement} */ (event.target))
+  const last = items.length - 1
+  /** @type {Record<string, number>} */
+  const to = {
+    ...{ ArrowDown: at === last ? 0 : at + 1, ArrowUp: at === 0 ? last : at - 1 },
+    ...{ Home: 0, End: last },
+  }
+  if (event.key === "Escape") {
+    open(view, false)
+    view.more.focus()
+  } else if (event.key in to) items[to[event.key]].focus()
+  else return
+  event.preventDefault()
+}
+
+/** @type {(view: View, item: Item) => Promise<void>} */
+async function copy({ content, button, said }, { told, text }) {
+  const done = await copied(text(content))
+  const seen = told === LINK.told ? "Copy the address bar" : "Could not copy"
+  button.textContent = done ? "Copied" : seen
+  said.textContent = done ? `Copied the ${told}.` : `The ${told} could not be copied.`
+  setTimeout(() => {
+    button.textContent = LINK.name
+    said.textContent = ""
+  }, 2000)
+}
+
+/** The address of all that a page shows, of which an embedded one shows a part.
+    @type {(href: string) => string} */
+export function wholeView(href) {
+  const address = new URL(href)
+  for (const name of WHOLE_VIEW) address.searchParams.delete(name)
+  return address.href
+}
+
+/** The HTML that shows an address in a frame of another page, or one of its figures alone.
+    @type {(href: string, title: string, figure: string) => string} */
+export function embedCode(href, title, figure) {
+  const address = new URL(href)
+  address.searchParams.set("embed", "true")
+  if (figure) address.searchParams.set("figure", figure)
+  const attributes = {
+    ...{ src: address.href, title, width: "100%", height: figure ? "520" : "760" },
+    ...{ style: "border: 0", loading: "lazy" },
+  }
+  const written = Object.entries(attributes).map(([name, text]) => ` ${name}="${escaped(text)}"`)
+  return `<iframe${written.join("")}></iframe>`
+}
+
+/** @type {(text: string) => string} */
+export function escaped(text) {
+  /** @type {Record<string, string>} */
+  const names = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
+  return text.replace(/[&<>"']/g, (sign) => names[sign])
 }
 
 /** @type {(text: string) => Promise<boolean>} */

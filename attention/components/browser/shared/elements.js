@@ -1,7 +1,8 @@
 /** @import { Place } from "./message.js" */
 const views = new WeakMap()
 const tasks = new WeakMap()
-/** @type {Set<{ inside: Element, observer: MutationObserver }>} */
+/** @typedef {{ inside: Element, observer: MutationObserver, task: () => void }} Watch
+    @type {Set<Watch>} */
 const watching = new Set()
 
 /** What stands in a place already, or what is built there now.
@@ -78,6 +79,11 @@ export function settle(view, milliseconds, task) {
   tasks.set(view, setTimeout(task, milliseconds))
 }
 
+/* On paper all is in the light theme's colours, and painted before anything is measured again. */
+globalThis.matchMedia?.("print").addEventListener("change", () => {
+  for (const { inside, task } of watching) if (inside.isConnected) task()
+})
+
 /** Runs a task in another theme, for as long as the place is there.
     @type {(parent: Place, task: () => void) => void} */
 export function whenThemed(parent, task) {
@@ -86,10 +92,10 @@ export function whenThemed(parent, task) {
   const themed = inside.closest("[style*='--st-']") ?? document.body
   const observer = new MutationObserver(() => requestAnimationFrame(task))
   observer.observe(themed, { attributes: true, attributeFilter: ["style"] })
-  watching.add({ inside, observer })
+  watching.add({ inside, observer, task })
 }
 
-/** @type {(watch: { inside: Element, observer: MutationObserver }) => void} */
+/** @type {(watch: Watch) => void} */
 function letGo(watch) {
   watch.observer.disconnect()
   watching.delete(watch)

@@ -1,0 +1,129 @@
+"""The numbers a page shows as CSV files: collected while someone wants them, written when asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import numpy
+from torch import Tensor
+
+FORMULA = ("=", "+", "-", "@")
+
+_collected: ContextVar[list[File] | None] = ContextVar("collected", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A file to take along: what it is called, its name, and what writes it."""
+
+    label: str
+    name: str
+    make: Callable[[], str]
+
+
+@contextmanager
+def collecting() -> Iterator[list[File]]:
+    """Collects the files of all that is drawn meanwhile; else nothing of it is kept."""
+    files: list[File] = []
+    before = _collected.set(files)
+    try:
+        yield files
+    finally:
+        _collected.reset(before)
+
+
+def offer(label: str, name: str, make: Callable[[], str]) -> None:
+    """Offer a file, if they are collected. What is called the same gets a number behind it."""
+    files = _collected.get()
+    if files is None:
+        return
+    labels, names = {file.label for file in files}, {file.name for file in files}
+    files.append(File(_another(label, ", ", labels), _another(name, ".", names), make))
+
+
+def _another(text: str, apart: str, taken: set[str]) -> str:
+    title, apart, kind = text.rpartition(apart) if apart in text else (text, "", "")
+    tries = (f"{title} {number}{apart}{kind}" for number in itertools.count(2))
+    return next(one for one in itertools.chain([text], tries) if one not in taken)
+
+
+def offer_matrix(
+    title: str,
+    numbers: Tensor,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    allowed: Tensor | None = None,
+) -> None:
+    """Offer a matrix (rows, columns) as CSV. allowed: bool, False = masked, written as nothing.
+
+    rows, columns: a name each, or none where they are counted from 0.
+    """
+
+    def make() -> str:
+        cells = numbers.detach().numpy()
+        hidden = None if allowed is None else (~allowed).expand(numbers.shape).numpy()
+        lines = [
+            [
+                "" if hidden is not None and hidden[row, column] else cell
+                for column, cell in enumerate(line)
+            ]
+            for row, line in enumerate(cells)
+        ]
+        names = [str(row) for row in range(len(cells))]
+        across = [str(column) for column in range(cells.shape[1])]
+        return written(rows or names, columns or across, lines)
+
+    offer(f"{title[:1].upper()}{title[1:60]}, CSV", f"{_slug(title)}.csv", make)
+
+
+def offer_table(
+    names: Sequence[str], columns: Mapping[str, Sequence[object]], total: Sequence[object] = ()
+) -> None:
+    """Offer a table as CSV: a line per name, its columns by title, last the totals."""
+
+    def make() -> str:
+        lines = list(zip(*columns.values(), strict=True))
+        all_names = list(names)
+        if total:
+            name, *cells = total
+            all_names, lines = [*all_names, str(name)], [*lines, tuple(cells)]
+        return written(all_names, list(columns), lines)
+
+    offer("Table, CSV", "table.csv", make)
+
+
+def written(names: Sequence[str], columns: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    """CSV with a line per name. Numbers are written in full: as many digits as tell them apart.
+
+    No text begins as a formula does, which a spreadsheet would run: an apostrophe goes before it.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["", *map(_safe, columns)])
+    for name, line in zip(names, lines, strict=True):
+        writer.writerow([_safe(name), *map(_cell, line)])
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _safe(value)
+    return str(value.item() if isinstance(value, numpy.integer) else value)
+
+
+def _safe(text: str) -> str:
+    text = re.sub(r"[\x00-\x1f\x7f]", " ", text)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "numbers"

@@ -1,0 +1,152 @@
+"""What stands on top of every page, what is said of it elsewhere, and what a link leaves out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attention.app.pages import PAGES, Page
+from attention.core.variants import VARIANTS
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+def shared(app: App) -> dict[str, Any]:
+    """What the button to share is sent."""
+    return app.sent["copy_link"].header
+
+
+@every_page
+def test_a_page_has_its_title_and_one_line_on_what_it_is_for(page: Page) -> None:
+    app = opened(page.name)
+    title, purpose, _ = app.heading
+    assert (title, purpose) == (page.title, page.purpose)
+    assert 20 < len(purpose) <= 90
+    assert not app.title
+
+
+def test_the_tab_says_the_page_and_its_sentence_shortened() -> None:
+    title = "Explore · the cat walks on the street · Attention explorer"
+    assert shared(opened("explore"))["title"] == title
+    assert shared(opened("steps", s="x" * 41))["title"].split(" · ")[1] == "x" * 39 + "…"
+    assert shared(opened("cross", target="hola"))["title"] == (
+        "Two sequences · hola · Attention explorer"
+    )
+    assert shared(opened("operations"))["title"] == "Operations · Attention explorer"
+    assert shared(opened("explore", s=" "))["title"] == "Explore · Attention explorer"
+
+
+def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
+    app = opened("explore", variant="additive", scale="none", d_hidden=3, mask="causal", s="a cat")
+    assert shared(app)["caption"] == (
+        "Explore. Who attends to whom, and each token's new vector as a weighted sum. Sentence: "
+        "“a cat”. Additive attention. Scale: none. Masks: causal. Hidden units: 3. The variant: "
+        "Bahdanau et al. 2015, appendix A.1.2."
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_caption_cites_the_variant(variant: str) -> None:
+    about = VARIANTS[variant]
+    caption = shared(opened("explore", variant=variant))["caption"]
+    assert about.title in caption
+    assert caption.endswith(f"The variant: {about.source}.")
+
+
+def test_a_caption_cites_the_trained_model_instead_of_a_variant() -> None:
+    caption = shared(opened("trained", model="minilm", layer=2))["caption"]
+    assert "all-MiniLM-L6-v2. Layer: 2." in caption
+    assert "Reimers & Gurevych 2019." in caption
+    assert "The variant" not in caption
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "words"),
+    [
+        ("cross", {}, ["Queries from: “bonjour le monde”", "“hello world”", "Scale: 1/√d_k"]),
+        ("cross", {"cross": "batch"}, ["Show: batch", "Scale: 1/√d_k"]),
+        ("compare", {}, ["A → B: scale: 1/√d_k → none"]),
+        ("compare", {"compare": "pair"}, ["Second sentence: “the cat sleeps on the street”"]),
+        ("operations", {"operation": "softmax"}, ["softmax"]),
+        ("identities", {"claim": "merge", "tokens": 4}, ["Claim: merge", "Tokens: 4"]),
+        ("steps", {"variant": "qkv", "d_k": 3}, ["d_k: 3"]),
+    ],
+)
+def test_what_is_set_is_told_in_one_line_for_paper(
+    page: str, link: dict[str, Any], words: list[str]
+) -> None:
+    line = opened(page, **link).heading[2]
+    assert not [word for word in words if word not in line]
+
+
+def test_the_heading_follows_what_is_typed() -> None:
+    app = opened("explore")
+    app.controls["s"].set_value("a dog").run()
+    assert "Sentence: “a dog”" in app.heading[2]
+    assert shared(app)["title"] == "Explore · a dog · Attention explorer"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_sentence_is_text_in_the_heading(text: str) -> None:
+    app = opened("explore", s=text)
+    assert len(app.heading) == 3
+    assert "<script" not in app.said
+    assert "\n" not in shared(app)["title"]
+    assert len(shared(app)["title"]) <= len("Explore · ") + 40 + len(" · Attention explorer")
+    assert not set("\u202e\u2066\x00") & set(shared(app)["title"])
+
+
+def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
+    link = {"variant": "qkv", "d_k": 3, "scale": "none", "s": "a cat sat"}
+    shown, hidden = opened("explore", **link), opened("explore", **link, hide="variant,d_k,scale,s")
+    assert shown.controls.keys() - hidden.controls.keys() == {"variant", "d_k", "scale", "s"}
+    assert not hidden.controls.keys() - shown.controls.keys()
+    assert "examples" not in hidden.sent
+    assert hidden.sent["picture"] == shown.sent["picture"] or (
+        hidden.sent["picture"].numbers.equal(shown.sent["picture"].numbers)
+    )
+    assert not hidden.notes
+    assert VARIANTS["qkv"].title not in hidden.read_as_markdown
+
+
+def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
+    app = opened("explore", variant="qkv", mask=["causal", "length"], hide="variant,mask")
+    app.query_params.clear()
+    app.switch_page("pages/steps.py").run()
+    assert app.values["variant"] == "qkv"
+    assert app.values["mask"] == ["causal", "length"]
+
+
+@every_page
+def test_every_widget_of_a_page_can_be_hidden(page: Page) -> None:
+    names = [name for name in opened(page.name).controls if name in page.declared]
+    left = opened(page.name, hide=",".join(names))
+    assert not left.controls.keys() & set(names)
+    assert not left.notes
+
+
+def test_a_link_that_hides_what_is_no_setting_says_so() -> None:
+    app = opened("explore", hide="variant,foo,<b>")
+    assert app.notes == [
+        f"“{name}” cannot be hidden: it is not a setting." for name in ("foo", "<b>")
+    ]
+    assert "variant" not in app.controls
+    assert app.query_params["hide"] == "variant"
+
+
+def test_of_explore_a_figure_alone_is_all_that_is_sent() -> None:
+    app = opened("explore", figure="lines")
+    assert app.sent["picture"].header["parts"] == ["lines"]
+    assert not app.notes
+
+
+def test_a_figure_that_the_page_does_not_have_is_told_and_all_is_shown() -> None:
+    app = opened("explore", figure="sweep")
+    assert app.notes == ["Explore has no figure “sweep” to stand alone, only lines, heatmap, sum."]
+    assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum"]
+    (problem,) = opened("explore", figure="<b>").notes
+    assert problem.startswith("figure must be one of all, ")
+    assert problem.endswith("got '<b>'; showing all instead.")

@@ -1,0 +1,121 @@
+"""The figures a page saves as SVG, and its numbers as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas
+import pytest
+
+from tests.browser.browsing import Open, Page, expect, expect_heatmap, expect_rest, hostile
+
+NAMES = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page: Page, label: str, folder: Path) -> Path:
+    """A file of the menu, saved."""
+    button = page.get_by_test_id("stPopoverBody").get_by_role("button", name=label, exact=True)
+    with page.expect_download() as download:
+        button.click()
+    file = folder / download.value.suggested_filename
+    download.value.save_as(file)
+    return file
+
+
+def offered(page: Page) -> Any:
+    """Opens the menu of files; gives the buttons of the figures."""
+    page.get_by_role("button", name="Download", exact=True).click()
+    figures = page.locator(".st-key-save_figures button")
+    expect(figures.first).to_be_visible()
+    return figures
+
+
+def drawing(file: Path) -> tuple[list[str], list[str]]:
+    """The tags in an SVG file, and its words."""
+    root = ElementTree.parse(file).getroot()
+    tags = [each.tag.removeprefix(NAMES) for each in root.iter()]
+    words = ["".join(each.itertext()) for each in root.iter(f"{NAMES}text")]
+    return tags, words
+
+
+def test_the_figures_of_explore_are_drawn_with_cells_and_words(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page("/?mask=causal")
+    expect_heatmap(page)
+    expect(page.locator(".equation")).to_be_visible()
+    assert offered(page).all_text_contents() == ["Lines, SVG", "Heatmap, SVG", "Sum, SVG"]
+    tags, words = drawing(saved(page, "Heatmap, SVG", tmp_path))
+    assert {"the", "cat", "walks", "on", "street"} <= set(words)
+    assert tags.count("rect") > 21  # the cells that are not masked, and more
+    assert "image" not in tags
+    assert "pattern" in tags
+    assert not {"scores", "scaled"} & set(words)
+    tags, words = drawing(saved(page, "Lines, SVG", tmp_path))
+    assert "path" in tags
+    assert words.count("the") == 4
+    tags, words = drawing(saved(page, "Sum, SVG", tmp_path))
+    assert "Σ = y" in words
+
+
+@pytest.mark.parametrize(
+    ("link", "figure", "words"),
+    [
+        ("/steps?step=scores", "Matrices, SVG", ["Q", "K", "scores", "cat"]),
+        ("/heads", "Heads, SVG", ["0", "1", "4"]),
+        ("/heads", "Lines, SVG", ["the", "street"]),
+        ("/cross?cross=batch", "Matrices, SVG", ["weights", "output"]),
+        ("/compare", "Comparison, SVG", ["A", "B", "B − A", "walks"]),
+        ("/compare?compare=sweep", "Sweep, SVG", ["walks"]),
+        ("/operations", "Matrices, SVG", ["A[0]", "C[1]", "16.0000"]),
+        ("/identities", "Matrices, SVG", ["x₀", "="]),
+        ("/trained", "Heads, SVG", ["layer 5", "11"]),
+        ("/guide?chapter=2", "Figure, SVG", ["kitchen"]),
+    ],
+)
+def test_every_page_saves_its_figures(
+    open_page: Open, tmp_path: Path, link: str, figure: str, words: Sequence[str]
+) -> None:
+    page = open_page(link, color_scheme="dark")
+    expect(page.get_by_text(words[-1], exact=True).first).to_be_attached()
+    expect_rest(page)
+    offered(page)
+    tags, seen = drawing(saved(page, figure, tmp_path))
+    assert {"rect", "text"} <= set(tags)
+    assert not [word for word in words if word not in seen]
+    ground = ElementTree.parse(tmp_path / f"{figure.split(',')[0].lower()}.svg").find(
+        f"{NAMES}rect"
+    )
+    assert ground is not None
+    assert ground.get("fill") == "rgb(16, 22, 29)"
+
+
+def test_hostile_sentences_are_text_in_the_files(open_page: Open, tmp_path: Path) -> None:
+    (sentence, *_) = hostile(120)
+    page = open_page("/")
+    page.get_by_label("Sentence", exact=True).fill(sentence)
+    expect_heatmap(page)
+    expect_rest(page)
+    offered(page)
+    tags, _ = drawing(saved(page, "Lines, SVG", tmp_path))
+    assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
+    written = pandas.read_csv(saved(page, "Weights, CSV", tmp_path), index_col=0)
+    assert written.shape[0] == written.shape[1] > 50
+    assert all(name[0].isdigit() for name in written.index)
+
+
+def test_x_and_y_are_files_whose_weighted_sum_is_right(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("/?s=a+cat+sat")
+    expect_heatmap(page)
+    offered(page)
+    files = {
+        name: pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0)
+        for name in ("X", "Weights", "Y")
+    }
+    assert list(files["X"].index) == ["0 a", "1 cat", "2 sat"]
+    assert files["X"].shape == files["Y"].shape == (3, 50)
+    made = files["Weights"].to_numpy() @ files["X"].to_numpy()
+    assert abs(made - files["Y"].to_numpy()).max() < 1e-5

@@ -1,0 +1,104 @@
+"""Every page on A4: all of it, dark on white, without what only a screen can use."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attention.app.pages import PAGES
+from tests.browser.browsing import Open, Page, eventually, expect, expect_heatmap, expect_rest
+
+A4 = {"width": 718, "height": 1047}  # its pixels between the margins
+HALF_GONE = """() => {
+  const cut = []
+  const right = document.documentElement.clientWidth + 1
+  const look = (node) => {
+    if (!node.checkVisibility() || node.closest("svg, canvas, .katex")) return
+    const box = node.getBoundingClientRect()
+    const style = getComputedStyle(node)
+    const scrolls = /auto|scroll/.test(style.overflowX) && node.scrollWidth > node.clientWidth + 1
+    if (box.width && (box.right > right || scrolls)) cut.push(`${node.localName} ${node.className}`)
+    for (const child of (node.shadowRoot ?? node).children) look(child)
+  }
+  look(document.querySelector(".stMainBlockContainer"))
+  return cut
+}"""
+ON_SCREEN_ALONE = (
+    "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link, .st-key-to_guide, "
+    ".st-key-examples, .stTextInput, .stButtonGroup, .stNumberInput, .stSlider"
+)
+DARK_ON_WHITE = """() => {
+  const styles = [".page-title h1", "[data-testid=stMain]"].map((selector) =>
+    getComputedStyle(document.querySelector(selector)))
+  const light = (colour) =>
+    colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + +part, 0)
+  return [light(styles[0].color) < 200, light(styles[1].backgroundColor)]
+}"""
+VIEWS = {
+    **{page.name: page.name for page in PAGES},
+    "explore": "?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river",
+    "cross batch": "cross?cross=batch",
+    "compare sweep": "compare?compare=sweep",
+    "compare pair": "compare?compare=pair",
+    "steps output": "steps?step=output&variant=multihead",
+    "identities stack": "identities?claim=stack",
+}
+
+
+def paper(page: Page) -> None:
+    """Put the page on A4, as it was on the screen a moment ago."""
+    page.emulate_media(media="print")
+    page.set_viewport_size(A4)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_on_paper_nothing_is_cut_and_nothing_stands_that_a_screen_alone_can_use(
+    open_page: Open, view: str
+) -> None:
+    page = open_page(f"/{VIEWS[view]}", color_scheme="dark")
+    expect_rest(page)
+    expect(page.locator("canvas, table, pre").first).to_be_visible()
+    page.wait_for_function("document.documentElement.style.getPropertyValue('--print-zoom')")
+    paper(page)
+    eventually(page, lambda: page.evaluate(HALF_GONE), [])
+    expect(page.locator(ON_SCREEN_ALONE).locator("visible=true")).to_have_count(0)
+    assert page.evaluate(DARK_ON_WHITE) == [True, 3 * 255]
+
+
+def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open) -> None:
+    page = open_page("/?variant=additive&scale=none&s=<b>a</b>+cat")
+    expect_heatmap(page)
+    line = page.locator(".on-paper")
+    expect(line).to_be_hidden()
+    paper(page)
+    expect(line).to_have_text("Sentence: “<b>a</b> cat” · Additive attention · Scale: none")
+
+
+def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_page: Open) -> None:
+    page = open_page("/heads", color_scheme="dark")
+    light = open_page("/heads", color_scheme="light")
+    painted = "canvas => canvas.toDataURL()"
+    for each in (page, light):
+        expect_heatmap(each)
+        expect_rest(each)
+        each.wait_for_function("document.documentElement.style.getPropertyValue('--print-zoom')")
+    for key in ("head_grid", "picture"):
+        canvas, other = (each.locator(f".st-key-{key} canvas").first for each in (page, light))
+        assert canvas.evaluate(painted) != other.evaluate(painted)
+    paper(page)
+    for key in ("head_grid", "picture"):
+        other = light.locator(f".st-key-{key} canvas").first.evaluate(painted)
+        canvas = page.locator(f".st-key-{key} canvas").first
+        eventually(page, partial(canvas.evaluate, painted), other)
+
+
+def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("/")
+    expect_heatmap(page)
+    expect(page.locator(".equation")).to_be_visible()
+    printed: Any = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 1

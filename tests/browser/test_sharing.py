@@ -1,0 +1,179 @@
+"""Sharing a view: its link, its caption, and the page embedded in another one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from attention.app.pages import FIRST, PAGES
+from tests.browser.browsing import (
+    FITS,
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_heatmap,
+    expect_in_search,
+    expect_search,
+    expect_to_fit,
+)
+from tests.hostile import HOSTILE
+
+CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
+TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
+  const { top, left, right } = document.querySelector(selector).getBoundingClientRect()
+  return selector === ".page-title" ? [top, left] : [top, right]
+})"""
+
+
+def clipboard(page: Page) -> str:
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def more(page: Page) -> Any:
+    return page.get_by_role("button", name="More ways to share")
+
+
+def status(page: Page) -> Any:
+    return page.locator(".st-key-copy_link .said")
+
+
+def frame_around(page: Page, code: str, width: int = 800) -> Any:
+    """The app in a frame of a page of the same host."""
+    page.goto(page.url.split("?")[0] + "_stcore/health")
+    page.set_content(f"<body style='margin: 0; width: {width}px'>{code}</body>")
+    return page.frame_locator("iframe")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open, width: int) -> None:
+    page = open_page("/", viewport={"width": width, "height": 800})
+    expect_heatmap(page)
+    place = page.evaluate(TOP)
+    for other in PAGES:
+        if other is FIRST:
+            continue
+        page.goto(f"{page.url.split('?')[0].rsplit('/', 1)[0]}/{other.name}")
+        heading = page.get_by_role("heading", level=1)
+        expect(heading).to_have_text(other.title)
+        eventually(page, lambda: page.evaluate(TOP), place)
+        expect_to_fit(page)
+
+
+def test_the_picture_and_the_weighted_sum_still_fit_a_laptop(open_page: Open) -> None:
+    page = open_page("/", viewport={"width": 1280, "height": 720})
+    expect_heatmap(page)
+    expect(page.locator(".equation")).to_be_visible()
+    assert page.locator(".equation").bounding_box()["y"] < 600
+    assert page.locator(".st-key-s").bounding_box()["y"] < 54
+
+
+def test_the_tab_follows_the_sentence(open_page: Open) -> None:
+    page = open_page("/")
+    box = page.get_by_label("Sentence", exact=True)
+    box.fill("<b>a</b> dog")
+    expect(page).to_have_title("Explore · <b>a</b> dog · Attention explorer")
+    page.locator(".st-key-scale").get_by_text("none").click()
+    expect_search(page, {"s": "<b>a</b> dog", "scale": "none"})
+    expect(page).to_have_title("Explore · <b>a</b> dog · Attention explorer")
+
+
+def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -> None:
+    page = open_page("/?variant=additive&query=2", **CLIPBOARD)
+    expect_heatmap(page)
+    more(page).press("ArrowDown")
+    items = page.get_by_role("menuitem")
+    expect(items.first).to_be_focused()
+    names = ["Copy link", "Copy embed code"]
+    names += [f"Copy embed code: {name} alone" for name in ("lines", "heatmap", "sum")]
+    expect(items).to_have_text([*names, "Copy caption"])
+    page.keyboard.press("ArrowUp")
+    expect(items.last).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(status(page)).to_have_text("Copied the caption.")
+    expect(more(page)).to_be_focused()
+    expect(page.get_by_role("menu")).to_have_count(0)
+    caption = clipboard(page)
+    assert caption.startswith("Explore. Who attends to whom")
+    assert "Sentence: “the cat walks on the street”. Additive attention. Scale: 1/√d_k." in caption
+    assert caption.endswith(f"Bahdanau et al. 2015, appendix A.1.2. {page.url}")
+    more(page).click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(more(page)).to_have_attribute("aria-expanded", "false")
+
+
+def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> None:
+    sentence = HOSTILE[6]
+    page = open_page("/?query=1&scale=none", **CLIPBOARD)
+    page.get_by_label("Sentence", exact=True).fill(sentence)
+    expect_in_search(page, "s")
+    expect(page).to_have_title(re.compile("bold"))
+    more(page).click()
+    page.get_by_role("menuitem", name="heatmap alone").click()
+    expect(status(page)).to_have_text("Copied the embed code of heatmap alone.")
+    code = clipboard(page)
+    assert code.startswith("<iframe src=")
+    assert code.count("<") == 2
+    whole = page.url
+    inside = frame_around(page, code)
+    expect(page.locator("iframe")).to_have_attribute("title", re.compile("^Explore · <b>bold</b>"))
+    expect(inside.locator(".attention-heatmap .xtick").last).to_be_attached()
+    expect(inside.locator(".attention-picture .part")).to_have_count(1)
+    for absent in ("stSidebar", "stHeader", "stTextInput"):
+        for element in inside.get_by_test_id(absent).all():
+            expect(element).to_be_hidden()
+    expect(inside.get_by_role("heading")).to_have_count(0)
+    inside.get_by_role("radio", name="scores").click()
+    link = inside.get_by_role("link", name="Open in Attention explorer")
+    with page.context.expect_page() as opened:
+        link.click()
+    expect_search(opened.value, {"s": sentence, "query": "1", "scale": "none", "stage": "scores"})
+    assert opened.value.url.split("?")[0] == whole.split("?")[0]
+    expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("link", "shown", "hidden"),
+    [
+        ("/?figure=lines", ".lines", ".heatmap, .equation, .nearest"),
+        ("/?figure=sum", ".equation", ".heatmap, .lines, .nearest"),
+        ("/steps?figure=matrices&step=scores", ".st-key-matrices", ".working, .st-key-step, h1"),
+        ("/heads?figure=heads", ".st-key-head_grid", ".st-key-picture, .numbers"),
+        ("/heads?figure=lines", ".st-key-head_view", ".st-key-picture, .numbers, .st-key-cover"),
+        ("/heads?figure=heatmap", ".st-key-picture .heatmap", ".st-key-head_grid"),
+        ("/trained?figure=heads", ".st-key-glance_0", ".st-key-picture, .numbers"),
+        ("/cross?figure=sum", ".equation", ".st-key-target, .nearest"),
+        ("/cross?figure=matrices&cross=batch", ".st-key-sequence_0", ".st-key-cross, .working"),
+        ("/compare?figure=comparison", ".st-key-comparison", ".numbers, .st-key-other_settings"),
+        ("/compare?figure=sweep&compare=sweep", ".st-key-sweep_view", ".st-key-sweep"),
+        ("/operations?figure=matrices", ".st-key-picture_0", ".st-key-inputs, .working"),
+        ("/identities?figure=matrices", ".st-key-matrices_0", ".st-key-claim"),
+        ("/guide?figure=figure&chapter=2", ".st-key-guide_figure", ".st-key-guide_question"),
+    ],
+)
+def test_an_embedded_figure_stands_alone(
+    open_page: Open, link: str, shown: str, hidden: str
+) -> None:
+    page = open_page(f"{link}&embed=true", viewport={"width": 640, "height": 480})
+    expect(page.locator(shown).first).to_be_visible()
+    expect(page.locator(hidden).locator("visible=true")).to_have_count(0)
+    expect(page.get_by_role("link", name="Open in Attention explorer")).to_be_visible()
+    page.wait_for_function(FITS)
+
+
+def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> None:
+    page = open_page("/heads?embed=true&embed_options=dark_theme&head=1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Heads")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.locator(".note")).to_have_count(0)
+    page.get_by_label("Sentence", exact=True).fill("a dog")
+    expect_in_search(page, "s")
+    assert "embed=true" in page.url
+    assert "embed_options=dark_theme" in page.url
+    assert page.evaluate("document.querySelector('.page-title').checkVisibility()")
+    page.get_by_role("spinbutton", name="Head").fill("2")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-picture .caption")).to_contain_text("Head 2.")

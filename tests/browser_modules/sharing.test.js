@@ -1,0 +1,37 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import {
+  embedCode,
+  escaped,
+  itemsOf,
+  wholeView,
+} from "../../attention/components/browser/copy_link/index.js"
+
+test("embed code shows the same address in a frame, escaped", () => {
+  assert.equal(
+    embedCode("http://a.org/heads?s=a+%22b%22&seed=3", 'Heads · "<b>" & co', "lines"),
+    '<iframe src="http://a.org/heads?s=a+%22b%22&amp;seed=3&amp;embed=true&amp;figure=lines"' +
+      ' title="Heads · &quot;&lt;b&gt;&quot; &amp; co" width="100%" height="520"' +
+      ' style="border: 0" loading="lazy"></iframe>',
+  )
+  assert.match(embedCode("http://a.org/?figure=sum", "t", ""), /\?figure=sum&amp;embed=true" /)
+})
+
+test("nothing in a text ends an attribute", () => {
+  assert.equal(escaped(`"'><&`), "&quot;&#39;&gt;&lt;&amp;")
+})
+
+test("the whole view is the address without what leaves parts of it out", () => {
+  assert.equal(
+    wholeView("http://a.org/x?embed=true&s=a&figure=sum&hide=s&embed_options=dark_theme&seed=1"),
+    "http://a.org/x?s=a&seed=1",
+  )
+})
+
+test("the menu offers each figure alone", () => {
+  const names = itemsOf({ title: "", caption: "", figures: ["lines"], embedded: false })
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ["Copy link", "Copy embed code", "Copy embed code: lines alone", "Copy caption"],
+  )
+})
