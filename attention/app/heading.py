@@ -15,6 +15,7 @@ from attention.app.pages import SHARED, WHOLE_PAGE, Page
 from attention.app.results import differences
 from attention.app.session import applies, in_use, value_of
 from attention.components.inputs import copy_link, save_figures
+from attention.core import papers
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.display.files import File
@@ -177,9 +178,9 @@ def _menu(page: Page) -> str:
 def _source(page: Page) -> str:
     """Who published what a page computes with."""
     if name := _model(page):
-        return sources.about(name).source
+        return papers.plain(sources.about(name).source)
     menu = _menu(page)
-    return f"The variant: {VARIANTS[value_of(menu)].source}" if menu else ""
+    return f"The variant: {papers.plain(VARIANTS[value_of(menu)].source)}" if menu else ""
 
 
 def _changed(page: Page) -> dict[str, Value]:
@@ -192,7 +193,17 @@ def _changed(page: Page) -> dict[str, Value]:
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
     for schema in page.settings:
         values |= {name: value_of(name) for name in settings_of(schema) if applies(name)}
-    apart = {*MENUS, *OTHER_SENTENCES, "model", "layer", "scale", "compare", "chapter", "guess"}
+    apart = {
+        *MENUS,
+        *OTHER_SENTENCES,
+        "model",
+        "layer",
+        "scale",
+        "compare",
+        "chapter",
+        "guess",
+        "map",
+    }
     declared = every_setting()
     kinds = [next(iter(settings_of(schema))) for schema in page.settings[:1]]
     return {

@@ -124,7 +124,7 @@ def working(work: Working, *, integers: bool = False) -> str:
     write: Callable[[float], str] = whole_number if integers and _whole(work) else number
     shown = "" if work.total is None else write(work.total)
     if shown and len(work.names) > SHORT:
-        words += f"<p class='total'>{html.escape(work.total_name)} <b>{shown}</b></p>"
+        words += f"<p class='total'>{html.escape(work.total_name)} <strong>{shown}</strong></p>"
     names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
     if len(names) > MAX_ROWS:
         terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]

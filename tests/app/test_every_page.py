@@ -112,7 +112,8 @@ def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Pa
     declared = SHARED | settings_of(Selection) | variant_settings() | page.declared
     link = {name: "<b>" for name, about in declared.items() if not about.is_text} | {"<b>": "1"}
     app = opened(page.name, **link)
-    _, problems = read_link({name: [text] for name, text in link.items()}, lambda vectors: 50)
+    texts = {name: [text] for name, text in link.items()}
+    _, problems = read_link(texts, lambda vectors: 50, {"model": app.values.get("model", "none")})
     assert problems[-1].endswith("more settings of this link could not be taken.")
     assert [note for note in app.notes if note in problems] == problems
     assert not TAG.search(app.said)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from attention.app.pages import PAGES, Page
+from attention.core import papers
 from attention.core.variants import VARIANTS
+from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
@@ -44,7 +46,7 @@ def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
     assert shared(app)["caption"] == (
         "Explore. Who attends to whom, and each token's new vector as a weighted sum. Sentence: "
         "“a cat”. Additive attention. Scale: none. Masks: causal. Hidden units: 3. The variant: "
-        "Bahdanau et al. 2015, appendix A.1.2."
+        "Bahdanau et al. 2015 (https://arxiv.org/abs/1409.0473), appendix A.1.2."
     )
 
 
@@ -53,13 +55,13 @@ def test_a_caption_cites_the_variant(variant: str) -> None:
     about = VARIANTS[variant]
     caption = shared(opened("explore", variant=variant))["caption"]
     assert about.title in caption
-    assert caption.endswith(f"The variant: {about.source}.")
+    assert caption.endswith(f"The variant: {papers.plain(about.source)}.")
 
 
 def test_a_caption_cites_the_trained_model_instead_of_a_variant() -> None:
     caption = shared(opened("trained", model="minilm", layer=2))["caption"]
     assert "all-MiniLM-L6-v2. Layer: 2." in caption
-    assert "Reimers & Gurevych 2019." in caption
+    assert f"{papers.plain(sources.about('minilm').source)}." in caption
     assert "The variant" not in caption
 
 
@@ -145,7 +147,9 @@ def test_of_explore_a_figure_alone_is_all_that_is_sent() -> None:
 
 def test_a_figure_that_the_page_does_not_have_is_told_and_all_is_shown() -> None:
     app = opened("explore", figure="sweep")
-    assert app.notes == ["Explore has no figure “sweep” to stand alone, only lines, heatmap, sum."]
+    assert app.notes == [
+        "Explore has no figure “sweep” to stand alone, only lines, heatmap, sum, diagram."
+    ]
     assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum"]
     (problem,) = opened("explore", figure="<b>").notes
     assert problem.startswith("figure must be one of all, ")
