@@ -196,6 +196,6 @@ def test_integers_among_integers_are_written_as_such() -> None:
 def test_the_total_of_a_long_table_is_told_above_it_too() -> None:
     names = [str(row) for row in range(13)]
     long = Working("Words.", names, {"x": [0.5] * 13}, "sum", 6.5)
-    assert working(long).startswith("<p>Words.</p><p class='total'>sum <b>6.5000</b></p>")
+    assert working(long).startswith("<p>Words.</p><p class='total'>sum <strong>6.5000</strong></p>")
     short = Working("Words.", names[:12], {"x": [0.5] * 12}, "sum", 6.0)
     assert "class='total'" not in working(short)
