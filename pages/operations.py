@@ -106,7 +106,7 @@ def refused(made: Refused) -> None:
     if made.torch_says:
         with right:
             st.markdown("**Torch refuses too**")
-            st.code(made.call)
+            st.code(made.call, wrap_lines=True)
             notes.note(made.torch_says)
 
 

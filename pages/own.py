@@ -42,7 +42,7 @@ def own_weights() -> None:
 def explain() -> None:
     """How such a file is written, and one to start from."""
     st.markdown("**How to write such a file**")
-    st.code(HOW, language="python")
+    st.code(HOW, language="python", wrap_lines=True)
     st.caption(
         "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
         "a notebook `attention.show(weights, tokens)` shows the same."

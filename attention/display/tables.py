@@ -82,7 +82,7 @@ def table(
         name, *cells = total
         foot = f"<tfoot><tr><th scope='row'>{html.escape(name)}</th>{_cells(cells)}</tr></tfoot>"
     return (
-        f"<div class='numbers'><table><thead><tr>{head}</tr></thead>"
+        f"<div class='numbers' tabindex='0'><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody>{foot}</table></div>"
     )
 
@@ -96,7 +96,7 @@ def shares(names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -
         cells = "".join(f"<td>{_bar(cell)}</td>" for cell in row)
         lines.append(f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{cells}</tr>")
     return (
-        f"<div class='numbers shares'><table><thead><tr>{head}</tr></thead>"
+        f"<div class='numbers shares' tabindex='0'><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 

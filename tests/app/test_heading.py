@@ -147,10 +147,10 @@ def test_of_explore_a_figure_alone_is_all_that_is_sent() -> None:
 
 def test_a_figure_that_the_page_does_not_have_is_told_and_all_is_shown() -> None:
     app = opened("explore", figure="sweep")
-    assert app.notes == [
-        "Explore has no figure “sweep” to stand alone, only lines, heatmap, sum, diagram."
-    ]
-    assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum"]
+    parts = ["lines", "heatmap", "sum", "diagram"]
+    only = ", ".join(parts)
+    assert app.notes == [f"Explore has no figure “sweep” to stand alone, only {only}."]
+    assert app.sent["picture"].header["parts"] == parts
     (problem,) = opened("explore", figure="<b>").notes
     assert problem.startswith("figure must be one of all, ")
     assert problem.endswith("got '<b>'; showing all instead.")

@@ -35,7 +35,7 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
         expect(chosen).to_have_text("softmax")
         expect_search(steps, {"step": "weights", "row": "1", "column": "2"})
         for each in (page, root, steps):
-            expect(each.get_by_text("Attention explorer", exact=True)).to_be_visible()
+            expect(each.get_by_role("link", name="Step by step")).to_be_visible()
             expect(each.get_by_role("dialog")).to_have_count(0)
         page.context.close()
 

@@ -101,5 +101,5 @@ test("arrow keys go through the boxes and stay at either end", () => {
 test("a box says its number, what is done there, and the shape it gives", () => {
   const content = apart(6)
   Object.assign(content.boxes[4], { title: "matmul", note: "scores" })
-  assert.equal(words(content, 4), "Step 5, matmul, scores; gives (6, 6)")
+  assert.equal(words(content, 4), "matmul scores; step 5, gives (6, 6)")
 })

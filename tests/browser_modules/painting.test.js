@@ -33,8 +33,9 @@ test("a pixel is red in its lowest byte, then green, then blue", () => {
 })
 
 test("one writes dark on light colours and light on dark ones", () => {
-  assert.equal(inkOn(0xffffffff), "#17212b")
-  assert.equal(inkOn(0xff00ff00), "#17212b") // green: 0.59 × 255 = 150
-  assert.equal(inkOn(0xff0000ff), "#fff") // red: 0.3 × 255 = 76
+  assert.equal(inkOn(0xffffffff), "#000")
+  assert.equal(inkOn(0xff00ff00), "#000") // green has 0.7152 of the light of white
+  assert.equal(inkOn(0xff0000ff), "#000") // red 0.2126: (0.2126 + 0.05) / 0.05 = 5.3 to 1
+  assert.equal(inkOn(0xffff0000), "#fff") // blue 0.0722
   assert.equal(inkOn(0xff6b3008), "#fff")
 })

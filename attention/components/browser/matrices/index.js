@@ -34,7 +34,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function build(parent, view) {
   const frame = make("div", "frame", parent)
   const row = make("div", "row", frame)
-  const strip = make("div", "strip", frame)
+  const strip = make("div", "strip", frame, { tabIndex: 0 })
   const readout = make("p", "readout", frame, { role: "status" })
   Object.assign(view, { frame, row, strip, readout, shown: [], at: null })
   whenThemed(parent, () => view.content && draw(view))
@@ -69,7 +69,7 @@ function lay(view) {
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
     if (index) make("span", "join", group, { textContent: joins[index - 1] })
-    const figure = make("figure", "", group)
+    const figure = make("figure", "", group, { tabIndex: 0 })
     const caption = make("figcaption", "", figure)
     make("b", "", caption, { textContent: part.name })
     make("span", "", caption, { textContent: `${part.rows} × ${part.columns}` })

@@ -48,7 +48,7 @@ export function buildHeatmap(parent) {
   const view = /** @type {any} */ ({
     ...{ menu, whole, hatch: layer("hatch") },
     cells: make("canvas", "attention-cells", whole, mute),
-    chart: layer("heatmap", { role: "img" }),
+    chart: layer("heatmap", { role: "group" }),
     ...{ column: layer("column", mute), row: layer("row", mute), outline: layer("outline", mute) },
     ...{ entropy: layer("entropy"), legend: layer("legend", mute) },
     ...{ tip: layer("tip", { hidden: true }), caption: make("p", "caption", parent) },

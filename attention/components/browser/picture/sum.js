@@ -22,7 +22,7 @@ export function buildSum(parent) {
   const above = make("div", "equation", parent)
   const [equation, checked] = [make("p", "", above), make("p", "check", above)]
   const frame = make("div", "terms", parent)
-  const table = make("table", "", make("div", "scroll", frame))
+  const table = make("table", "", make("div", "scroll", frame, { tabIndex: 0 }))
   const head = make("tr", "", make("thead", "", table))
   const body = make("tbody", "", table)
   const foot = make("tr", "", make("tfoot", "", table))

@@ -1,4 +1,3 @@
-const INK = "#17212b"
 const ramps = new Map()
 
 /** The theme's colours of a kind: sequential, diverging or categorical.
@@ -43,11 +42,15 @@ export function rgb(pixel) {
   return `rgb(${channels(pixel)})`
 }
 
-/** A colour to write in over another.
+/** Black or white to write in over a colour, whichever stands out more: at least 4.5 to 1.
+    Relative luminance is that of WCAG 2.2.
     @type {(pixel: number) => string} */
 export function inkOn(pixel) {
-  const [red, green, blue] = channels(pixel)
-  return 0.3 * red + 0.59 * green + 0.11 * blue > 140 ? INK : "#fff"
+  const [red, green, blue] = channels(pixel).map((byte) => {
+    const share = byte / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff"
 }
 
 /** The pixel of a number on a scale from low to high; the ends stand for what lies beyond.

@@ -81,7 +81,7 @@ function draw(view) {
 export function words({ boxes, arrows }, index) {
   const { title, note } = boxes[index]
   const shape = arrows.find(({ start }) => start === index)?.shape ?? []
-  return `Step ${index + 1}, ${title}, ${note}; gives (${shape.join(", ")})`
+  return `${title} ${note}; step ${index + 1}, gives (${shape.join(", ")})`
 }
 
 /** @type {(view: View) => HTMLElement[]} */
@@ -98,7 +98,7 @@ function lay(view) {
     const box = step
       ? make("button", "box", frame, { type: "button" })
       : make("div", "box end", frame)
-    for (const name of ["title", "more"]) make("span", name, box)
+    box.append(make("span", "title"), " ", make("span", "more"))
     if (!step) continue
     view.buttons.push(box)
     box.addEventListener("click", () => {
