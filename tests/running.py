@@ -75,7 +75,8 @@ class App(AppTest):
     @property
     def heading(self) -> list[str]:
         """The title of the page, the line below it, and what is printed of its settings."""
-        (words,) = re.findall(r"<header class='page-title'>(.*?)</header>", self.said)
+        words = "".join(re.findall(r"<header class='page-title'>.*?</header>", self.said))
+        words += "".join(re.findall(r"<p class='on-paper'>.*?</p>", self.said))
         return [html.unescape(line) for line in re.findall(r"<(?:h1|p).*?>(.*?)</", words)]
 
     @property

@@ -20,6 +20,7 @@ from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.display.files import File
 from attention.inputs.text import plain
+from attention.lessons.glossary import GLOSSARY
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -51,8 +52,9 @@ def heading(page: Page) -> DeltaGenerator | None:
     told = html.escape(" · ".join(_settings_words(page)))
     st.html(
         f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
-        f"<p class='on-paper'>{told}</p></header>"
+        f"{_glossary(page.words)}</header>"
     )
+    st.html(f"<p class='on-paper'>{told}</p>")
     copy_link(
         tab_title(page),
         caption(page),
@@ -65,6 +67,16 @@ def heading(page: Page) -> DeltaGenerator | None:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
+
+
+@functools.cache
+def _glossary(words: tuple[str, ...]) -> str:
+    """Words and symbols of a page, explained when asked for."""
+    lines = "".join(
+        f"<dt>{html.escape(word)}</dt><dd>{html.escape(GLOSSARY[word])}</dd>" for word in words
+    )
+    told = f"<summary>What the words and symbols mean</summary><dl>{lines}</dl>"
+    return f"<details class='glossary'>{told}</details>" if words else ""
 
 
 def show_files(page: Page, place: DeltaGenerator, offered: Sequence[File]) -> None:

@@ -33,6 +33,7 @@ class Page:
     """One page: the file pages/<name>.py, shown at /<name>.
 
     shows: what it shows, in a line; purpose: what one finds here, the line below its title;
+    words: those of `GLOSSARY` that it explains on demand;
     figures: those that can stand alone, by the name a link gives them, with the key that their
     component's begins with; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
@@ -45,6 +46,7 @@ class Page:
     title: str
     shows: str
     purpose: str = ""
+    words: tuple[str, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[type, ...] = ()
     further_settings: Callable[[], Declared] = dict
@@ -122,6 +124,26 @@ PAGES = [
         "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
         "diagram",
         purpose="Who attends to whom, and each token's new vector as a weighted sum.",
+        words=(
+            "token",
+            "query",
+            "key",
+            "value",
+            "score",
+            "scale",
+            "d_k",
+            "mask",
+            "softmax",
+            "weight",
+            "entropy",
+            "y",
+            "Σ",
+            "‖·‖",
+            "share of y",
+            "residual",
+            "positions",
+            "seed",
+        ),
         figures={"lines": "picture", "heatmap": "picture", "sum": "picture", "diagram": "picture"},
         settings=(MapSettings,),
         models="offered",
@@ -134,6 +156,25 @@ PAGES = [
         "working; from the sentence, or on small matrices of your own; with *predict, then "
         "reveal*, also as a task in a link",
         purpose="One computation from vectors to output, each number explained.",
+        words=(
+            "vector",
+            "d_model",
+            "d_k",
+            "W_q, W_k, W_v",
+            "query",
+            "key",
+            "value",
+            "score",
+            "scale",
+            "mask",
+            "softmax",
+            "weight",
+            "y",
+            "head",
+            "W_o",
+            "positions",
+            "seed",
+        ),
         figures={"matrices": "matrices", "graph": "step_graph"},
         settings=(StepSettings, OwnMatrixSettings),
         sentence=lambda values: bool(values("input") == "sentence"),
@@ -146,6 +187,18 @@ PAGES = [
         "every head of a layer at a glance, what each attends to, what it adds to the output, and "
         "its neurons",
         purpose="What each head of a layer looks at, and what it adds to the output.",
+        words=(
+            "head",
+            "query",
+            "key",
+            "weight",
+            "entropy",
+            "W_o",
+            "y",
+            "share of y",
+            "residual",
+            "seed",
+        ),
         figures={"heads": "head_grid", "heatmap": "picture", "lines": "head_view"},
         settings=(HeadSettings,),
         models="offered",
@@ -159,6 +212,18 @@ PAGES = [
         "layers that have learned: every head of every layer of a real model on your sentence, "
         "what each looks at, and what all of them add to a token",
         purpose="What every head of a trained model looks at in your sentence.",
+        words=(
+            "token",
+            "head",
+            "query",
+            "key",
+            "weight",
+            "entropy",
+            "W_o",
+            "residual path",
+            "layer norm",
+            "Σ",
+        ),
         figures={"heads": "glance_", "heatmap": "picture"},
         settings=(SamplingSettings,),
         models="needed",
@@ -169,6 +234,14 @@ PAGES = [
         "Own weights",
         "any weights from a file, made by any model, in the same pictures",
         purpose="Any model's weights from a file: who attends to whom in every head.",
+        words=(
+            "token",
+            "head",
+            "query",
+            "key",
+            "weight",
+            "entropy",
+        ),
         figures={"heads": "glance", "heatmap": "picture"},
         sentence=lambda values: False,
     ),
@@ -178,6 +251,21 @@ PAGES = [
         "queries from one sentence, keys and values from another; batches with padding and valid "
         "lengths",
         purpose="Queries from one sentence, keys and values from another, the memory.",
+        words=(
+            "query",
+            "key",
+            "value",
+            "score",
+            "scale",
+            "mask",
+            "softmax",
+            "weight",
+            "entropy",
+            "y",
+            "Σ",
+            "‖·‖",
+            "share of y",
+        ),
         figures={
             "lines": "picture",
             "heatmap": "picture",
@@ -194,6 +282,18 @@ PAGES = [
         "two settings on one sentence and what changes between them; one setting swept over its "
         "range; two sentences that differ in a word",
         purpose="What a change of setting, or of a word, does to the weights.",
+        words=(
+            "query",
+            "key",
+            "scale",
+            "temperature",
+            "weight",
+            "entropy",
+            "divergence",
+            "cosine",
+            "positions",
+            "seed",
+        ),
         figures={"comparison": "comparison", "sweep": "sweep_view"},
         settings=(CompareSettings,),
         further_settings=lambda: other_side(variant_settings() | SHARED),
@@ -206,6 +306,12 @@ PAGES = [
         "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
         "softmax, beside torch's own answers",
         purpose="The operations attention is made of, on numbers of your own.",
+        words=(
+            "dot product",
+            "softmax",
+            "temperature",
+            "mask",
+        ),
         figures={"matrices": "picture_"},
         settings=(OperationSettings,),
         sentence=lambda values: False,
@@ -216,6 +322,17 @@ PAGES = [
         "claims about attention to check, each with its residual: where a factor may stand, merged "
         "matrices, order, stacking, influence, and eight common mistakes",
         purpose="Claims about attention to check: both sides are computed, then compared.",
+        words=(
+            "residual",
+            "query",
+            "key",
+            "W_q, W_k, W_v",
+            "d_k",
+            "scale",
+            "softmax",
+            "positions",
+            "seed",
+        ),
         figures={"matrices": "matrices_"},
         settings=(ClaimSettings,),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from attention.app.pages import PAGES, Page
 from attention.core import papers
 from attention.core.variants import VARIANTS
+from attention.lessons.glossary import GLOSSARY
 from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import App, opened
@@ -154,3 +157,11 @@ def test_a_figure_that_the_page_does_not_have_is_told_and_all_is_shown() -> None
     (problem,) = opened("explore", figure="<b>").notes
     assert problem.startswith("figure must be one of all, ")
     assert problem.endswith("got '<b>'; showing all instead.")
+
+
+@every_page
+def test_a_page_explains_its_words_when_asked(page: Page) -> None:
+    told = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", opened(page.name).said)
+    told = [(html.unescape(word), html.unescape(words)) for word, words in told]
+    assert told[: len(page.words)] == [(word, GLOSSARY[word]) for word in page.words]
+    assert bool(page.words) == (page.name != "guide")

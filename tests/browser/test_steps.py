@@ -90,7 +90,7 @@ CUT = """() => {
 def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Open) -> None:
     page = open_page("/steps?variant=qkv")
     expect_lit(page, "x")
-    box_of(page, "mask, 0 hidden").click()
+    box_of(page, "mask 0 hidden").click()
     expect(heading(page)).to_have_text("7. Mask")
     expect_lit(page, "mask")
     expect_search(page, {"variant": "qkv", "step": "masked"})
@@ -271,7 +271,7 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
 
     box(page, "X, row 0, column 0").fill("1,5")
     box(page, "X, row 0, column 0").press("Enter")
-    box_of(page, "W_q, queries").click()
+    box_of(page, "W_q queries").click()
     expect(cell(page, 0, 0)).to_have_text("1.5000")
     eventually(page, lambda: search(page)["own_x"], "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
     assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
@@ -311,7 +311,7 @@ def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> N
     total = page.locator(".working tfoot td").last
     expect(strip.locator(".lit")).to_have_text(total.inner_text())
     expect(page.locator(".working .total")).to_have_text(f"sum {total.inner_text()}")
-    box_of(page, "matmul, scores").click()
+    box_of(page, "matmul scores").click()
     expect(heading(page)).to_have_text("5. Scores")
     expect(strip).to_be_hidden()
 
