@@ -75,7 +75,7 @@ def _glossary(words: tuple[str, ...]) -> str:
     lines = "".join(
         f"<dt>{html.escape(word)}</dt><dd>{html.escape(GLOSSARY[word])}</dd>" for word in words
     )
-    told = f"<summary>What the words and symbols mean</summary><dl>{lines}</dl>"
+    told = f"<summary>Words and symbols</summary><dl>{lines}</dl>"
     return f"<details class='glossary'>{told}</details>" if words else ""
 
 
