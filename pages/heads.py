@@ -57,6 +57,8 @@ def of_token() -> None:
         notes.note_masks(result, min(wanted, last))
     with measured:
         measures(results.overview_of(result.settings), len(tokens))
+        if result.trained is None:
+            st.caption("By chance: these parameters are random and have learned nothing.")
     named = distinct_names(result.tokens)
     if trained.words_of(result):
         notes.note(f"What follows is of one piece, the first of “{tokens[min(wanted, last)]}”.")

@@ -81,6 +81,8 @@ def note_trained(result: Result) -> None:
     )
     if result.changes:
         note(_changed(result))
+    if result.settings.special == "set aside":
+        st.caption("Special tokens are set aside: the softmax runs over the other keys alone.")
 
 
 def _changed(result: Result) -> str:

@@ -144,7 +144,7 @@ PAGES = [
             "positions",
             "seed",
         ),
-        figures={"lines": "picture", "heatmap": "picture", "sum": "picture", "diagram": "picture"},
+        figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
         settings=(MapSettings,),
         models="offered",
         beside=lambda values: WITH_WORDS,

@@ -28,7 +28,7 @@ from attention.app.session import (
 )
 from attention.components.inputs import examples, mask_grid
 from attention.core import masks
-from attention.core.settings import divisors, with_divisors
+from attention.core.settings import divisors, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OF_BOTH, OTHER
@@ -41,6 +41,7 @@ EXAMPLES = (
     "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
+UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
 Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]
 VARIANT_MENUS = ("variant", "heads_variant")
 
@@ -178,7 +179,8 @@ def variant_controls(menu: str) -> None:
         st.markdown(
             f"**{variant.title}**\n\n"
             rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
-            f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}.]]"
+            f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
+            f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
         )
     for field in own_settings(name):
         widget(field)

@@ -155,7 +155,15 @@ def same_as(schema: Any, name: str) -> Any:
 
 def seed_setting() -> Any:
     """The seed, the same setting wherever something is drawn at random."""
-    return whole(0, "Seed", 0, 9999, help="Draws other random numbers, repeatably.")
+    return whole(
+        0,
+        "Seed",
+        0,
+        9999,
+        help="Draws other random numbers, repeatably. "
+        "Parameters made of them are random and untrained: what they attend to says nothing about "
+        "language.",
+    )
 
 
 def settings_of(schema: Any) -> Declared:

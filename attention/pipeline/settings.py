@@ -98,8 +98,9 @@ class Settings:
         "1/√d_k",
         "Scale",
         (*SCALES, "factor"),
-        help="What the scores are multiplied by before the softmax. d_k and d_v are the widths of "
-        "keys and values.",
+        help="What the scores are multiplied by before the softmax. Products over many dimensions "
+        "come out large, and the softmax of large numbers gives nearly all to one key; 1/√d_k is "
+        "there to prevent that. d_k and d_v are the widths of keys and values.",
     )
     factor: float = decimal(
         1.0,
@@ -115,8 +116,10 @@ class Settings:
         (),
         "Masks",
         ("causal", "length", "window", "cells"),
-        help="Which keys a query may attend to: those that every chosen mask allows. None chosen: "
-        "all of them.",
+        help="Which keys a query may attend to: those that every chosen mask allows. causal: none "
+        "that comes later, so that a model can learn to guess what comes next. length: no padding, "
+        "which means nothing. window: near ones alone, which keeps long texts cheap. cells: those "
+        "you leave.",
     )
     valid_len: int = whole(
         3,
@@ -146,9 +149,9 @@ class Settings:
         "none",
         "Positions",
         ("none", "sinusoidal", "rotary", "alibi"),
-        help="Without them the order of the words does not matter. sinusoidal: added to the "
-        "vectors. rotary: rotates queries and keys. alibi: subtracts the distance from the scaled "
-        "scores.",
+        help="What tells attention where a token stands: without them “dog bites man” and “man "
+        "bites dog” are the same bag of words. sinusoidal: added to the vectors. rotary: rotates "
+        "queries and keys. alibi: subtracts the distance from the scaled scores.",
     )
     head: int = whole(0, "Head", 0, MAX_HEADS - 1, help="Which head is shown, from 0.")
     seed: int = seed_setting()

@@ -68,7 +68,7 @@ def test_words_light_the_part_of_the_figure_they_speak_of(at: int, open_page: Op
 
 def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Open) -> None:
     page = open_page("/guide")
-    title = page.get_by_role("heading", level=1)
+    title = page.get_by_role("heading", level=2).first
     for at, chapter in enumerate(CHAPTERS):
         if "model" in chapter.link:
             packaged(chapter.link["model"][-1])

@@ -81,7 +81,7 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     expect(caption(page, "Layer 2, head 7.")).to_be_visible()
     expect(labels(page, "x")).to_have_text(pieces)
     page.get_by_role("link", name="Two sequences", exact=True).click()
-    expect(page.get_by_text("Queries come from one sentence")).to_be_visible()
+    expect(page.get_by_text("In the formulas i counts the queries")).to_be_visible()
     expect(page.get_by_text("Trained model", exact=True)).to_have_count(0)
     page.get_by_role("link", name="Explore", exact=True).click()
     expect(labels(page, "x")).to_have_text(pieces)
