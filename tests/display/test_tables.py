@@ -112,7 +112,7 @@ def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
         table(["a", "b"], {"q": [1.0]})
 
 
-TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope)='[a-z]+')?>"
+TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope|tabindex)='[a-z0]+')*>"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
