@@ -123,7 +123,7 @@ PAGES = [
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
         "diagram",
-        purpose="Who attends to whom, and the new vector that comes of it.",
+        purpose="Who attends to whom, and what comes of it.",
         words=(
             "token",
             "query",

@@ -98,7 +98,9 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     caption = clipboard(page)
     assert caption.startswith("Explore. Who attends to whom")
     assert "Sentence: “the cat walks on the street”. Additive attention. Scale: 1/√d_k." in caption
-    assert caption.endswith(f"Bahdanau et al. 2015, appendix A.1.2. {page.url}")
+    assert caption.endswith(
+        f"Bahdanau et al. 2015 (https://arxiv.org/abs/1409.0473), appendix A.1.2. {page.url}"
+    )
     more(page).click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("menu")).to_have_count(0)
