@@ -49,15 +49,15 @@ def heading(page: Page) -> DeltaGenerator | None:
 
     Gives the place for its files where they are asked for.
     """
-    told = html.escape(" · ".join(_settings_words(page)))
+    told = _settings_words(page)
     st.html(
         f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
         f"{_glossary(page.words)}</header>"
     )
-    st.html(f"<p class='on-paper'>{told}</p>")
+    st.html(f"<p class='on-paper'>{html.escape(' · '.join(told))}</p>")
     copy_link(
         tab_title(page),
-        caption(page),
+        caption(page, told),
         list(page.figures),
         embedded=bool(st.context.is_embedded),
         key="copy_link",
@@ -145,11 +145,13 @@ def tab_title(page: Page) -> str:
     return " · ".join([page.title, *texts[:1], APP])
 
 
-def caption(page: Page) -> str:
-    """What is shown, in plain words to stand below a figure; the link is to follow."""
-    told = [f"{words}." for words in _settings_words(page)]
-    source = _source(page)
-    return " ".join([f"{page.title}. {page.purpose}", *told, *([f"{source}."] if source else [])])
+def caption(page: Page, told: Sequence[str]) -> str:
+    """What is shown, in plain words to stand below a figure; the link is to follow.
+
+    told: what is said of the settings.
+    """
+    words = [*told, source] if (source := _source(page)) else told
+    return " ".join([f"{page.title}. {page.purpose}", *(f"{one}." for one in words)])
 
 
 def _settings_words(page: Page) -> list[str]:

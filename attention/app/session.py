@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -59,9 +60,10 @@ def value_of(name: str) -> Any:
     return value
 
 
-def hidden() -> tuple[str, ...]:
+def hidden() -> Collection[str]:
     """The names of the settings that the link leaves undrawn; their values are in force."""
-    return hidden_names(value_of("hide"))
+    undrawn: dict[str, Value] = st.session_state.get("undrawn", {})
+    return undrawn
 
 
 def values_of(schema: Any) -> Any:
@@ -187,7 +189,7 @@ def recall_settings(page: Page) -> None:
     it is drawn on the other page, as it was in force here.
     """
     undrawn = st.session_state.get("undrawn", {})
-    st.session_state["undrawn"] = {name: value_of(name) for name in hidden()}
+    st.session_state["undrawn"] = {n: value_of(n) for n in hidden_names(value_of("hide"))}
     before = st.session_state.get("page", page.name)
     st.session_state["page"] = page.name
     if before == page.name:
