@@ -21,6 +21,8 @@ from attention.lessons.trained import words_of
 from attention.pipeline import Result
 from attention.trained import sources
 
+JOINED = "Rows of a word are averaged, its columns summed."
+
 
 def note(text: str) -> None:
     """A quiet line that may hold what a visitor typed: never read as markdown or HTML."""
@@ -54,6 +56,8 @@ def note_problems_of_both(results: Sequence[Result]) -> None:
             note(f"{side}: the last {result.left_out} tokens did not fit and are left out.")
         if result.changes:
             note(f"{side}: {_changed(result)}")
+    if words_of(results[0]):
+        st.caption(JOINED)
 
 
 def note_head(result: Result) -> None:

@@ -80,7 +80,7 @@ def lines_and_weights(
     caption: what the heatmap's begins with.
     """
     tokens, keys, trace = trained.shown(result)
-    words = "Rows of a word are averaged, its columns summed." if trained.words_of(result) else ""
+    words = notes.JOINED if trained.words_of(result) else ""
     picture(
         WeightsAlone(trace.weights, trace.mask),
         tokens,

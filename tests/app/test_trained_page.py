@@ -244,6 +244,7 @@ def test_compare_shows_words_side_by_side_but_sweeps_scores_of_pieces() -> None:
     app = visit("compare", "minilm", join="words")
     compared = app.sent["comparison"]
     assert compared.header["names"] == [*tokens]
+    assert "its columns summed." in app.read_as_markdown
     size = len(tokens)
     assert_close(compared.numbers[: size**2].view(size, size), trace.weights)
     swept = visit("compare", "minilm", join="words", compare="sweep")

@@ -85,9 +85,9 @@ def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, qu
         trace = layer.trace(place.x, place.memory)
         assert_close(made.parts[1:-1], layer.attention.head_outputs(trace)[:, query])
         assert_close(made.parts[-1], layer.attention.b_o)
-        assert_close(made.parts.sum(0), made.output, atol=1e-4, rtol=1e-4)
+        assert_close(made.parts.double().sum(0), made.output.double(), **CLOSE)
         assert_close(made.output, (place.x + layer.attended(place.x, place.memory))[query])
-        assert made.residual < 1e-4
+        assert made.residual < 1e-4, "a length over all dimensions"
         _, columns, total = made.table()
         assert list(columns) == ["length", "along Σ", "share of Σ"]
         assert (total[0], total[-1]) == ("Σ", "100.0 %")
