@@ -1,0 +1,95 @@
+"""What stands on a page can be read and reached at every width: nothing is cut or covered."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.app.pages import PAGES
+from tests.browser.browsing import Open, eventually, expect_rest
+
+WIDTHS = (1440, 1280, 768, 700, 390)
+LINKS = [
+    *(f"/{page.name}" for page in PAGES),
+    "/steps?input=matrices",
+    "/cross?cross=batch",
+    "/compare?compare=sweep",
+    "/guide?chapter=4&guess=0",
+    "/?s=a+quite+long+sentence+of+twelve+tokens+that+does+not+stay+short",
+]
+# Words that are cut without a mark, and what can be used but lies under something else. What can
+# be scrolled into sight, and what ends in "…", is neither.
+FAULTS = """() => {
+  const faults = []
+  const parentOf = (node) => node.parentElement ?? node.getRootNode().host
+  const within = (node, other) => {
+    for (let each = node; each; each = parentOf(each)) if (each === other) return true
+    return false
+  }
+  const topmost = (x, y) => {
+    let found = document.elementFromPoint(x, y)
+    while (found?.shadowRoot?.elementFromPoint(x, y)) {
+      const inner = found.shadowRoot.elementFromPoint(x, y)
+      if (inner === found) break
+      found = inner
+    }
+    return found
+  }
+  const scrolledAway = (node, x, y) => {
+    for (let each = parentOf(node); each; each = parentOf(each)) {
+      const { overflowX, overflowY } = getComputedStyle(each)
+      if (overflowX === "visible" && overflowY === "visible") continue
+      const { left, right, top, bottom } = each.getBoundingClientRect()
+      if (x < left || x > right || y < top || y > bottom) return true
+    }
+    return false
+  }
+  const named = (node) => `${node.localName}.${node.className} “${node.textContent.slice(0, 40)}”`
+  const tell = (what, node) => faults.push(`${what}: ${named(node)}`)
+  const look = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) look(node.shadowRoot)
+      if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue
+      const { overflowX, textOverflow } = getComputedStyle(node)
+      const words = [...node.childNodes].some((each) => each.nodeType === 3 && each.data.trim())
+      const cut = overflowX === "hidden" && textOverflow !== "ellipsis" && node.clientWidth > 1
+      if (words && cut && node.scrollWidth > node.clientWidth + 1) tell("cut", node)
+      if (!node.matches("button, input:not([type=file]), a[href], textarea, [role=radio]")) continue
+      const { left, top, width, height } = node.getBoundingClientRect()
+      const [x, y] = [left + width / 2, top + height / 2]
+      if (!width || x < 0 || y < 0 || x > innerWidth || y > innerHeight) continue
+      const found = topmost(x, y)
+      if (!found || within(found, node) || within(node, found) || scrolledAway(node, x, y)) continue
+      if (found.closest("label")?.contains(node)) continue
+      faults.push(`covered: ${named(node)} by ${named(found)}`)
+    }
+  }
+  look(document)
+  return faults
+}"""
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_nothing_is_cut_or_covered(link: str, open_page: Open) -> None:
+    page = open_page(link)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        expect_rest(page)
+        eventually(page, lambda: page.evaluate(FAULTS), [])
+
+
+def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
+    page = open_page("/operations")
+    expect_rest(page)
+    page.evaluate("""() => {
+      const add = (parent, tag, style, textContent = "") => {
+        const node = Object.assign(document.createElement(tag), { textContent })
+        node.style.cssText = `position: fixed; left: 400px; width: 80px; z-index: 9999999; ${style}`
+        return parent.appendChild(node)
+      }
+      add(document.body, "p", "top: 300px; overflow: hidden; white-space: nowrap", "much too long")
+      const root = add(document.body, "div", "top: 400px").attachShadow({ mode: "open" })
+      add(root, "button", "top: 400px; height: 30px", "hidden below")
+      add(root, "div", "top: 400px; height: 30px; background: red")
+    }""")
+    found = page.evaluate(FAULTS)
+    assert [fault.split(":")[0] for fault in found] == ["cut", "covered"]
