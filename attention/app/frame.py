@@ -14,7 +14,7 @@ from attention.app import server
 from attention.app.heading import heading, show_files, style, tab_title, words_on_figure
 from attention.app.links import read_link
 from attention.app.notes import note
-from attention.app.pages import FIRST, PAGES, Page
+from attention.app.pages import FIRST, PAGES, VARIANT_MENUS, Page
 from attention.app.session import (
     current_settings,
     layer_settings,
@@ -24,7 +24,7 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.app.widgets import VARIANT_MENUS, sentence_box, settings_beside
+from attention.app.widgets import sentence_box, settings_beside
 from attention.display import files
 
 SCRIPT = "streamlit_app.py"

@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, WHOLE_PAGE, Page
+from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.results import differences
-from attention.app.session import applies, in_use, value_of
+from attention.app.session import applies, in_use, menu_of, value_of
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -25,7 +25,6 @@ from attention.trained import sources
 from attention.trained.sources import NONE
 
 APP = "Attention explorer"
-MENUS = ("variant", "heads_variant")
 OTHER_SENTENCES = {
     "target": ("cross", "sentences"),
     "memory": ("cross", "sentences"),
@@ -160,7 +159,7 @@ def _settings_words(page: Page) -> list[str]:
     words = [f"{label}: “{_cut(text, LONG)}”" for label, text in _sentences(page)]
     if _model(page):
         words += [sources.about(_model(page)).title, f"Layer: {value_of('layer')}"]
-    elif menu := _menu(page):
+    elif menu := menu_of(page):
         words += [VARIANTS[value_of(menu)].title]
     if "scale" in beside:
         words += [f"Scale: {value_of('scale')}"]
@@ -184,16 +183,11 @@ def _model(page: Page) -> str:
     return "" if name == NONE else str(name)
 
 
-def _menu(page: Page) -> str:
-    """The name of the setting that chooses the variant of a page, empty where there is none."""
-    return next((name for name in MENUS if name in page.beside(value_of)), "")
-
-
 def _source(page: Page) -> str:
     """Who published what a page computes with."""
     if name := _model(page):
         return papers.plain(sources.about(name).source)
-    menu = _menu(page)
+    menu = menu_of(page)
     return f"The variant: {papers.plain(VARIANTS[value_of(menu)].source)}" if menu else ""
 
 
@@ -202,13 +196,13 @@ def _changed(page: Page) -> dict[str, Value]:
 
     The first of its own, which says what the page shows, is always told.
     """
-    menu, beside = _menu(page), page.beside(value_of)
+    menu, beside = menu_of(page), page.beside(value_of)
     own = in_use(variant=value_of(menu) if menu else None)
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
     for schema in page.settings:
         values |= {name: value_of(name) for name in settings_of(schema) if applies(name)}
     apart = {
-        *MENUS,
+        *VARIANT_MENUS,
         *OTHER_SENTENCES,
         "model",
         "layer",

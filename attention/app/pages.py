@@ -25,6 +25,7 @@ SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
+VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from torchtext.vocab import Vectors
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, Page, hidden_names
+from attention.app.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
@@ -96,6 +96,11 @@ def applies(name: str, side: str = "", variant: str | None = None) -> bool:
 def of_side(side: str, name: str) -> str:
     """What a setting of a side is called in links: those that both sides share have one name."""
     return side + name if side + name in every_setting() else name
+
+
+def menu_of(page: Page) -> str:
+    """The name of the setting that chooses the variant of a page, "" where there is none."""
+    return next((name for name in page.beside(value_of) if name in VARIANT_MENUS), "")
 
 
 def own_settings(variant: str) -> Declared:

@@ -14,13 +14,14 @@ import streamlit as st
 
 from attention.app.links import every_setting
 from attention.app.notes import count_of
-from attention.app.pages import Page
+from attention.app.pages import VARIANT_MENUS, Page
 from attention.app.results import pieces_of, sequence_tokens
 from attention.app.session import (
     applies,
     choose,
     hidden,
     in_use,
+    menu_of,
     own_settings,
     two_sequences,
     value_of,
@@ -43,7 +44,6 @@ EXAMPLES = (
 MAX_CLICKABLE = 32
 UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
 Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]
-VARIANT_MENUS = ("variant", "heads_variant")
 
 choose_head = functools.partial(choose, "head")
 
@@ -141,26 +141,19 @@ def _count() -> str:
 
 def settings_beside(page: Page) -> None:
     """The settings at the side of a page, as far as they have any effect now."""
-    variant = _variant_of(page)
+    variant = str(value_of(menu_of(page) or "variant"))
+    undrawn = hidden()
     for name in page.beside(value_of):
-        if name in hidden() and name not in VARIANT_MENUS:
-            continue
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
                 variant_controls(name)
-        elif applies(name, variant=variant):
+        elif name not in undrawn and applies(name, variant=variant):
             offered = sources.names()[1:] if (name, page.models) == ("model", "needed") else None
             widget(name, offered=offered)
             if name == "model":
                 model_words()
             if name == "cells":
                 cell_grid(two_sequences if page.name == "cross" else sequence_tokens)
-
-
-def _variant_of(page: Page) -> str:
-    """The variant that is in use on a page."""
-    menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
-    return str(value_of(menus[0] if menus else "variant"))
 
 
 def model_words() -> None:
