@@ -9,4 +9,4 @@ else:  # as Streamlit's server imports it once, before all visitors
 
     from attention.app import server
 
-    app = App(__file__, lifespan=server.lifespan, middleware=server.MIDDLEWARE)
+    app = App(__file__, **server.options())  # Streamlit looks for this very call

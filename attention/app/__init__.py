@@ -4,6 +4,6 @@
 what that comes to, `chapters` which chapter of a lesson is open, `notes`, `widgets` and `sections`
 put it on a page, `server` tunes the process, `frame` holds it all together.
 
-May import: core, inputs, trained, pipeline, display, lessons, claims, components; torch,
+May import: core, hosting, inputs, trained, pipeline, display, lessons, claims, components; torch,
 torchtext, cachetools, pandas, streamlit, starlette.
 """

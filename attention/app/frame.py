@@ -26,8 +26,11 @@ from attention.app.session import (
 )
 from attention.app.widgets import sentence_box, settings_beside
 from attention.display import files
+from attention.hosting.pace import Pace
+from attention.hosting.work import rerun, share
 
 SCRIPT = "streamlit_app.py"
+MAX_UNFELT = 1.0  # seconds
 SENTENCES = ("s", "target", "memory")
 
 
@@ -45,6 +48,12 @@ def run() -> None:
     place: Literal["hidden", "sidebar"] = "hidden" if st.context.is_embedded else "sidebar"
     shown = st.navigation([*pages.values(), by_name], position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
+    with rerun(page.name, _share()) as held:
+        st.session_state["held"] = held
+        _run(page, shown)
+
+
+def _run(page: Page, shown: st.Page) -> None:
     st.session_state["models"] = page.models
     _enter()
     recall_settings(page)
@@ -87,10 +96,15 @@ def show(file: str, page: Callable[[], object]) -> None:
 
 @st.fragment
 def _body(page: Page, draw: Callable[[], object]) -> None:
+    with rerun(page.name, _share()) as held:
+        _draw(page, draw, held or st.session_state.pop("held", 0.0))
+
+
+def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
     wanted = heading(page)
     if page.sentence(value_of):
         sentence_box()
-    for words in [*_words_on_link(), *words_on_figure(page)]:
+    for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:
         note(words)
     if wanted:
         with files.collecting() as offered:
@@ -100,6 +114,24 @@ def _body(page: Page, draw: Callable[[], object]) -> None:
         draw()
     if _beside_is_old(page):
         st.rerun()
+
+
+def _share() -> Pace:
+    """What this session may use of the server."""
+    if "share" not in st.session_state:
+        st.session_state["share"] = share()
+    used: Pace = st.session_state["share"]
+    return used
+
+
+def _words_on_waiting(held: float) -> list[str]:
+    """That the last change had to wait, if one could feel it."""
+    if held < MAX_UNFELT:
+        return []
+    return [
+        f"This change waited {held:.0f} s: those before it took more than one visitor's share of "
+        "the server."
+    ]
 
 
 def _beside(page: Page) -> dict[str, object]:

@@ -12,11 +12,11 @@ import torch
 
 from attention.app.results import neighbours
 from attention.core import analysis
+from attention.core.limits import limits
 from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
 from attention.display.tables import fixed
-from attention.inputs.text import MAX_TOKENS
 from attention.lessons.trained import words_of
 from attention.pipeline import Result
 from attention.trained import sources
@@ -108,7 +108,7 @@ def note_masks(result: Result, query: int, side: str = "") -> None:
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
     """How many tokens there are, and how many of them are shown."""
     words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
-    left_out = len(tokens) - MAX_TOKENS
+    left_out = len(tokens) - limits().tokens
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 

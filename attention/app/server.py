@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import re
 import sys
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 import torch
@@ -15,19 +19,49 @@ from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
 from attention.app.results import neighbours
-from attention.app.session import load_model
+from attention.app.session import load_model, load_vectors
 from attention.components.answers import Gate
 from attention.components.base import serve
+from attention.core.limits import LIMITS_VARIABLE, limits
+from attention.hosting import metrics
+from attention.hosting.door import Door
+from attention.hosting.headers import Headers, security_headers
 from attention.trained import sources
 
-MIDDLEWARE = [Middleware(Gate)]
+
+def options() -> dict[str, Any]:
+    """How the app is served. Ends the process, with a word, where the limits cannot be read."""
+    try:
+        allowed = limits()
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
+    return {
+        "lifespan": lifespan,
+        "routes": [metrics.ROUTE],
+        "middleware": [
+            Middleware(Headers, headers=headers),
+            Middleware(Door, limits=allowed, held=_held),
+            Middleware(Gate),
+        ],
+    }
+
+
+def _held() -> int:
+    """How many bytes of opened files are held for all visitors."""
+    stored: Any = Runtime.instance().uploaded_file_mgr
+    return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
 def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
+    begun = time.perf_counter()
+    glove = load_vectors("glove")
     neighbours("glove")
+    _report(f"vectors 'glove': {len(glove.itos):,} words of {glove.dim} numbers, {_since(begun)}")
     load_models()
     serve()
 
@@ -35,12 +69,23 @@ def warm_up() -> None:
 def load_models() -> None:
     """Load all trained models; what cannot be had or read is told of, and not offered."""
     sources.fetch(_report)
-    for name in sources.names()[1:]:
+    for place, name in enumerate(sources.names()[1:]):
+        begun = time.perf_counter()
+        if place >= limits().models:
+            sources.set_aside(name)
+            _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
+            continue
         try:
             load_model(name)
         except ValueError as error:
             sources.set_aside(name)
-            _report(f"the model {name!r} cannot be read: {error}")
+            _report(f"model {name!r} cannot be read: {error}")
+        else:
+            _report(f"model {name!r}: from {sources.about(name).checkpoint}, {_since(begun)}")
+
+
+def _since(begun: float) -> str:
+    return f"{time.perf_counter() - begun:.1f} s"
 
 
 def _report(line: str) -> None:
@@ -74,5 +119,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
 
     That run is the first in which the components' scripts can be served, see `warm_up`.
     """
+    begun = time.perf_counter()
     await Runtime.instance().does_script_run_without_error()
+    _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     yield

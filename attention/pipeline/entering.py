@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 from torchtext.vocab import Vectors
 
+from attention.core.limits import limits
 from attention.core.positions import sinusoidal
 from attention.core.settings import read_numbers
 from attention.core.variants import Variant
-from attention.inputs.text import MAX_TOKENS, plain, tokenize
+from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import look_up, random_vectors
 from attention.pipeline.settings import Settings
 from attention.trained.layers import Layer
@@ -153,7 +154,7 @@ def read_sentence(
 
     Raises NoWords when there are no tokens.
     """
-    tokens = everything[:MAX_TOKENS]
+    tokens = everything[: limits().tokens]
     if not tokens:
         raise NoWords
     if vectors is None:

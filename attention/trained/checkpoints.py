@@ -11,8 +11,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from attention.core.limits import limits
 from attention.trained.layouts import LAYOUTS, Layout, Parts
-from attention.trained.models import MAX_PIECES, About, Transformer
+from attention.trained.models import About, Transformer
 from attention.trained.pieces import Reader
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
@@ -81,7 +82,9 @@ def check_folder(folder: Path) -> None:
 def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
     layout = read_layout(folder)
     parts = layout.read(Weights(_weight_files(folder), layout.prefix, outline))
-    reader = Reader(_there(folder / TOKENIZER), min(MAX_PIECES, len(parts.embedding.positions)))
+    reader = Reader(
+        _there(folder / TOKENIZER), min(limits().tokens, len(parts.embedding.positions))
+    )
     vocabulary = len(parts.embedding.pieces)
     if reader.largest_id >= vocabulary:
         raise ValueError(

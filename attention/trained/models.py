@@ -9,9 +9,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from attention.core.limits import limits
 from attention.trained.layers import Layer, Norm
-
-MAX_PIECES = 512
 
 
 class NoWords(ValueError):
@@ -100,7 +99,7 @@ class Model:
 
     about: About
     layers: Sequence[Layer]
-    limit: int = MAX_PIECES
+    limit: int
 
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""
@@ -169,7 +168,7 @@ class Transformer(Model):
     ) -> None:
         self.about, self._read, self.embedding = about, read, embedding
         self.layers, self.final_norm, self.unembedding = layers, final_norm, unembedding
-        self.limit = min(MAX_PIECES, len(embedding.positions))
+        self.limit = min(limits().tokens, len(embedding.positions))
 
     def pieces(self, text: str) -> Pieces:
         return self._read(text)

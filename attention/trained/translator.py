@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention.core.functional import Trace, attend, linear
+from attention.core.limits import limits
 from attention.trained import marian
 from attention.trained.layers import ACTIVATIONS, FeedForward, Layer, Norm, TrainedAttention
 from attention.trained.models import About, Entering, Model, NoWords, Pieces, Run
@@ -113,8 +114,6 @@ class Translator(Model):
     of both languages, and what scores the next piece with `bias` (vocabulary,).
     """
 
-    limit = LIMIT
-
     def __init__(
         self,
         about: About,
@@ -129,6 +128,7 @@ class Translator(Model):
         self.embedding, self.bias = embedding, bias
         self.layers = (*encoder, *(layer for _, layer in decoder))
         self._n_encoder, self._decoder = len(encoder), decoder
+        self.limit = min(LIMIT, limits().tokens)
         self._d_model = embedding.numbers.shape[1]
         self._positions = positions(self._bound(self.limit) + 1, self._d_model)
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import urllib.request
 from pathlib import Path
 
 import plotly
+import pytest
 
 from attention.app import server
+from attention.core.limits import Limits, read_limits
+from attention.hosting.pace import Pace
+from attention.pipeline import Settings, entering
+from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
+from tests.running import opened
 from tests.serving import serving
 
 
@@ -42,3 +49,32 @@ def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
             assert done == ["ran"]
 
     asyncio.run(start())
+
+
+def test_a_change_that_had_to_wait_says_so() -> None:
+    app = opened("explore")
+    assert "waited" not in " ".join(app.notes)
+    app.session_state["share"] = Pace(rate=1.0, burst=1.0, left=-1.1, at=time.monotonic())
+    app.run()
+    assert "This change waited 1 s" in " ".join(app.notes)
+    app.run()
+    assert "waited" not in " ".join(app.notes)
+
+
+def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(server, "limits", lambda: Limits(models=0))
+    set_aside: list[str] = []
+    monkeypatch.setattr(server.sources, "set_aside", set_aside.append)
+    server.load_models()
+    assert set_aside == list(sources.names()[1:])
+    assert "left out, ATTENTION_LIMITS has models=0" in capsys.readouterr().err
+
+    monkeypatch.setattr(entering, "limits", lambda: Limits(tokens=17))
+    sentence = entering.read_sentence(Settings(), [*"abcdefghijklmnopqrs"], None)
+    assert (len(sentence.tokens), sentence.left_out) == (17, 2)
+
+
+def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> None:
+    monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
+    with pytest.raises(SystemExit, match="tokens must lie between 16 and 512, got 2"):
+        server.options()

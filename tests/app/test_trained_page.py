@@ -342,7 +342,7 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
     monkeypatch.setattr(server, "load_model", sources.load)
     before = sources.names()
     server.load_models()
-    assert "the model 'minilm' cannot be read: config.json must have" in capsys.readouterr().err
+    assert "model 'minilm' cannot be read: config.json must have" in capsys.readouterr().err
     assert sources.names() == tuple(name for name in before if name != "minilm")
     app = opened("explore", model="minilm", s="the cat sat")
     assert app.notes[0].startswith("model must be one of none, ")

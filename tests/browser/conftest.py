@@ -83,12 +83,17 @@ def open_page(browser: Any, server: str) -> Iterator[Open]:
         contexts.append(context)
         context.on("weberror", lambda error: faults.append(f"error: {error.error}"))
         context.on("dialog", note_dialog)
+        context.on("console", lambda message: note_message(message.text))
         context.on("request", lambda request: note_request(request.url, address))
         return context
 
     def note_dialog(dialog: Any) -> None:
         faults.append(f"dialog: {dialog}")
         dialog.dismiss()
+
+    def note_message(text: str) -> None:
+        if "Content Security Policy" in text:
+            faults.append(text)
 
     def note_request(url: str, address: str) -> None:
         if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):

@@ -1,0 +1,73 @@
+"""What the owner of a server allows its visitors: all of it in one variable.
+
+`ATTENTION_LIMITS="tokens=128 sessions=50"`; what is not named has its default. Standard library
+only.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from attention.core.settings import settings_of, validate, whole
+
+LIMITS_VARIABLE = "ATTENTION_LIMITS"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each visitor may have of the server, and all of them together."""
+
+    tokens: int = whole(512, "Tokens", 16, 512, help="of a sentence; the others are left out")
+    models: int = whole(8, "Models", 0, 99, help="trained models that are loaded at start")
+    sessions: int = whole(
+        300, "Sessions", 1, 100_000, help="open tabs at once; who comes later waits in a queue"
+    )
+    share: int = whole(
+        25,
+        "Share",
+        1,
+        100,
+        help="% of one core that a session may use for long; beyond it, its changes wait",
+    )
+    messages: int = whole(
+        20, "Messages", 1, 1000, help="a second from one session; further ones wait"
+    )
+    requests: int = whole(
+        500, "Requests", 1, 100_000, help="a second from one address; further ones are refused"
+    )
+    uploads: int = whole(
+        64, "Uploads", 8, 100_000, help="MB of opened files that are held for all visitors"
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@functools.cache
+def limits() -> Limits:
+    """Those of this process. Raises ValueError, naming the variable, where they cannot be read."""
+    return read_limits(os.environ.get(LIMITS_VARIABLE, ""))
+
+
+def read_limits(text: str) -> Limits:
+    """Limits written as `name=number`, with spaces or commas between.
+
+    Raises ValueError, saying what was expected and what came.
+    """
+    declared = settings_of(Limits)
+    given: dict[str, Any] = {}
+    for word in text.replace(",", " ").split():
+        name, _, number = word.partition("=")
+        if name not in declared:
+            raise ValueError(
+                f"{LIMITS_VARIABLE} must name some of {', '.join(declared)}, as in tokens=128, "
+                f"got {word[:40]!r}"
+            )
+        given[name] = declared[name].parse(number)
+    try:
+        return Limits(**given)
+    except ValueError as error:
+        raise ValueError(f"{LIMITS_VARIABLE}: {error}") from None

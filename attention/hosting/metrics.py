@@ -1,0 +1,45 @@
+"""What an operator can read at `/metrics`, in the format of Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+REGISTRY = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)  # memory, CPU time, open files, start
+PlatformCollector(registry=REGISTRY)  # the version of Python
+
+SESSIONS = Gauge("attention_sessions", "Tabs that are open.", registry=REGISTRY)
+WAITING = Gauge("attention_waiting", "Visitors who wait for a place.", registry=REGISTRY)
+RERUNS = Histogram(
+    "attention_rerun_seconds",
+    "From the start of a rerun to its end.",
+    ["page"],
+    registry=REGISTRY,
+    buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10),
+)
+HELD = Counter(
+    "attention_held_seconds",
+    "For how long reruns were held back since their session used more than its share.",
+    registry=REGISTRY,
+)
+REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], registry=REGISTRY)
+
+
+def show(request: Request) -> Response:
+    """All of it now."""
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+ROUTE = Route("/metrics", show)

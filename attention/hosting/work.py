@@ -1,0 +1,48 @@
+"""Reruns: each timed, and held back where its session has taken more than its share of a core."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+from attention.core.limits import limits
+from attention.hosting import metrics
+from attention.hosting.pace import Pace
+
+AT_ONCE = 5.0  # seconds of a core that a session may use at once
+MAX_HELD = 10.0  # seconds
+
+_thread = threading.local()
+
+
+def share() -> Pace:
+    """What a session may use, in seconds of a core."""
+    return Pace.full(limits().share / 100, AT_ONCE, time.monotonic())
+
+
+@contextlib.contextmanager
+def rerun(page: str, used: Pace) -> Iterator[float]:
+    """To be entered by all that runs for a session; one within another is a part of it.
+
+    page: its name; used: the session's `share`. Gives the seconds that it was held back, during
+    which the others have the core.
+    """
+    if getattr(_thread, "running", False):
+        yield 0.0
+        return
+    held = min(used.take(0, time.monotonic()), MAX_HELD)
+    if held:
+        time.sleep(held)
+        metrics.HELD.inc(held)
+    _thread.running = True
+    try:
+        with metrics.RERUNS.labels(page).time():
+            yield held
+    finally:
+        _thread.running = False
+        # All that the thread did since the last time, what ran before the page included.
+        now = time.thread_time()
+        used.take(now - getattr(_thread, "counted", 0.0), time.monotonic())
+        _thread.counted = now

@@ -1,0 +1,52 @@
+"""Reruns are timed, and wait where their session has used more than its share."""
+
+from __future__ import annotations
+
+from attention.hosting import metrics, work
+from attention.hosting.pace import Pace
+
+
+def spin(seconds: float) -> None:
+    """Keep the core busy for so long."""
+    end = work.time.thread_time() + seconds
+    while work.time.thread_time() < end:
+        pass
+
+
+def sample(name: str, **labels: str) -> float:
+    return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(work.time, "sleep", slept.append)
+    used = Pace.full(rate=0.01, burst=0.02, now=work.time.monotonic())
+    with work.rerun("explore", used) as held:
+        spin(0.05)
+    assert (held, slept) == (0.0, [])
+    before = sample("attention_held_seconds_total")
+    with work.rerun("explore", used) as held:
+        pass
+    assert slept == [held]
+    assert 1.0 < held <= work.MAX_HELD  # 30 ms too many, at 10 ms a second
+    assert sample("attention_held_seconds_total") == before + held
+
+
+def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
+    before = sample("attention_rerun_seconds_count", page="heads")
+    used = work.share()
+    with work.rerun("heads", used), work.rerun("heads", used):
+        pass
+    assert sample("attention_rerun_seconds_count", page="heads") == before + 1
+
+
+def test_a_rerun_that_fails_is_over() -> None:
+    used = work.share()
+    before = sample("attention_rerun_seconds_count", page="steps")
+    for _ in range(2):
+        try:
+            with work.rerun("steps", used):
+                raise RuntimeError
+        except RuntimeError:
+            pass
+    assert sample("attention_rerun_seconds_count", page="steps") == before + 2
