@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 import sys
@@ -17,14 +18,19 @@ ROOT = Path(__file__).parent.parent
 
 
 @contextlib.contextmanager
-def serving(script: str = "streamlit_app.py") -> Iterator[str]:
-    """Serve the app on a free port for as long as the context lasts; gives its address."""
-    with started(script, subprocess.DEVNULL) as (port, _):
+def serving(script: str = "streamlit_app.py", **variables: str) -> Iterator[str]:
+    """Serve the app on a free port for as long as the context lasts; gives its address.
+
+    variables: of the environment, which it has besides.
+    """
+    with started(script, subprocess.DEVNULL, **variables) as (port, _):
         yield f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
-def started(script: str, log: int | IO[str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def started(
+    script: str, log: int | IO[str], **variables: str
+) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """A script served by Streamlit, once it is healthy: its port and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -38,7 +44,9 @@ def started(script: str, log: int | IO[str]) -> Iterator[tuple[int, subprocess.P
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "streamlit", "run", script, *flags]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=log, stderr=log, env=os.environ | variables
+    )
     try:
         wait_until_healthy(f"http://127.0.0.1:{port}", process)
         yield port, process

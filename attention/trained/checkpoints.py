@@ -82,9 +82,8 @@ def check_folder(folder: Path) -> None:
 def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
     layout = read_layout(folder)
     parts = layout.read(Weights(_weight_files(folder), layout.prefix, outline))
-    reader = Reader(
-        _there(folder / TOKENIZER), min(limits().tokens, len(parts.embedding.positions))
-    )
+    most = min(limits().tokens, len(parts.embedding.positions))
+    reader = Reader(_there(folder / TOKENIZER), most)
     vocabulary = len(parts.embedding.pieces)
     if reader.largest_id >= vocabulary:
         raise ValueError(
