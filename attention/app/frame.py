@@ -171,11 +171,7 @@ def _enter() -> None:
         instead = {"model": value_of("model")}
         taken, st.session_state["link_problems"] = read_link(link, width_of, instead)
         if taken != link:
-            for name, texts in link.items():
-                if name not in taken:
-                    del st.query_params[name]
-                elif taken[name] != texts:
-                    st.query_params[name] = taken[name]
+            st.query_params.from_dict(taken)
             st.rerun()
     recall_place()
 

@@ -20,6 +20,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less
 MAX_WIDGETS = 256
+MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
 MAX_LIST = 5000
 
@@ -113,7 +114,11 @@ def checked(data: bytes) -> bytes | None:
     states = message.rerun_script.widget_states.widgets
     if message.WhichOneof("type") is None or len(states) > MAX_WIDGETS:
         return None
-    if not states:
+    address = message.rerun_script.query_string
+    too_much = address.count("&") >= MAX_NAMES
+    if too_much:
+        message.rerun_script.query_string = "&".join(address.split("&", MAX_NAMES)[:MAX_NAMES])
+    if not states and not too_much:
         return data
     kept = [state for state in states if _kept(state)]
     del states[:]

@@ -179,3 +179,32 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> Non
     page.get_by_role("spinbutton", name="Head").fill("2")
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-picture .caption")).to_contain_text("Head 2.")
+
+
+def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
+    page = open_page("/?mask=length")
+    box = page.locator(".st-key-valid_len input")
+    expect(box).to_have_value("3")
+    box.fill("5")
+    box.press("Enter")
+    expect_search(page, {"mask": "length", "valid_len": "5"})
+    page.get_by_role("radio", name="alibi").click()
+    expect_search(page, {"mask": "length", "valid_len": "5", "positions": "alibi"})
+    page.go_back()
+    expect(page.get_by_role("radio", name="alibi")).not_to_be_checked()
+    expect(box).to_have_value("5")
+    page.go_back()
+    expect(box).to_have_value("3")
+    expect_search(page, {"mask": "length"})
+    page.go_forward()
+    expect(box).to_have_value("5")
+
+
+def test_what_is_typed_as_the_page_is_loaded_again_is_not_lost(open_page: Open) -> None:
+    page = open_page("/")
+    box = page.locator(".st-key-s input")
+    box.press("End")
+    box.press_sequentially(" and on")
+    page.reload()
+    expect(box).to_have_value("the cat walks on the street and on")
+    expect_search(page, {"s": "the cat walks on the street and on"})

@@ -1,6 +1,8 @@
 import { make, viewIn } from "../shared/elements.js"
+import { keepSteps } from "../shared/history.js"
 import { decode } from "../shared/message.js"
 import { fitPaper } from "../shared/printing.js"
+import { keepTyped } from "../shared/typed.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ title: string, caption: string, figures: string[], embedded: boolean }} Content
@@ -17,7 +19,10 @@ export default function ({ data, parentElement }) {
   view.content = content
   document.title = content.title
   fitPaper()
-  if (!content.embedded) fill(view)
+  keepTyped()
+  if (content.embedded) return
+  keepSteps()
+  fill(view)
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.
