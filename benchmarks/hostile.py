@@ -1,0 +1,137 @@
+"""Sentences and links as nobody means them, thousands, on every page; what each costs the server.
+
+`python -m benchmarks.hostile 10000`. Everything is drawn from a seed. A run that fails, or shows no
+page, ends it with exit status 1 and a line that says what was asked; runs that take more than
+`SLOW` of a core are listed by what they ask for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import urlencode
+
+from attention.app.links import every_setting
+from attention.app.pages import PAGES
+from attention.core.settings import Setting
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+
+SLOW = 0.3  # seconds of a core
+NAMES = ("", "s", "zz", "__class__", "query", "embed", "a" * 200)
+TEXTS = ("", "-1", "1e999", "nan", "9" * 400, "\x00", "<b>", "0x10", "1;2", "٣", "-0", "true", "..")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
+    parser.add_argument("many", type=int, nargs="?", default=1000, help="of each kind")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    failed = 0
+    for kind, cases in (("sentences", sentences), ("links", links)):
+        draw = random.Random(f"{kind} {options.seed}")
+        costs: list[tuple[float, str]] = []
+        for number, (asked, run) in enumerate(cases(draw, options.many)):
+            begun = time.process_time()
+            try:
+                app = run()
+                assert app.heading, "the page has no title"
+            except Exception as problem:
+                failed += 1
+                print(f"FAILED {asked[:2000]}: {type(problem).__name__}: {problem}", flush=True)
+            costs.append((time.process_time() - begun, asked))
+            if number % 1000 == 999:
+                print(f"{kind}: {number + 1} done", file=sys.stderr, flush=True)
+        _report(kind, costs)
+    return min(failed, 1)
+
+
+def _report(kind: str, costs: list[tuple[float, str]]) -> None:
+    ordered = sorted(costs, reverse=True)
+    middle, high = (ordered[len(ordered) * part // 100][0] for part in (50, 5))
+    slow = [(cost, asked) for cost, asked in ordered if cost > SLOW]
+    print(
+        f"{len(costs)} {kind}: half took up to {1000 * middle:.0f} ms of a core, 95 of 100 up to "
+        f"{1000 * high:.0f}, the longest {1000 * ordered[0][0]:.0f}; over {1000 * SLOW:.0f}: "
+        f"{len(slow)}"
+    )
+    pages = collections.Counter(asked.split("?")[0] for _, asked in slow)
+    for page, times in pages.most_common():
+        print(f"  {times} on {page}, as")
+        for cost, asked in [one for one in slow if one[1].split("?")[0] == page][:3]:
+            print(f"    {1000 * cost:.0f} ms: {asked[:300]}")
+
+
+def sentence(draw: random.Random) -> str:
+    """A text made of all that is hostile, of any characters, or of very many words."""
+    kind = draw.randrange(5)
+    if kind == 0:
+        return " ".join(draw.choices(HOSTILE, k=draw.randint(1, 3)))
+    if kind == 1:
+        return "".join(_any_character(draw) for _ in range(draw.randint(1, 300)))
+    if kind == 2:
+        return "".join(
+            draw.choices("<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d", k=80)
+        )
+    if kind == 3:
+        return " ".join(draw.choices(("a", "b", "don't", "x" * 50, "1", ".", "日本"), k=600))
+    text = draw.choice(HOSTILE)
+    at = draw.randint(0, len(text))
+    return text[:at] + _any_character(draw) + text[at:]
+
+
+def _any_character(draw: random.Random) -> str:
+    """Of the first few, of those of two bytes, or of all; none that cannot be sent as UTF-8."""
+    most = draw.choice((0x250, 0x10000, 0x110000))
+    return chr(draw.randrange(most)).encode("utf-8", "replace").decode("utf-8")
+
+
+def value(draw: random.Random, about: Setting) -> str:
+    """The text of a setting: legal, at its bounds, past them, or nothing like it."""
+    kind = draw.randrange(6)
+    if kind == 0:
+        return draw.choice(TEXTS)
+    if kind == 1 or about.is_text:
+        return sentence(draw)[: draw.choice((10, 1000, 5000))]
+    if about.choices:
+        return draw.choice(about.choices)
+    bounds = [0.0 if bound is None else bound for bound in (about.minimum, about.maximum)]
+    if kind == 2:
+        return str(draw.choice(bounds) + draw.choice((-1, -0.5, 0.5, 1)))
+    return f"{draw.choice((*bounds, draw.uniform(*bounds))):{draw.choice(('g', '.0f'))}}"
+
+
+def sentences(draw: random.Random, many: int) -> Iterator[tuple[str, Callable[[], App]]]:
+    """Each typed into a page that is open; another page now and then."""
+    pages = [page.name for page in PAGES if page.name != "own"]
+    boxes = {"guide": "explore", "operations": "explore"}  # no box there, or not always
+    app = None
+    for number in range(many):
+        if number % 100 == 0:
+            name = pages[number // 100 % len(pages)]
+            name = boxes.get(name, name)
+            app = opened(name)
+            box = next(box for box in ("s", "target") if box in app.controls)
+        text = sentence(draw)
+        yield f"{name}?{urlencode({box: text})}", lambda a=app, b=box, t=text: a.choose(b, t)
+
+
+def links(draw: random.Random, many: int) -> Iterator[tuple[str, Callable[[], App]]]:
+    """Each opened by a visitor of its own: up to twelve settings of any page, and what is none."""
+    declared = every_setting()
+    for _ in range(many):
+        page = draw.choice(PAGES).name
+        names = draw.choices([*declared], k=draw.randint(1, 12))
+        link = {name: value(draw, declared[name]) for name in names}
+        if draw.random() < 0.2:
+            link[draw.choice(NAMES)] = draw.choice(TEXTS)
+        asked = f"{page}?{urlencode(link, errors='replace')}"
+        yield asked, lambda p=page, k=link: opened(p, **k)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
