@@ -23,6 +23,7 @@ from tests.running import App, opened
 
 SLOW = 0.3  # seconds of a core
 NAMES = ("", "s", "zz", "__class__", "query", "embed", "a" * 200)
+SIGNS = "<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d"
 TEXTS = ("", "-1", "1e999", "nan", "9" * 400, "\x00", "<b>", "0x10", "1;2", "٣", "-0", "true", "..")
 
 
@@ -75,7 +76,7 @@ def sentence(draw: random.Random) -> str:
         return "".join(_any_character(draw) for _ in range(draw.randint(1, 300)))
     if kind == 2:
         return "".join(
-            draw.choices("<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d", k=80)
+            draw.choices(SIGNS, k=80)
         )
     if kind == 3:
         return " ".join(draw.choices(("a", "b", "don't", "x" * 50, "1", ".", "日本"), k=600))
