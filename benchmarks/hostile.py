@@ -12,15 +12,17 @@ import collections
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from attention.app.links import every_setting
 from attention.app.pages import PAGES
 from attention.core.settings import Setting
+from attention.trained import sources
 from tests.hostile import HOSTILE
-from tests.running import App, opened
+from tests.running import opened
 
+BOXES = ("s", "s2", "target", "memory", "batch")  # where a sentence is typed
 SLOW = 0.3  # seconds of a core
 NAMES = ("", "s", "zz", "__class__", "query", "embed", "a" * 200)
 SIGNS = "<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d"
@@ -36,10 +38,11 @@ def main() -> int:
     for kind, cases in (("sentences", sentences), ("links", links)):
         draw = random.Random(f"{kind} {options.seed}")
         costs: list[tuple[float, str]] = []
-        for number, (asked, run) in enumerate(cases(draw, options.many)):
+        for number, (page, link) in enumerate(cases(draw, options.many)):
+            asked = f"{page}?{urlencode(link, errors='replace')}"
             begun = time.process_time()
             try:
-                app = run()
+                app = opened(page, **link)
                 assert app.heading, "the page has no title"
             except Exception as problem:
                 failed += 1
@@ -75,9 +78,7 @@ def sentence(draw: random.Random) -> str:
     if kind == 1:
         return "".join(_any_character(draw) for _ in range(draw.randint(1, 300)))
     if kind == 2:
-        return "".join(
-            draw.choices(SIGNS, k=80)
-        )
+        return "".join(draw.choices(SIGNS, k=80))
     if kind == 3:
         return " ".join(draw.choices(("a", "b", "don't", "x" * 50, "1", ".", "日本"), k=600))
     text = draw.choice(HOSTILE)
@@ -106,32 +107,25 @@ def value(draw: random.Random, about: Setting) -> str:
     return f"{draw.choice((*bounds, draw.uniform(*bounds))):{draw.choice(('g', '.0f'))}}"
 
 
-def sentences(draw: random.Random, many: int) -> Iterator[tuple[str, Callable[[], App]]]:
-    """Each typed into a page that is open; another page now and then."""
-    pages = [page.name for page in PAGES if page.name != "own"]
-    boxes = {"guide": "explore", "operations": "explore"}  # no box there, or not always
-    app = None
+def sentences(draw: random.Random, many: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each as the sentence of a page, with a trained model now and then."""
     for number in range(many):
-        if number % 100 == 0:
-            name = pages[number // 100 % len(pages)]
-            name = boxes.get(name, name)
-            app = opened(name)
-            box = next(box for box in ("s", "target") if box in app.controls)
-        text = sentence(draw)
-        yield f"{name}?{urlencode({box: text})}", lambda a=app, b=box, t=text: a.choose(b, t)
+        page = PAGES[number % len(PAGES)].name
+        link = {name: sentence(draw) for name in BOXES}
+        if draw.random() < 0.2:
+            link["model"] = draw.choice(sources.names()[1:])
+        yield page, link
 
 
-def links(draw: random.Random, many: int) -> Iterator[tuple[str, Callable[[], App]]]:
-    """Each opened by a visitor of its own: up to twelve settings of any page, and what is none."""
+def links(draw: random.Random, many: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """Up to twelve settings of any page, and what is none."""
     declared = every_setting()
     for _ in range(many):
-        page = draw.choice(PAGES).name
         names = draw.choices([*declared], k=draw.randint(1, 12))
         link = {name: value(draw, declared[name]) for name in names}
         if draw.random() < 0.2:
             link[draw.choice(NAMES)] = draw.choice(TEXTS)
-        asked = f"{page}?{urlencode(link, errors='replace')}"
-        yield asked, lambda p=page, k=link: opened(p, **k)
+        yield draw.choice(PAGES).name, link
 
 
 if __name__ == "__main__":
