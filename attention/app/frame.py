@@ -21,6 +21,7 @@ from attention.app.session import (
     own_settings,
     recall_place,
     recall_settings,
+    remembering,
     value_of,
     width_of,
 )
@@ -61,6 +62,13 @@ def _run(page: Page, shown: st.Page) -> None:
     st.set_page_config(page_title=tab_title(page), page_icon="👁", layout="wide")
     style(page)
 
+    with remembering():
+        _around(page, shown)
+    server.freeze()
+    server.give_back()
+
+
+def _around(page: Page, shown: st.Page) -> None:
     content = st.container()
     known = _beside(page) if "beside" in st.session_state else None
     if known:
@@ -76,8 +84,6 @@ def _run(page: Page, shown: st.Page) -> None:
             shown.run()
     elif known != st.session_state["beside"]:
         st.rerun()
-    server.freeze()
-    server.give_back()
 
 
 def show(file: str, page: Callable[[], object]) -> None:
@@ -96,7 +102,7 @@ def show(file: str, page: Callable[[], object]) -> None:
 
 @st.fragment
 def _body(page: Page, draw: Callable[[], object]) -> None:
-    with rerun(page.name, _share()) as held:
+    with rerun(page.name, _share()) as held, remembering():
         _draw(page, draw, held or st.session_state.pop("held", 0.0))
 
 

@@ -19,6 +19,7 @@ from attention.app.results import pieces_of, sequence_tokens
 from attention.app.session import (
     applies,
     choose,
+    forget,
     hidden,
     in_use,
     menu_of,
@@ -60,6 +61,13 @@ def widget(
     if name in hidden():
         return value_of(name)
     st.session_state.setdefault("drawn", set()).add(name)
+    try:
+        return _drawn(name, offered, boxed, more)
+    finally:
+        forget(name)
+
+
+def _drawn(name: str, offered: Sequence[str] | None, boxed: bool, more: dict[str, Any]) -> Any:
     about = every_setting()[name]
     default = about.default
     shared: dict[str, Any] = {

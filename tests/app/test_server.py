@@ -78,3 +78,16 @@ def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> No
     monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
     with pytest.raises(SystemExit, match="tokens must lie between 16 and 512, got 2"):
         server.options()
+
+
+def test_the_theme_that_is_told_is_the_configured_one_however_often() -> None:
+    def told() -> list[bytes]:
+        sections = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light")
+        messages = [server.CustomThemeConfig() for _ in sections]
+        for message, section in zip(messages, sections, strict=True):
+            server.app_session._populate_theme_msg(message, section)
+        return [message.SerializeToString(deterministic=True) for message in messages]
+
+    expected = told()
+    server.remember_theme()
+    assert told() == told() == expected
