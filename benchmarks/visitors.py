@@ -46,6 +46,20 @@ LINKS = (
     {"variant": "talking", "stage": "mixed", "mask": "causal"},
     {"vectors": "random", "variant": "additive", "query": "2"},
 )
+WORDS = " ".join(f"w{number}" for number in range(512))
+PIECES = "the cat walks on the street " * 80
+# What costs the server most on each page; {} is another number each time, so that nothing is known.
+HEAVY = (
+    ("", {"s": f"{WORDS} {{}}", "variant": "multihead", "heads": "50", "positions": "alibi"}),
+    ("heads", {"s": f"{WORDS} {{}}", "heads_variant": "talking", "heads": "50"}),
+    ("steps", {"s": f"{WORDS} {{}}", "variant": "additive"}),
+    ("trained", {"s": f"{{}} {PIECES}", "model": "minilm"}),
+    ("trained", {"s": f"{{}} {PIECES}", "model": "en-pt"}),
+    ("cross", {"target": f"{WORDS} {{}}", "memory": WORDS, "variant": "additive"}),
+    ("compare", {"s": f"{{}} {'a b ' * 255}", "s2": "a " * 512, "compare": "pair"}),
+    ("compare", {"s": f"{WORDS} {{}}", "compare": "sweep", "variant": "multihead"}),
+    ("identities", {"s": f"{WORDS} {{}}", "claim": "stack", "repeats": "24"}),
+)
 HEADER = ("visitors", "page", "changes", "p50", "p95", "first", "CPU", "memory", "errors")
 
 
@@ -76,6 +90,7 @@ class Visitor:
         self.widgets: dict[str, str] = {}
         self.fragments: dict[str, str] = {}
         self.pages: list[str] = []
+        self.names: dict[str, str] = {}
         self.page, self.turn = "", 0
 
     async def visit(self, port: int, until: float, ramp: float) -> None:
@@ -103,7 +118,9 @@ class Visitor:
                 case "script_finished" if answer.script_finished in FINISHED:
                     return time.perf_counter() - start
                 case "navigation":
-                    self.pages = [page.page_script_hash for page in answer.navigation.app_pages]
+                    told = answer.navigation.app_pages
+                    self.names = {page.page_script_hash: page.url_pathname for page in told}
+                    self.pages = [*self.names]
                 case "delta":
                     self.look_at(answer.delta)
 
@@ -151,13 +168,30 @@ class Visitor:
         return message
 
 
+class Glutton(Visitor):
+    """Does what costs most, at once again, and is not counted."""
+
+    async def visit(self, port: int, until: float, ramp: float) -> None:
+        """Open one heavy link after the other until the time is over."""
+        async with connected(port) as self.socket:
+            await self.run(self.message())
+            pages = {name: page for page, name in self.names.items()}
+            while time.monotonic() < until:
+                name, link = HEAVY[self.turn % len(HEAVY)]
+                self.turn += 1
+                self.page = pages.get(name, "")
+                filled = {key: text.replace("{}", str(self.turn)) for key, text in link.items()}
+                await self.run(self.message(**filled))
+
+
 async def visits(
-    port: int, count: int, seconds: float, ramp: float, kinds: dict[str, int]
+    port: int, count: int, seconds: float, ramp: float, kinds: dict[str, int], gluttons: int = 0
 ) -> Found:
-    """What `count` visitors find within a time."""
+    """What `count` visitors find within a time, beside so many who take what they can."""
     found = Found()
     until = time.monotonic() + ramp + seconds
-    visitors = (Visitor(number, found, kinds) for number in range(count))
+    visitors = [Visitor(number, found, kinds) for number in range(count)]
+    visitors += [Glutton(number, Found(), kinds) for number in range(gluttons)]
     await asyncio.gather(*(visitor.visit(port, until, ramp) for visitor in visitors))
     return found
 
@@ -168,7 +202,9 @@ def resident_megabytes(server: Server) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-def measure(name: str, script: Path, count: int, seconds: float, kinds: dict[str, int]) -> Row:
+def measure(
+    name: str, script: Path, count: int, seconds: float, kinds: dict[str, int], gluttons: int = 0
+) -> Row:
     """A row of the table: a fresh process, one visitor to warm it, then all of them.
 
     CPU of one run; memory that one visitor adds; first: the first run of a visitor.
@@ -176,7 +212,7 @@ def measure(name: str, script: Path, count: int, seconds: float, kinds: dict[str
     with serve(script) as server:
         asyncio.run(visits(server.port, 1, 0.1, 0.0, {"type": 1}))
         before, cpu = resident_megabytes(server), server.cpu_seconds()
-        found = asyncio.run(visits(server.port, count, seconds, RAMP_SECONDS, kinds))
+        found = asyncio.run(visits(server.port, count, seconds, RAMP_SECONDS, kinds, gluttons))
         cpu, grown = server.cpu_seconds() - cpu, resident_megabytes(server) - before
     for error, times in found.errors.most_common(3):
         print(f"{name}: {times} × {error}", file=sys.stderr)
@@ -197,6 +233,8 @@ def run(counts: list[int], seconds: float, progress: Callable[[str], None]) -> s
         for name, script, kinds in (("bare", BARE, {"type": 1}), ("app", APP.script, CHANGES)):
             progress(f"{count} visitors, {name}")
             rows.append(measure(name, script, count, seconds, kinds))
+        progress(f"{count} visitors, and one who takes what they can")
+        rows.append(measure("app, a glutton", APP.script, count, seconds, CHANGES, 1))
     return table(f"Visitors, a change every {THINK_SECONDS:g} s each", HEADER, rows)
 
 
