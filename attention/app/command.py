@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamlit.web import cli
 
-import attention
+from attention import __version__
 
 HELP = """\
 Serve the attention explorer; open the address that it prints in a browser.
@@ -26,7 +26,7 @@ What an owner can set in the environment:
 
 def served() -> Path:
     """The folder of the app: within the package where it is installed, else around it."""
-    library = Path(attention.__file__).parent
+    library = Path(__file__).parents[1]
     within = library / "served"
     return within if within.is_dir() else library.parent
 
@@ -44,6 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=attention.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     _, options = parser.parse_known_args(arguments)
     cli.main(["run", str(served() / "streamlit_app.py"), *options], prog_name="streamlit")

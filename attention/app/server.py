@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import gc
@@ -15,9 +16,10 @@ from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
 from attention.app.results import neighbours
-from attention.app.session import load_model
+from attention.app.session import load_model, load_vectors
 from attention.components.answers import Gate
 from attention.components.base import serve
+from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
 MIDDLEWARE = [Middleware(Gate)]
@@ -28,8 +30,20 @@ def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
     neighbours("glove")
+    load_own_vectors()
     load_models()
     serve()
+
+
+def load_own_vectors() -> None:
+    """Read the owner's vector file; where it cannot be read that is told, and it is not offered."""
+    if path := own_vectors_path():
+        try:
+            load_vectors("own", _report)
+            neighbours("own")
+        except ValueError as error:
+            set_aside(path)
+            _report(str(error))
 
 
 def load_models() -> None:
@@ -72,7 +86,9 @@ def give_back() -> None:
 async def lifespan(app: App) -> AsyncIterator[None]:
     """One whole page is run before the server answers anybody, so that the first visit is fast.
 
-    That run is the first in which the components' scripts can be served, see `warm_up`.
+    That run is the first in which the components' scripts can be served, see `warm_up`. Streamlit
+    waits for it no longer than a minute, and an owner's vectors may take more: they come before.
     """
+    await asyncio.to_thread(load_own_vectors)
     await Runtime.instance().does_script_run_without_error()
     yield
