@@ -29,7 +29,7 @@ MIN_MINUTES, MAX_MINUTES = 5.0, 60.0
 SETTLE_SECONDS = 15.0
 HEADER = ("", "visitors", "changes", "errors", "memory", "threads", "files", "sessions")
 # How much more the second night may have than the first.
-MORE_MEGABYTES, MORE_THREADS, MORE_FILES, MORE_SESSIONS = 40.0, 2.0, 2.0, 0.0
+MORE_MEGABYTES, MORE_THREADS, MORE_FILES, MORE_SESSIONS = 20.0, 2.0, 2.0, 0.0
 
 
 @dataclass(frozen=True)

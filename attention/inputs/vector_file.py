@@ -46,7 +46,7 @@ def check(path: Path, report: Report) -> None:
     A line is a word and its numbers, each after one space; the first one may say how many words
     and numbers there are. report: is told how far it is, and of words that are left out.
     """
-    said, width, words, left_out = None, 0, 0, []
+    said, width, words, left_out, first = None, 0, 0, 0, 0
     for number, line in lines_of(path, Progress(report, f"checking {str(path)!r}")):
         word, *texts = line.rstrip().split(b" ")
         if number == 1 and len(texts) == 1 and word.isdigit() and texts[0].isdigit():
@@ -64,13 +64,13 @@ def check(path: Path, report: Report) -> None:
         try:
             word.decode()
         except UnicodeDecodeError:
-            left_out.append(number)
-    if words == len(left_out):
+            left_out, first = left_out + 1, first or number
+    if words == left_out:
         raise ValueError("it has no words" if not words else "none of its words is UTF-8")
     if said not in (None, words):
         raise ValueError(f"line 1 says {said:,} words, {words:,} are there: is the file whole?")
     if left_out:
-        report(f"not UTF-8 and left out: {len(left_out):,} words, first in line {left_out[0]:,}")
+        report(f"not UTF-8 and left out: {left_out:,} words, first in line {first:,}")
 
 
 def lines_of(path: Path, progress: Progress) -> Iterator[tuple[int, bytes]]:
