@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load format chromium
+.PHONY: run test modules bench load soak format chromium
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
@@ -29,6 +29,10 @@ bench: $(VENV)/dev chromium
 # Visitors by websocket against one process, beside a bare page.
 load: $(VENV)/dev
 	$(BIN)/python -m benchmarks.visitors
+
+# Two shortened days of visitors, and whether the server is then as it was.
+soak: $(VENV)/dev
+	$(BIN)/python -m benchmarks.soak
 
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .

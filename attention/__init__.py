@@ -9,6 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
+__version__ = "1.0.0"
+
 MODULES = {
     "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),
     "inputs": ("text", "vectors"),

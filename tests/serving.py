@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +32,19 @@ def started(
     script: str, log: int | IO[str], **variables: str
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """A script served by Streamlit, once it is healthy: its port and its process."""
+    command = [sys.executable, "-m", "streamlit", "run", script]
+    with running(command, log, environment=os.environ | variables) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def running(
+    command: list[str],
+    log: int | IO[str],
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A command that serves by Streamlit, in a folder, once it is healthy: its port and process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -43,9 +56,8 @@ def started(
         "browser.gatherUsageStats": "false",
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    command = [sys.executable, "-m", "streamlit", "run", script, *flags]
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=log, stderr=log, env=os.environ | variables
+        [*command, *flags], cwd=folder, env=environment, stdout=log, stderr=log
     )
     try:
         wait_until_healthy(f"http://127.0.0.1:{port}", process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import functools
@@ -16,6 +17,7 @@ from typing import Any
 import streamlit as st
 import torch
 from starlette.middleware import Middleware
+from streamlit import net_util
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.starlette import App
@@ -28,6 +30,7 @@ from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.door import Door
 from attention.hosting.headers import Headers, security_headers
+from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
 
@@ -37,6 +40,7 @@ def options() -> dict[str, Any]:
         allowed = limits()
     except ValueError as error:
         raise SystemExit(str(error)) from None
+    _ask_no_other_host()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {
@@ -64,9 +68,39 @@ def warm_up() -> None:
     glove = load_vectors("glove")
     neighbours("glove")
     _report(f"vectors 'glove': {len(glove.itos):,} words of {glove.dim} numbers, {_since(begun)}")
-    load_models()
     serve()
     remember_theme()
+
+
+def load_own() -> None:
+    """Load what an owner can name, the vectors and the trained models."""
+    load_own_vectors()
+    load_models()
+
+
+def _ask_no_other_host() -> None:
+    """Where a page of another host asks to connect, Streamlit asks a third one for its address."""
+    net_util.get_external_ip = lambda: None
+
+
+def _open_files() -> None:
+    """As many files as the system allows: each visitor takes 4, and the usual bound is 1,024."""
+    if sys.platform != "win32":
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def load_own_vectors() -> None:
+    """Read the owner's vector file; where it cannot be read that is told, and it is not offered."""
+    if path := own_vectors_path():
+        try:
+            load_vectors("own", _report)
+            neighbours("own")
+        except ValueError as error:
+            set_aside(path)
+            _report(str(error))
 
 
 def load_models() -> None:
@@ -137,9 +171,12 @@ def give_back() -> None:
 async def lifespan(app: App) -> AsyncIterator[None]:
     """One whole page is run before the server answers anybody, so that the first visit is fast.
 
-    That run is the first in which the components' scripts can be served, see `warm_up`.
+    That run is the first in which the components' scripts can be served, see `warm_up`. Streamlit
+    waits for it no longer than a minute, and what an owner names may take more: it comes before.
     """
     begun = time.perf_counter()
+    _open_files()
+    await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     yield

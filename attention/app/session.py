@@ -17,6 +17,7 @@ from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
+from attention.inputs.vector_file import Report
 from attention.inputs.vectors import OwnVectors, PackagedGlove, own_vectors_path
 from attention.pipeline import Settings
 from attention.trained import sources
@@ -27,9 +28,9 @@ _drawing = threading.local()
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
-def load_vectors(name: str) -> Vectors:
-    """The vectors of that name, loaded once for everybody."""
-    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "")
+def load_vectors(name: str, _report: Report = lambda line: None) -> Vectors:
+    """The vectors of that name, loaded once for everybody. _report: is told how far it is."""
+    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", _report)
 
 
 @st.cache_resource(show_spinner="Loading the trained model …")

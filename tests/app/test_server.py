@@ -9,6 +9,8 @@ from pathlib import Path
 
 import plotly
 import pytest
+from streamlit import net_util
+from streamlit.web.server import server_util
 
 from attention.app import server
 from attention.core.limits import Limits, read_limits
@@ -91,3 +93,11 @@ def test_the_theme_that_is_told_is_the_configured_one_however_often() -> None:
     expected = told()
     server.remember_theme()
     assert told() == told() == expected
+
+
+def test_a_page_of_another_host_makes_the_server_ask_no_host(monkeypatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    server.options()
+    assert not server_util.is_url_from_allowed_origins("http://evil.example")
+    assert asked == []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import ssl
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import torch
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
+from attention.inputs import vector_file
 from attention.inputs.vectors import (
     OWN_VECTORS_VARIABLE,
     Neighbours,
@@ -23,24 +24,12 @@ from attention.inputs.vectors import (
     own_vectors_path,
     random_vectors,
 )
+from tests.inputs.own_files import BROKEN, THREE_WORDS, ZIPPED
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
 GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
 PINNED = [0.1160769835, -1.6633208990, -1.6025487185]
-THREE_WORDS = "cat 1 -2 3\ndog 0.5 0 -1e-2\nnaïve 7 11 13\n"
-ZIPPED = gzip.compress(THREE_WORDS.encode(), mtime=0)
-BROKEN = {
-    "empty.txt": b"",
-    "blank.txt": b"\n\n",
-    "header.txt": b"3 4\n",
-    "words.txt": b"hello\nworld\n",
-    "ragged.txt": b"cat 1 2 3\ndog 1 2\n",
-    "letters.txt": b"cat 1 two 3\n",
-    "plain.gz": b"not zipped",
-    "cut.gz": ZIPPED[:-9],
-    "damaged.gz": ZIPPED[:10] + b"\xff" * 20,
-}
 
 
 @pytest.fixture
@@ -78,9 +67,16 @@ def test_tokens_are_looked_up_as_a_copy_and_unknown_words_are_zeros(glove: Packa
 
 @pytest.mark.parametrize(
     ("content", "name"),
-    [(THREE_WORDS, "own.txt"), ("3 3\n" + THREE_WORDS, "own.txt"), (ZIPPED, "own.txt.gz")],
+    [
+        (THREE_WORDS, "own.txt"),
+        ("3 3\n" + THREE_WORDS, "own.txt"),
+        (ZIPPED, "own.txt.gz"),
+        ("\ufeff" + THREE_WORDS, "own.txt"),
+        ("\ufeff3 3\n" + THREE_WORDS, "own.txt"),
+        (THREE_WORDS.replace("\n", " \r\n"), "own.txt"),
+    ],
 )
-def test_own_vectors_are_read_with_or_without_a_header_also_gzipped_and_leave_no_file_behind(
+def test_own_vectors_are_read_with_a_header_a_mark_or_neither_gzipped_and_leave_no_file_behind(
     content: str | bytes, name: str, written: Callable[..., str], tmp_path: Path
 ) -> None:
     vectors = OwnVectors(written(content, name))
@@ -111,20 +107,51 @@ def test_loading_vectors_does_not_touch_tls_verification(
 
 
 @pytest.mark.parametrize("name", [*BROKEN, "none.txt", ""])
-def test_what_is_no_vector_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
+def test_what_is_no_vector_file_is_refused_by_name_and_line(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    if name in BROKEN:
-        path.write_bytes(BROKEN[name])
+    content, problem = BROKEN.get(name, (None, ""))
+    if content is not None:
+        path.write_bytes(content)
     with pytest.raises(ValueError) as error:  # noqa: PT011  # its start is compared
         OwnVectors(str(path))
     words = f"ATTENTION_VECTORS must name a GloVe or word2vec text file, got {str(path)!r}: "
-    assert str(error.value).startswith(words)
+    assert str(error.value).startswith(words + problem)
+    assert str(error.value).isprintable()
+
+
+def test_a_million_numbers_on_a_line_are_refused_without_being_kept(
+    written: Callable[..., str],
+) -> None:
+    path = written(b"cat" + b" 0.5" * 5_000_000)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="line 1 has more than 65,536 bytes"):
+        OwnVectors(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_it_is_told_how_far_the_reading_is(
+    written: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_file, "TOLD_SECONDS", 0)
+    told: list[str] = []
+    path = written("cat 1 2 3\n" * 2500)
+    OwnVectors(path, told.append)
+    assert [line.split(":")[0] for line in told] == [
+        *[f"checking {path!r}"] * 2,
+        *[f"reading {path!r}"] * 2,
+    ]
+    assert told[-1] == f"reading {path!r}: 2,000 lines, 80%"
 
 
 def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(
     written: Callable[..., str],
 ) -> None:
-    vectors: Vectors = OwnVectors(written(b"cat 1 2 3\n\xff\xfe 1 2 3\ndog -1 2 3\n"))
+    told: list[str] = []
+    path = written(b"cat 1 2 3\n\xff\xfe 1 2 3\ndog -1 2 3\n")
+    vectors: Vectors = OwnVectors(path, told.append)
+    assert told == ["not UTF-8 and left out: 1 words, first in line 2"]
     assert vectors.itos == ["cat", "dog"]
     assert len(vectors.vectors) == 2
     (nearest,) = Neighbours(vectors)(torch.tensor([[-1.0, -2.0, -3.0]]), k=5)

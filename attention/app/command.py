@@ -1,0 +1,52 @@
+"""The command `attention-explorer`: serves the app with Streamlit, wherever it is installed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamlit.web import cli
+
+from attention import __version__
+
+HELP = """\
+Serve the attention explorer; open the address that it prints in a browser.
+Every other option goes to Streamlit: attention-explorer --server.port 8600
+`streamlit run --help` lists them.
+"""
+ENVIRONMENT = """\
+What an owner can set in the environment:
+  ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
+  ATTENTION_MODELS   more trained models, with commas between: folders with config.json,
+                     model.safetensors and tokenizer.json, or names at Hugging Face
+  ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
+  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"
+  ATTENTION_EMBEDDED_IN
+                     which pages may embed the app, as "'self' https://school.example"
+"""
+
+
+def served() -> Path:
+    """The folder of the app: within the package where it is installed, else around it."""
+    library = Path(__file__).parents[1]
+    within = library / "served"
+    return within if within.is_dir() else library.parent
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the app until it is stopped. arguments: None = those of the command line.
+
+    Streamlit takes `.streamlit/config.toml` from beside the script, in whatever folder it is run.
+    """
+    parser = argparse.ArgumentParser(
+        "attention-explorer",
+        "attention-explorer [--help] [--version] [an option of Streamlit] ...",
+        HELP,
+        ENVIRONMENT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    _, options = parser.parse_known_args(arguments)
+    cli.main(["run", str(served() / "streamlit_app.py"), *options], prog_name="streamlit")
