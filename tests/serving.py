@@ -26,9 +26,7 @@ def serving(script: str = "streamlit_app.py") -> Iterator[str]:
 @contextlib.contextmanager
 def started(script: str, log: int | IO[str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """A script served by Streamlit, once it is healthy: its port and its process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     options = {
         "server.port": port,
         "server.address": "127.0.0.1",
@@ -45,6 +43,13 @@ def started(script: str, log: int | IO[str]) -> Iterator[tuple[int, subprocess.P
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
