@@ -53,8 +53,8 @@ def free_port() -> int:
 
 
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
-    """Return once the server answers `ok`; raise when it stops or takes a minute."""
-    for _ in range(600):
+    """Return once the server answers `ok`; raise when it stops or takes two minutes."""
+    for _ in range(1200):
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
         with (
@@ -64,4 +64,4 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
             if answer.read() == b"ok":
                 return
         time.sleep(0.1)
-    raise RuntimeError("the server did not get healthy within a minute")
+    raise RuntimeError("the server did not get healthy within two minutes")

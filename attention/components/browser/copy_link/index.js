@@ -1,7 +1,7 @@
+import { bridgeCuts } from "../shared/cuts.js"
 import { make, viewIn } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { fitPaper } from "../shared/printing.js"
-import { keepTyping } from "../shared/typing.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ title: string, caption: string, figures: string[], embedded: boolean }} Content
@@ -18,7 +18,7 @@ export default function ({ data, parentElement }) {
   view.content = content
   document.title = content.title
   fitPaper()
-  keepTyping()
+  bridgeCuts()
   if (!content.embedded) fill(view)
 }
 
