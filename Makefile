@@ -5,12 +5,12 @@ BIN = $(VENV)/bin
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak format chromium
+.PHONY: run test modules bench load soak format chromium nginx
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
 
-test: $(VENV)/dev chromium modules
+test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -63,3 +63,10 @@ chromium: $(VENV)/dev
 			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 		else $(BIN)/playwright install chromium; fi; \
 		$(BIN)/python -m tests.chromium; }
+
+# The tests of deploy/ put several processes behind it.
+nginx: $(VENV)/dev
+	@$(BIN)/python -m tests.deploy.replicas || { \
+		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nginx-light >/dev/null; \
+		$(BIN)/python -m tests.deploy.replicas; }

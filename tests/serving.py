@@ -45,9 +45,7 @@ def running(
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """A command that serves by Streamlit, in a folder, once it is healthy: its port and process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     options = {
         "server.port": port,
         "server.address": "127.0.0.1",
@@ -67,9 +65,16 @@ def running(
         process.wait(timeout=20)
 
 
+def free_port() -> int:
+    """A port of this machine that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
-    """Return once the server answers `ok`; raise when it stops or takes a minute."""
-    for _ in range(600):
+    """Return once the server answers `ok`; raise when it stops or takes two minutes."""
+    for _ in range(1200):
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
         with (
@@ -79,4 +84,4 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
             if answer.read() == b"ok":
                 return
         time.sleep(0.1)
-    raise RuntimeError("the server did not get healthy within a minute")
+    raise RuntimeError("the server did not get healthy within two minutes")

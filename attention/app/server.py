@@ -30,6 +30,7 @@ from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.door import Door
 from attention.hosting.headers import Headers, security_headers
+from attention.hosting.stopping import stop_once_idle
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
@@ -179,4 +180,5 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
+    stop_once_idle()
     yield

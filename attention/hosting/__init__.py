@@ -2,7 +2,7 @@
 
 `room` says who is in and who waits, `door` stands before the server, `work` times reruns and
 shares the time between sessions, `headers` says what a browser may do with a page, `metrics` what
-an operator can read. It knows nothing of attention.
+an operator can read, `stopping` how it ends. It knows nothing of attention.
 
 May import: core; cachetools, starlette, prometheus_client.
 """

@@ -1,3 +1,4 @@
+import { bridgeCuts } from "../shared/cuts.js"
 import { make, viewIn } from "../shared/elements.js"
 import { keepSteps } from "../shared/history.js"
 import { decode } from "../shared/message.js"
@@ -20,6 +21,7 @@ export default function ({ data, parentElement }) {
   document.title = content.title
   fitPaper()
   keepTyped()
+  bridgeCuts()
   if (content.embedded) return
   keepSteps()
   fill(view)

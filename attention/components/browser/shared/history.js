@@ -3,13 +3,12 @@
     What is changed again soon, as text while one types, belongs to the same step. */
 const SAME_STEP = 2000 // milliseconds
 const CHOSEN = new Set(["query", "stage"]) // in the pictures: too many to be steps
-const kept = Symbol.for("attention.history")
+let kept = false
 
 /** @type {() => void} */
 export function keepSteps() {
-  const page = /** @type {any} */ (history)
-  if (page[kept]) return
-  page[kept] = true
+  if (kept) return
+  kept = true
   const replace = history.replaceState.bind(history)
   let last = { names: "", at: 0 }
   addEventListener("popstate", () => (last = { names: "", at: performance.now() }))

@@ -3,13 +3,13 @@ import { changed } from "./history.js"
 /** What is typed is not lost by a reload, even if it was not sent yet. */
 const KEPT = "attention.typed"
 const PATIENCE = 5000 // milliseconds, for a page to have its fields
+let keeping = false
 
 /** Keeps it as the page goes, and types it again as it comes back.
     @type {() => void} */
 export function keepTyped() {
-  const page = /** @type {any} */ (document)
-  if (page[KEPT]) return
-  page[KEPT] = true
+  if (keeping) return
+  keeping = true
   addEventListener("pagehide", () => {
     const field = document.activeElement
     const name = nameOf(field)

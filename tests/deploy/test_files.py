@@ -1,0 +1,164 @@
+"""What `deploy/` declares, as far as it can be read without a host or an engine of containers."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+import yaml
+
+from attention.hosting.stopping import PATIENCE_SECONDS
+from tests.deploy.replicas import DEPLOY, find_nginx, in_front_of
+from tests.serving import ROOT, free_port
+
+MANIFESTS = [
+    manifest
+    for file in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    for manifest in yaml.safe_load_all(file.read_text())
+]
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+
+
+def manifest(kind: str) -> dict[str, Any]:
+    return next(each for each in MANIFESTS if each["kind"] == kind)
+
+
+def container() -> dict[str, Any]:
+    (only,) = manifest("Deployment")["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+@pytest.mark.parametrize("declared", MANIFESTS, ids=lambda each: each["kind"])
+def test_kubernetes_takes_each_manifest(declared: dict[str, Any]) -> None:
+    reason = "needs kubernetes-validate (requirements-dev.txt)"
+    schemas = pytest.importorskip("kubernetes_validate", reason=reason)
+    for version in ("1.27", "1.31", schemas.latest_version()):
+        schemas.validate(declared, version, strict=True)
+
+
+def test_the_manifests_speak_of_the_same_pods_and_ports() -> None:
+    labels = manifest("Deployment")["spec"]["template"]["metadata"]["labels"]
+    assert manifest("Service")["spec"]["selector"] == labels
+    assert manifest("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    name = manifest("Deployment")["metadata"]["name"]
+    assert manifest("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]["name"] == name
+    (rule,) = manifest("Ingress")["spec"]["rules"]
+    service = rule["http"]["paths"][0]["backend"]["service"]
+    assert service["name"] == manifest("Service")["metadata"]["name"]
+    assert service["port"]["name"] == manifest("Service")["spec"]["ports"][0]["name"]
+    (port,) = container()["ports"]
+    assert f"--server.port={port['containerPort']}" in DOCKERFILE
+    assert manifest("Service")["spec"]["ports"][0]["targetPort"] == port["name"]
+
+
+def test_nobody_is_killed_while_reruns_may_still_finish() -> None:
+    pod = manifest("Deployment")["spec"]["template"]["spec"]
+    (before,) = map(float, container()["lifecycle"]["preStop"]["exec"]["command"][1:])
+    assert pod["terminationGracePeriodSeconds"] >= before + PATIENCE_SECONDS + 5
+    for name in ("app1", "app2"):
+        grace = COMPOSE["services"][name]["stop_grace_period"]
+        assert float(grace.removesuffix("s")) >= PATIENCE_SECONDS + 5
+
+
+def test_nothing_runs_as_root_or_writes_outside_its_temporary_folder() -> None:
+    pod = manifest("Deployment")["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert container()["securityContext"]["readOnlyRootFilesystem"]
+    assert [mount["mountPath"] for mount in container()["volumeMounts"]] == ["/tmp"]
+    for service in COMPOSE["services"].values():
+        assert service["read_only"]
+        assert [place.split(":")[0] for place in service["tmpfs"]] == ["/tmp"]
+    user = re.findall(r"^USER (.*)$", DOCKERFILE, re.M)[-1]
+    assert int(user) == pod["securityContext"]["runAsUser"] > 0
+
+
+def test_nginx_knows_the_replicas_that_compose_starts() -> None:
+    known = re.findall(r"server (\w+):8501", (DEPLOY / "nginx.conf").read_text())
+    assert known == [name for name in COMPOSE["services"] if name != "nginx"]
+    for mounted in COMPOSE["services"]["nginx"]["volumes"]:
+        assert (DEPLOY / mounted.split(":")[0]).is_file()
+
+
+def test_the_image_gets_all_that_the_app_runs_from_and_no_test() -> None:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    kept = [line[1:] for line in lines if line.startswith("!")]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    sent = {
+        file
+        for file in listed.stdout.splitlines()
+        if any(fnmatch.fnmatch(file, each) or file.startswith(f"{each}/") for each in kept)
+    }
+    needed = ("streamlit_app.py", ".streamlit/config.toml", "pages/explore.py", "deploy/healthy.py")
+    assert sent >= {*needed, "requirements.txt", "requirements-models.txt"}
+    assert not any(file.startswith(("tests", "docs", "benchmarks")) for file in sent)
+
+
+def test_hugging_face_reads_which_port_to_show() -> None:
+    _, front, _ = (DEPLOY / "huggingface" / "README.md").read_text().split("---\n", 2)
+    said = yaml.safe_load(front)
+    assert said["sdk"] == "docker"
+    assert f"EXPOSE {said['app_port']}\n" in DOCKERFILE
+    assert len(said["short_description"]) <= 60
+
+
+@pytest.fixture
+def answering() -> Iterator[tuple[int, dict[str, object]]]:
+    """A server that answers everything with a status and a body, and its port."""
+    answer: dict[str, object] = {}
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(answer["status"])
+            self.end_headers()
+            self.wfile.write(answer["body"])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_address[1], answer
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "healthy"),
+    [(200, b"ok", True), (200, b"<!doctype html>", False), (503, b"unavailable", False)],
+)
+def test_the_health_check_asks_for_the_body(answering, status, body, healthy) -> None:
+    port, answer = answering
+    answer.update(status=status, body=body)
+    command = [sys.executable, str(DEPLOY / "healthy.py"), str(port)]
+    assert (subprocess.run(command).returncode == 0) == healthy
+
+
+def test_the_health_check_fails_where_nobody_answers() -> None:
+    command = [sys.executable, str(DEPLOY / "healthy.py"), str(free_port())]
+    assert subprocess.run(command).returncode == 1
+
+
+def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path: Path) -> None:
+    if find_nginx() is None:
+        pytest.skip("needs nginx")
+    with in_front_of([free_port()], tmp_path) as address:
+        for path, words in (("/heads?s=a", "This page tries again"), ("/_stcore/health", "busy")):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(address + path)
+            with refused.value as answer:
+                assert answer.code in (502, 503)
+                body = answer.read().decode()
+                assert words in body
+                assert ('http-equiv="refresh"' in body) == (path != "/_stcore/health")
