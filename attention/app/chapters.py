@@ -14,7 +14,7 @@ import streamlit as st
 
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
-from attention.app.results import result_of
+from attention.app.results import result_of, translation_by
 from attention.app.session import PLACE, choose, value_of, width_of
 from attention.components.pictures import Place
 from attention.lessons import compare
@@ -31,6 +31,9 @@ from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
 from attention.trained.sources import NONE
+from attention.trained.translator import Translation
+
+TRANSLATOR = "en-pt"
 
 
 def check(link: Link, page: str) -> list[str]:
@@ -94,6 +97,26 @@ def missing_model(chapter: Chapter) -> str:
     """The trained model that a chapter needs and that is not here, "" where none is missing."""
     name = chapter.link.get("model", [NONE])[-1]
     return "" if name in sources.names() else name
+
+
+def has_translator() -> bool:
+    """Whether the trained translator of `alignment` is installed."""
+    return TRANSLATOR in sources.names()
+
+
+def translated_sentence(chapter: Chapter) -> str:
+    """What the translator gets: the visitor's sentence, or the longer one of the chapter's own."""
+    sentence = sentence_of(chapter)
+    own = sentence == chapter.sentence and "memory" in chapter.link
+    return chapter.link["memory"][-1] if own else sentence
+
+
+def alignment(chapter: Chapter) -> tuple[Translation, Result] | None:
+    """A trained translation, and the head that says what each of its words is drawn from.
+
+    None where the sentence has no words. The translator must be here, see `has_translator`.
+    """
+    return translation_by(TRANSLATOR, translated_sentence(chapter), "words")
 
 
 # What is chosen in the figure of a chapter is kept for as long as that chapter is open.

@@ -81,6 +81,8 @@ def read(chapters: tuple[Chapter, ...]) -> Iterator[tuple[int, str, str]]:
         yield at, "figure", figure_of(chapter)
         for text in (chapter.question, *chapter.choices, chapter.because):
             yield at, "question", text
+        if chapter.after:
+            yield at, "after", HEATMAP["weights"]
 
 
 @pytest.mark.parametrize("term", TERMS)
