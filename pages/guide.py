@@ -1,12 +1,13 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
 import html
+from functools import partial
 
 import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import PAGES
-from attention.components.inputs import lights
+from attention.components.inputs import examples, lights
 from attention.components.pictures import comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps
@@ -179,6 +180,16 @@ def told(chapter: Chapter) -> None:
 
 def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
     """Who attends to whom, and the weighted sum."""
+    drawn = parts or tuple(part for part in chapter.parts if part != "away")
+    if "away" in chapter.parts and len(shown.key_tokens) <= widgets.MAX_CLICKABLE:
+        examples(
+            "Take a word away, or bring it back:",
+            shown.key_tokens,
+            partial(chapters.take_or_bring_back, shown),
+            gone=chapters.away(shown),
+            key="away",
+        )
+        shown = chapters.without_those_away(shown)
     memory = shown.memory
     picture(
         shown.trace,
@@ -186,7 +197,7 @@ def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) ->
         shown.known,
         chapters.place(chapter),
         key="picture",
-        parts=parts or chapter.parts,
+        parts=drawn,
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=shown.masks,
         head=shown.head if shown.layer.heads > 1 else None,

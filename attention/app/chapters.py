@@ -7,16 +7,19 @@ on other pages neither shows here nor is changed.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+import torch
 
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
 from attention.app.results import result_of, translation_by
 from attention.app.session import PLACE, choose, value_of, width_of
 from attention.components.pictures import Place
+from attention.core.masks import format_cells
 from attention.lessons import compare
 from attention.lessons.chapters import (
     GUIDE,
@@ -165,6 +168,30 @@ def result(chapter: Chapter, side: str = "") -> Result | None:
         return result_of(settings_for(chapter, side), memory)
     except NoWords:
         return None
+
+
+def away(whole: Result) -> frozenset[int]:
+    """The positions of the keys that the visitor has taken away from the chapter's figure."""
+    keys, gone = kept("away", ((), frozenset()))
+    return gone if keys == whole.key_tokens else frozenset()
+
+
+def take_or_bring_back(whole: Result, key: int) -> None:
+    """Take a key away, or bring it back, within a callback."""
+    keep("away", (whole.key_tokens, away(whole) ^ {key}))
+
+
+def without_those_away(whole: Result) -> Result:
+    """The same attention where no query may attend to the keys that have been taken away."""
+    gone = away(whole)
+    if not gone:
+        return whole
+    shape = len(whole.tokens), len(whole.key_tokens)
+    mask = whole.masks.get("cells", torch.ones(shape, dtype=torch.bool)).clone()
+    mask[:, sorted(gone)] = False
+    chosen = dict.fromkeys((*whole.settings.mask, "cells"))
+    settings = replace(whole.settings, mask=tuple(chosen), cells=format_cells(mask))
+    return result_of(settings, whole.memory_text)
 
 
 def compared(chapter: Chapter) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:

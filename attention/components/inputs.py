@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypedDict
 
@@ -122,16 +122,29 @@ def _one_cell(typed: str) -> str:
 class ExamplesHeader(TypedDict):
     words: str
     texts: list[str]
+    gone: list[int] | None  # positions
 
 
 def examples(
-    words: str, texts: Sequence[str], on_choose: Callable[[int], None], *, key: str
+    words: str,
+    texts: Sequence[str],
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+    gone: Collection[int] | None = None,
 ) -> None:
-    """After some words, things to try; on_choose gets the position of the one clicked."""
+    """After some words, things to try; on_choose gets the position of the one clicked.
 
-    header: ExamplesHeader = {"words": words, "texts": list(texts)}
+    gone: where a click takes one away or brings it back, the positions of those that are away.
+    """
+
+    header: ExamplesHeader = {
+        "words": words,
+        "texts": list(texts),
+        "gone": None if gone is None else sorted(gone),
+    }
     chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
-    _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
+    _examples(key=key, data=message("examples", 2, header), on_example_change=chosen)
 
 
 class StepGraphHeader(TypedDict):

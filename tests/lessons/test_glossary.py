@@ -68,7 +68,7 @@ def figure_of(chapter: Chapter) -> str:
     if chapter.figure != "picture":
         return FIGURES[chapter.figure]
     stage = chapter.link.get("stage", ["weights"])[-1]
-    parts = {"lines": LINES, "heatmap": HEATMAP[stage], "sum": SUM}
+    parts = {"lines": LINES, "heatmap": HEATMAP[stage], "sum": SUM, "away": "mask, masked"}
     return " ".join(parts[part] for part in chapter.parts)
 
 
