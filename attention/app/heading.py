@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.app.links import every_setting
 from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.results import differences
-from attention.app.session import applies, in_use, menu_of, value_of
+from attention.app.session import applies, in_use, menu_of, own_settings, value_of
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -58,6 +58,7 @@ def heading(page: Page) -> DeltaGenerator | None:
         tab_title(page),
         caption(page, told),
         list(page.figures),
+        _task(page),
         embedded=bool(st.context.is_embedded),
         key="copy_link",
     )
@@ -66,6 +67,16 @@ def heading(page: Page) -> DeltaGenerator | None:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
+
+
+def _task(page: Page) -> list[str]:
+    """What a link to the task on a page hides, so that it stays that task; empty without one."""
+    if "predict" not in page.declared or value_of("predict") != "on":
+        return []
+    menu = menu_of(page)
+    own = own_settings(value_of(menu)) if menu else ()
+    names = dict.fromkeys(["s", *page.declared, *page.beside(value_of), *own])
+    return [name for name in names if applies(name)]
 
 
 @functools.cache

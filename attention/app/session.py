@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from typing import Any
 
 import streamlit as st
@@ -60,10 +60,10 @@ def value_of(name: str) -> Any:
     return value
 
 
-def hidden() -> Collection[str]:
+def hidden() -> Set[str]:
     """The names of the settings that the link leaves undrawn; their values are in force."""
     undrawn: dict[str, Value] = st.session_state.get("undrawn", {})
-    return undrawn
+    return undrawn.keys()
 
 
 def values_of(schema: Any) -> Any:

@@ -181,25 +181,34 @@ class CopyLinkHeader(TypedDict):
     title: str
     caption: str
     figures: list[str]
+    task: list[str]
     embedded: bool
 
 
 def copy_link(
-    title: str, caption: str, figures: Sequence[str], *, embedded: bool, key: str
+    title: str,
+    caption: str,
+    figures: Sequence[str],
+    task: Sequence[str] = (),
+    *,
+    embedded: bool,
+    key: str,
 ) -> None:
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
-    figure; figures: the names of those that can be embedded alone. Where the page is embedded
-    already, a link to the whole of it stands instead.
+    figure; figures: the names of those that can be embedded alone; task: what a link to the task
+    that the page sets hides, empty where it sets none. Where the page is embedded already, a link
+    to the whole of it stands instead.
     """
     header: CopyLinkHeader = {
         "title": title,
         "caption": caption,
         "figures": list(figures),
+        "task": list(task),
         "embedded": embedded,
     }
-    _copy_link(key=key, data=message("copy_link", 1, header), width="content")
+    _copy_link(key=key, data=message("copy_link", 2, header), width="content")
 
 
 class SaveFiguresHeader(TypedDict):
