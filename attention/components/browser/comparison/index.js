@@ -137,7 +137,7 @@ function lay(view) {
     make("b", "", caption, { textContent: title })
     const legend = make("span", "legend", caption)
     if (labelled) label(make("div", "across", figure), bars ? [] : names, changed)
-    if (labelled && (index === 0 || !wide) && !bars) {
+    if (labelled && (index === 0 || !wide)) {
       const down = make("div", "down", figure)
       place(down, { width: room })
       label(down, names, changed)
