@@ -72,6 +72,12 @@ def position(chapters: int) -> int:
     return min(int(value_of("chapter")), chapters - 1)
 
 
+def opened() -> Chapter | None:
+    """The open chapter; None where a lesson has none that can be read."""
+    there = lesson().chapters
+    return there[position(len(there))] if there else None
+
+
 def turn_to(chapter: int) -> None:
     """Open a chapter, nothing guessed yet, within a callback."""
     choose("chapter", chapter)

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.app import chapters
 from attention.app.links import every_setting
 from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.results import differences
@@ -180,7 +181,12 @@ def _settings_words(page: Page) -> list[str]:
 
 
 def _sentences(page: Page) -> list[tuple[str, str]]:
-    """The label and the text of each sentence that a page shows."""
+    """The label and the text of each sentence that a page shows; of the guide the chapter's."""
+    if "chapter" in page.declared:
+        chapter = chapters.opened()
+        if chapter is None or chapter.figure == "spread":
+            return []
+        return [(every_setting()["s"].label, plain(chapters.sentence_of(chapter)))]
     names = ["s"] if page.sentence(value_of) else []
     for name, (setting, value) in OTHER_SENTENCES.items():
         if name in page.declared and value_of(setting) == value:
@@ -219,6 +225,7 @@ def _changed(page: Page) -> dict[str, Value]:
         "layer",
         "scale",
         "compare",
+        "lesson",
         "chapter",
         "guess",
         "map",
