@@ -44,9 +44,10 @@ def guide() -> None:
             figure(chapter)
         with st.container(key="guide_question"):
             question(chapter)
-            if chapter.after and session.value_of("guess") in range(len(chapter.choices)):
+        if chapter.after and session.value_of("guess") in range(len(chapter.choices)):
+            with st.container(key="guide_after"):
                 alignment(chapter)
-            onward(chapter, at, len(titles))
+        onward(chapter, at, len(titles))
 
 
 def contents(titles: list[str]) -> None:
