@@ -182,7 +182,8 @@ def told(chapter: Chapter) -> None:
 def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
     """Who attends to whom, and the weighted sum."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
-    if "away" in chapter.parts and len(shown.key_tokens) <= widgets.MAX_CLICKABLE:
+    longest = max(len(shown.tokens), len(shown.key_tokens))
+    if "away" in chapter.parts and longest <= widgets.MAX_CLICKABLE:
         examples(
             "Take a word away, or bring it back:",
             shown.key_tokens,
