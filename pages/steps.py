@@ -26,7 +26,7 @@ def step_by_step() -> None:
         widgets.widget("step", offered=steps.STEPS)
     if done is not None:
         show(done, settings)
-    if own:
+    if own and not session.hidden() & OWN.keys():
         as_text()
 
 
@@ -36,7 +36,7 @@ def show(done: Computation, settings: StepSettings) -> None:
     words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
         st.text(step.why)
-        if done.alike and name in ("x", *done.alike.values()):
+        if done.alike and "variant" not in session.hidden() and name in ("x", *done.alike.values()):
             offer_matrices()
     with formula:
         st.latex(step.formula)
@@ -65,12 +65,14 @@ def choose_step(done: Computation) -> tuple[str, Step]:
     if name not in there:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
-    step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
+    if moves := "step" not in session.hidden():
+        step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
     position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
         st.subheader(f"{position + 1}. {step.title}", width="stretch")
-        move("Back", "B", there, position - 1)
-        move("Next", "N", there, position + 1)
+        if moves:
+            move("Back", "B", there, position - 1)
+            move("Next", "N", there, position + 1)
     return name, step
 
 
@@ -126,6 +128,8 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
     problems = read if isinstance(read, dict) else {}
     with st.container(horizontal=True, gap="small", key="own_matrices"):
         for name, about in OWN.items():
+            if name in session.hidden():
+                continue
             number_grid(
                 about.label,
                 getattr(own_settings, name),

@@ -7,16 +7,19 @@ on other pages neither shows here nor is changed.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+import torch
 
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
-from attention.app.results import result_of
+from attention.app.results import result_of, translation_by
 from attention.app.session import PLACE, choose, value_of, width_of
 from attention.components.pictures import Place
+from attention.core.masks import format_cells
 from attention.lessons import compare
 from attention.lessons.chapters import (
     GUIDE,
@@ -31,6 +34,9 @@ from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
 from attention.trained.sources import NONE
+from attention.trained.translator import Translation
+
+TRANSLATOR = "en-pt"
 
 
 def check(link: Link, page: str) -> list[str]:
@@ -66,6 +72,12 @@ def position(chapters: int) -> int:
     return min(int(value_of("chapter")), chapters - 1)
 
 
+def opened() -> Chapter | None:
+    """The open chapter; None where a lesson has none that can be read."""
+    there = lesson().chapters
+    return there[position(len(there))] if there else None
+
+
 def turn_to(chapter: int) -> None:
     """Open a chapter, nothing guessed yet, within a callback."""
     choose("chapter", chapter)
@@ -94,6 +106,26 @@ def missing_model(chapter: Chapter) -> str:
     """The trained model that a chapter needs and that is not here, "" where none is missing."""
     name = chapter.link.get("model", [NONE])[-1]
     return "" if name in sources.names() else name
+
+
+def has_translator() -> bool:
+    """Whether the trained translator of `alignment` is installed."""
+    return TRANSLATOR in sources.names()
+
+
+def translated_sentence(chapter: Chapter) -> str:
+    """What the translator gets: the visitor's sentence, or the longer one of the chapter's own."""
+    sentence = sentence_of(chapter)
+    own = sentence == chapter.sentence and "memory" in chapter.link
+    return chapter.link["memory"][-1] if own else sentence
+
+
+def alignment(chapter: Chapter) -> tuple[Translation, Result] | None:
+    """A trained translation, and the head that says what each of its words is drawn from.
+
+    None where the sentence has no words. The translator must be here, see `has_translator`.
+    """
+    return translation_by(TRANSLATOR, translated_sentence(chapter), "words")
 
 
 # What is chosen in the figure of a chapter is kept for as long as that chapter is open.
@@ -142,6 +174,30 @@ def result(chapter: Chapter, side: str = "") -> Result | None:
         return result_of(settings_for(chapter, side), memory)
     except NoWords:
         return None
+
+
+def away(whole: Result) -> frozenset[int]:
+    """The positions of the keys that the visitor has taken away from the chapter's figure."""
+    keys, gone = kept("away", ((), frozenset()))
+    return gone if keys == whole.key_tokens else frozenset()
+
+
+def take_or_bring_back(whole: Result, key: int) -> None:
+    """Take a key away, or bring it back, within a callback."""
+    keep("away", (whole.key_tokens, away(whole) ^ {key}))
+
+
+def without_those_away(whole: Result) -> Result:
+    """The same attention where no query may attend to the keys that have been taken away."""
+    gone = away(whole)
+    if not gone:
+        return whole
+    shape = len(whole.tokens), len(whole.key_tokens)
+    mask = whole.masks.get("cells", torch.ones(shape, dtype=torch.bool)).clone()
+    mask[:, sorted(gone)] = False
+    chosen = dict.fromkeys((*whole.settings.mask, "cells"))
+    settings = replace(whole.settings, mask=tuple(chosen), cells=format_cells(mask))
+    return result_of(settings, whole.memory_text)
 
 
 def compared(chapter: Chapter) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:

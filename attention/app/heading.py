@@ -10,10 +10,11 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.app import chapters
 from attention.app.links import every_setting
 from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.results import differences
-from attention.app.session import applies, in_use, menu_of, value_of
+from attention.app.session import applies, in_use, menu_of, own_settings, value_of
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -58,6 +59,7 @@ def heading(page: Page) -> DeltaGenerator | None:
         tab_title(page),
         caption(page, told),
         list(page.figures),
+        _task(page),
         embedded=bool(st.context.is_embedded),
         key="copy_link",
     )
@@ -66,6 +68,16 @@ def heading(page: Page) -> DeltaGenerator | None:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
+
+
+def _task(page: Page) -> list[str]:
+    """What a link to the task on a page hides, so that it stays that task; empty without one."""
+    if "predict" not in page.declared or value_of("predict") != "on":
+        return []
+    menu = menu_of(page)
+    own = own_settings(value_of(menu)) if menu else ()
+    names = dict.fromkeys(["s", *page.declared, *page.beside(value_of), *own])
+    return [name for name in names if applies(name)]
 
 
 @functools.cache
@@ -169,7 +181,12 @@ def _settings_words(page: Page) -> list[str]:
 
 
 def _sentences(page: Page) -> list[tuple[str, str]]:
-    """The label and the text of each sentence that a page shows."""
+    """The label and the text of each sentence that a page shows; of the guide the chapter's."""
+    if "chapter" in page.declared:
+        chapter = chapters.opened()
+        if chapter is None or chapter.figure == "spread":
+            return []
+        return [(every_setting()["s"].label, plain(chapters.sentence_of(chapter)))]
     names = ["s"] if page.sentence(value_of) else []
     for name, (setting, value) in OTHER_SENTENCES.items():
         if name in page.declared and value_of(setting) == value:
@@ -208,6 +225,7 @@ def _changed(page: Page) -> dict[str, Value]:
         "layer",
         "scale",
         "compare",
+        "lesson",
         "chapter",
         "guess",
         "map",

@@ -53,17 +53,19 @@ def _ask_number(identity: int, cell: Cell) -> None:
 def chooser(identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
     """What a click into the result does: choose a cell, and answer where that is the answer.
 
-    None where the answer is given elsewhere.
+    None where the answer is given elsewhere. Where a link hides row or column, the cell stays.
     """
-    if asked == "mask":
+    answers, stays = asked in ("row", "greatest"), session.hidden() & {"row", "column"}
+    if asked == "mask" or (stays and not answers):
         return None
 
     def choose(row: int, column: int) -> None:
         if asked == "row" and row != cell[0]:
             return
-        session.choose("row", row)
-        session.choose("column", column)
-        if asked in ("row", "greatest"):
+        if not stays:
+            session.choose("row", row)
+            session.choose("column", column)
+        if answers:
             st.session_state["answer"] = Answer(identity, asked, (row, column))
 
     return choose

@@ -136,13 +136,17 @@ def translation() -> tuple[Translation, Result] | None:
 
     None where the chosen model does not translate, or there are no words.
     """
-    model = load_model(value_of("model"))
-    last = len(model.layers) - 1
-    settings = Settings(value_of("s"), model.about.name, last, join=value_of("join"))
-    aligned = _if_there_are_words(settings)
-    if not isinstance(model, Translator) or aligned is None:
+    name = value_of("model")
+    if not isinstance(load_model(name), Translator):
         return None
-    return _translation_of(model.about.name, plain(value_of("s"))), aligned
+    return translation_by(name, value_of("s"), value_of("join"))
+
+
+def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result] | None:
+    """The same for the translator of that name and any text; None where there are no words."""
+    last = len(load_model(name).layers) - 1
+    aligned = _if_there_are_words(Settings(text, name, last, join=join))
+    return None if aligned is None else (_translation_of(name, plain(text)), aligned)
 
 
 def read_weights(file_id: str, content: bytes) -> Weights:

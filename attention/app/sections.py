@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.app import notes, results, session, widgets
-from attention.components.pictures import PARTS, picture, place_of
+from attention.components.pictures import PARTS, Place, picture, place_of
 from attention.core.functional import WeightsAlone
 from attention.display import maps, tables
 from attention.lessons import trained
@@ -74,10 +74,11 @@ def lines_and_weights(
     key: str = "picture",
     caption: str = "",
     parts: Sequence[str] = ("lines", "heatmap"),
+    place: Place | None = None,
 ) -> None:
     """The weights of a trained model's head alone, its pieces joined into words where that is set.
 
-    caption: what the heatmap's begins with.
+    caption: what the heatmap's begins with; place: where one is, None: as all pages have it.
     """
     tokens, keys, trace = trained.shown(result)
     words = notes.JOINED if trained.words_of(result) else ""
@@ -85,7 +86,7 @@ def lines_and_weights(
         WeightsAlone(trace.weights, trace.mask),
         tokens,
         [True] * len(tokens),
-        session.place(),
+        place or session.place(),
         key=key,
         parts=parts,
         memory=(keys, [True] * len(keys)) if result.memory else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import streamlit as st
@@ -90,10 +90,10 @@ def _asked_of_streamlit(name: str) -> Any:
     return value
 
 
-def hidden() -> Collection[str]:
+def hidden() -> Set[str]:
     """The names of the settings that the link leaves undrawn; their values are in force."""
     undrawn: dict[str, Value] = st.session_state.get("undrawn", {})
-    return undrawn
+    return undrawn.keys()
 
 
 def values_of(schema: Any) -> Any:

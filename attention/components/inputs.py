@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypedDict
 
@@ -122,16 +122,29 @@ def _one_cell(typed: str) -> str:
 class ExamplesHeader(TypedDict):
     words: str
     texts: list[str]
+    gone: list[int] | None  # positions
 
 
 def examples(
-    words: str, texts: Sequence[str], on_choose: Callable[[int], None], *, key: str
+    words: str,
+    texts: Sequence[str],
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+    gone: Collection[int] | None = None,
 ) -> None:
-    """After some words, things to try; on_choose gets the position of the one clicked."""
+    """After some words, things to try; on_choose gets the position of the one clicked.
 
-    header: ExamplesHeader = {"words": words, "texts": list(texts)}
+    gone: where a click takes one away or brings it back, the positions of those that are away.
+    """
+
+    header: ExamplesHeader = {
+        "words": words,
+        "texts": list(texts),
+        "gone": None if gone is None else sorted(gone),
+    }
     chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
-    _examples(key=key, data=message("examples", 1, header), on_example_change=chosen)
+    _examples(key=key, data=message("examples", 2, header), on_example_change=chosen)
 
 
 class StepGraphHeader(TypedDict):
@@ -168,25 +181,34 @@ class CopyLinkHeader(TypedDict):
     title: str
     caption: str
     figures: list[str]
+    task: list[str]
     embedded: bool
 
 
 def copy_link(
-    title: str, caption: str, figures: Sequence[str], *, embedded: bool, key: str
+    title: str,
+    caption: str,
+    figures: Sequence[str],
+    task: Sequence[str] = (),
+    *,
+    embedded: bool,
+    key: str,
 ) -> None:
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
-    figure; figures: the names of those that can be embedded alone. Where the page is embedded
-    already, a link to the whole of it stands instead.
+    figure; figures: the names of those that can be embedded alone; task: what a link to the task
+    that the page sets hides, empty where it sets none. Where the page is embedded already, a link
+    to the whole of it stands instead.
     """
     header: CopyLinkHeader = {
         "title": title,
         "caption": caption,
         "figures": list(figures),
+        "task": list(task),
         "embedded": embedded,
     }
-    _copy_link(key=key, data=message("copy_link", 1, header), width="content")
+    _copy_link(key=key, data=message("copy_link", 2, header), width="content")
 
 
 class SaveFiguresHeader(TypedDict):

@@ -20,6 +20,7 @@ KINDS = {  # of a spot: its colour, and what the legend says
 }
 LEAST_DOT, MOST_DOT = 6, 34
 MAP_WIDTH, MAP_HEIGHT, LETTER, LINE = 500, 276, 6.5, 14  # pixels
+NARROWEST = 320
 BASE: dict[str, Any] = {
     "paper_bgcolor": CLEAR,
     "plot_bgcolor": CLEAR,
@@ -132,7 +133,8 @@ def _spots(
 class _Labels:
     """Where words are written on a map, so that none hides another or is cut.
 
-    across, up: the ranges of the axes. Sizes are in pixels, on a map of about the size it has.
+    across, up: the ranges of the axes. Sizes are in pixels, on a map of about the size it has; on
+    one as narrow as a phone has it, no word is cut.
     """
 
     def __init__(self, across: Sequence[float], up: Sequence[float]) -> None:
@@ -143,7 +145,8 @@ class _Labels:
         """At which side of a dot there is room for its word; None where there is none."""
         for side in ("middle right", "middle left", "top center", "bottom center"):
             box = self._box(x, y, word, radius, side)
-            within = box[0] >= 0 and box[2] <= MAP_WIDTH
+            narrow = self._box(x, y, word, radius, side, NARROWEST)
+            within = narrow[0] >= 0 and narrow[2] <= NARROWEST
             if within and not any(_meet(box, other) for other in self.taken):
                 self.taken.append(box)
                 return side
@@ -154,10 +157,10 @@ class _Labels:
         self.taken.append(self._box(x, y, word, 3.0, side))
 
     def _box(
-        self, x: float, y: float, word: str, radius: float, side: str
+        self, x: float, y: float, word: str, radius: float, side: str, across: int = MAP_WIDTH
     ) -> tuple[float, float, float, float]:
         (left, right), (bottom, top) = self.across, self.up
-        x, y = (x - left) / (right - left) * MAP_WIDTH, (y - bottom) / (top - bottom) * MAP_HEIGHT
+        x, y = (x - left) / (right - left) * across, (y - bottom) / (top - bottom) * MAP_HEIGHT
         width, height, apart = LETTER * min(len(word), 2 * TICK_LENGTH), LINE, radius + 2
         middle, low = x - width / 2, y - height / 2
         left, bottom = {

@@ -22,9 +22,10 @@ OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "guide"
 
 FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread")
-PARTS = ("lines", "heatmap", "sum")
+PARTS = ("lines", "heatmap", "sum", "away")
+FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
-OPTIONAL = ("link", "page", "parts", "probes")
+OPTIONAL = ("link", "page", "parts", "probes", "after")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
 MIN_CHOICES, MAX_CHOICES = 2, 4
 
@@ -101,8 +102,9 @@ class Chapter:
     body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
     that the figure is made from; page: which page shows it at exactly that view, "" for none;
     answer: the position of the right choice; because: what is said after the guess;
-    parts: of a picture, some of `PARTS`, from top to bottom; probes: two words that a map
-    measures against.
+    parts: of a picture, some of `PARTS`, from top to bottom, `away` above all; probes: two words
+    that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
+    "" for none.
     """
 
     file: str
@@ -117,6 +119,7 @@ class Chapter:
     because: str
     parts: tuple[str, ...] = PARTS[:2]
     probes: tuple[str, ...] = ()
+    after: str = ""
 
     @property
     def sentence(self) -> str | None:
@@ -219,6 +222,7 @@ class _Reader:
             because=self._text("because"),
             parts=self._parts(),
             probes=probes,
+            after=self._one_of("after", FURTHER) if "after" in self.values else "",
         )
 
     def _front_matter(self, text: str) -> tuple[dict[str, Any], dict[str, int]]:

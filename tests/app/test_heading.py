@@ -42,6 +42,9 @@ def test_the_tab_says_the_page_and_its_sentence_shortened() -> None:
     )
     assert shared(opened("operations"))["title"] == "Operations · Attention explorer"
     assert shared(opened("explore", s=" "))["title"] == "Explore · Attention explorer"
+    chapter = "Guide · apple sells computers and software · Attention explorer"
+    assert shared(opened("guide"))["title"] == chapter
+    assert shared(opened("guide", s="a cat"))["title"] == "Guide · a cat · Attention explorer"
 
 
 def test_the_caption_says_what_is_shown_and_who_published_it() -> None:

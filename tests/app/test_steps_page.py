@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from torch.testing import assert_close
 
+from attention.app.links import every_setting
 from attention.core.settings import settings_of
 from attention.lessons import steps
 from attention.lessons.own_matrices import OwnMatrixSettings
@@ -205,6 +206,50 @@ def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
     assert app.notes[0].startswith("Right: in the row of “cow” “")
     assert shown(app).header["chosen"] == [0, 1]
     assert shown(app.press("Hide and guess again")).header["hidden"]
+
+
+@pytest.mark.parametrize(("question", "click"), [("row", [2, 0]), ("number", [0, 0])])
+def test_a_link_to_a_task_leads_to_no_other_task(question: str, click: list[int]) -> None:
+    link = TASK | {"step": "weights", "question": question, "row": 2, "variant": "qkv"}
+    free = opened("steps", **link)
+    names = free.sent["copy_link"].header["task"]
+    assert (
+        {"s", "variant", "d_k", "scale", "step", "row", "question"}
+        <= {*names}
+        <= {*every_setting()}
+    )
+    app = opened("steps", **link, hide=",".join(names))
+    assert not app.notes[1:]
+    assert not app.controls.keys() & every_setting().keys()
+    assert "step_graph" not in app.sent
+    assert not [button for button in app.button if button.label in ("Back", "Next")]
+    asked = app.notes
+    assert asked == free.notes
+    assert shown(app).header["pickable"] == (question == "row")
+    if question == "row":
+        app.tell("matrices", "cell", click)
+    else:
+        app.controls["typed"].set_value("0.5")
+        app.press("Check")
+    assert not shown(app).header["hidden"]
+    assert shown(app).header["chosen"] == [2, 0]
+    assert not shown(app).header["pickable"]
+    assert app.press("Hide and guess again").notes == asked
+
+
+def test_only_a_task_has_a_link_to_itself() -> None:
+    for page in ("explore", "steps"):
+        assert opened(page).sent["copy_link"].header["task"] == []
+
+
+def test_the_matrices_of_a_task_cannot_be_edited() -> None:
+    link = {"input": "matrices", "step": "scores", "predict": "on"}
+    free = opened("steps", **link)
+    app = opened("steps", **link, hide=",".join(free.sent["copy_link"].header["task"]))
+    assert "grid_own_x" in free.sent
+    assert not [key for key in app.sent if key.startswith("grid_")]
+    assert not app.controls.keys() & every_setting().keys()
+    assert app.notes == free.notes
 
 
 def test_a_link_asks_for_the_number_in_its_cell() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attention.app.pages import PAGES
-from tests.browser.browsing import Open, eventually, expect_rest
+from tests.browser.browsing import Open, Page, eventually, expect, expect_rest
 
 WIDTHS = (1440, 1280, 768, 700, 390)
 LINKS = [
@@ -75,6 +75,42 @@ def test_nothing_is_cut_or_covered(link: str, open_page: Open) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         expect_rest(page)
         eventually(page, lambda: page.evaluate(FAULTS), [])
+
+
+@pytest.mark.parametrize(
+    ("link", "width", "part"),
+    [
+        ("/heads?model=minilm", 1440, ".st-key-sort [role=radiogroup]"),
+        ("/guide?chapter=4", 1440, ".terms .scroll"),
+        ("/explore", 700, ".terms .scroll"),
+    ],
+)
+def test_what_there_is_room_for_needs_no_scrolling(
+    link: str, width: int, part: str, open_page: Open
+) -> None:
+    page = open_page(link, viewport={"width": width, "height": 900})
+    shown = page.locator(part)
+    shown.wait_for()
+    beyond = "part => part.scrollWidth - part.clientWidth"
+    eventually(page, lambda: shown.evaluate(beyond) <= 1, True)
+
+
+def off_by(page: Page, edge: str, start: str, size: str) -> float:
+    """How far the names along an edge of a sweep are from their rows or columns at most."""
+    box = page.locator(".st-key-sweep_view .box").bounding_box()
+    names = [name.bounding_box() for name in page.locator(f".st-key-sweep_view {edge} span").all()]
+    return max(
+        abs(name[start] + name[size] / 2 - box[start] - (at + 0.5) * box[size] / len(names))
+        for at, name in enumerate(names)
+    )
+
+
+def test_names_stand_at_their_rows_and_columns_on_a_phone(open_page: Open) -> None:
+    sentence = "the+cat+chased+the+mouse+across+the+kitchen+floor"
+    page = open_page(f"/compare?compare=sweep&s={sentence}", viewport={"width": 390, "height": 900})
+    expect(page.locator(".st-key-sweep_view .down span")).to_have_count(9)
+    eventually(page, lambda: off_by(page, ".across", "x", "width") < 3, True)
+    eventually(page, lambda: off_by(page, ".down", "y", "height") < 3, True)
 
 
 def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:

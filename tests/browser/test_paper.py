@@ -96,6 +96,14 @@ def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_pa
         eventually(page, partial(canvas.evaluate, painted), other)
 
 
+def test_sixty_tokens_are_printed_on_two_pages(open_page: Open) -> None:
+    page = open_page("/?s=" + "+".join(["the+cat+walks+on+the+street"] * 10))
+    expect_heatmap(page)
+    expect(page.locator(".equation")).to_be_visible()
+    printed: Any = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 2
+
+
 def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None:
     page = open_page("/")
     expect_heatmap(page)

@@ -149,6 +149,21 @@ def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
     expect_search(page, {"variant": "qkv", "step": "scaled"})
 
 
+def test_no_press_of_a_key_is_lost_while_the_server_answers(open_page: Open) -> None:
+    page = open_page("/steps?variant=qkv")
+    expect_lit(page, "x")
+    for _ in range(6):
+        page.keyboard.press("n")
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_search(page, {"variant": "qkv", "step": "masked"})
+    page.keyboard.press("b")
+    page.keyboard.press("b")
+    expect(heading(page)).to_have_text("5. Scores")
+    page.get_by_label("Sentence", exact=True).press_sequentially("nb")
+    expect_in_search(page, "s")
+    expect(heading(page)).to_have_text("5. Scores")
+
+
 def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
     page = open_page("/steps?step=weights")
     result(page).focus()

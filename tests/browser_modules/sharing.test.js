@@ -4,6 +4,7 @@ import {
   embedCode,
   escaped,
   itemsOf,
+  taskLink,
   wholeView,
 } from "../../attention/components/browser/copy_link/index.js"
 
@@ -29,9 +30,21 @@ test("the whole view is the address without what leaves parts of it out", () => 
 })
 
 test("the menu offers each figure alone", () => {
-  const names = itemsOf({ title: "", caption: "", figures: ["lines"], embedded: false })
+  const names = itemsOf({ title: "", caption: "", figures: ["lines"], task: [], embedded: false })
   assert.deepEqual(
     names.map(({ name }) => name),
     ["Copy link", "Copy embed code", "Copy embed code: lines alone", "Copy caption"],
+  )
+})
+
+test("where a task is set the menu offers a link that leads to nothing else", () => {
+  const content = { title: "", caption: "", figures: [], task: ["row", "s"], embedded: false }
+  assert.deepEqual(
+    itemsOf(content).map(({ name }) => name),
+    ["Copy link", "Copy link to this task", "Copy embed code", "Copy caption"],
+  )
+  assert.equal(
+    taskLink("http://a.org/steps?predict=on&row=1&hide=s", content.task),
+    "http://a.org/steps?predict=on&row=1&hide=row%2Cs",
   )
 })

@@ -36,6 +36,10 @@ def test_a_word_at_the_right_edge_is_written_to_its_left() -> None:
     assert written(edges) == {"strawberry": "middle left", "blackberry": "middle right"}
 
 
+def test_no_word_is_cut_on_a_map_as_narrow_as_a_phone() -> None:
+    assert written([Spot("microsoft", 2.0, 3.0, "before")]) == {"microsoft": "middle left"}
+
+
 def test_other_tokens_are_dots_as_large_as_their_weights_and_named_once() -> None:
     spots = [
         Spot("pear", 2.0, 3.0, "before"),

@@ -21,6 +21,7 @@ figure: picture
 parts: [sum, lines]
 link: "s=the cat sat&mask=causal&mask=window&scale=none"
 page: explore
+after: alignment
 question: Which one?
 choices: [this, "2", that]
 answer: that
@@ -50,6 +51,7 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     chapter = read_chapter(file, anything)
     assert (chapter.title, chapter.figure, chapter.page) == ("Scores", "picture", "explore")
     assert chapter.parts == ("sum", "lines")
+    assert chapter.after == "alignment"
     assert chapter.choices == ("this", "2", "that")
     assert chapter.answer == 2
     assert chapter.link == {"s": ["the cat sat"], "mask": ["causal", "window"], "scale": ["none"]}
@@ -71,33 +73,34 @@ def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(
 
 
 REFUSED: list[tuple[str, str, str]] = [
-    ("title: Scores\n", "", "line 10: title must be given."),
+    ("title: Scores\n", "", "line 11: title must be given."),
     ("title: Scores", "titel: Scores", "line 2: “titel” is unknown"),
     ("title: Scores", "title: ''", "line 2: title is empty."),
     ("title: Scores", "title: [a]", "line 2: title must be text"),
     ("page: explore", "title: Again", "line 6: “title” is given twice."),
     ("figure: picture", "figure: film", "line 3: figure must be one of picture, "),
-    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum"),
+    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum, away"),
     ("mask=causal", "mask=round", "line 5: link: mask must be some of"),
     ("scale=none", "colour=red", "line 5: link: “colour” is not a setting"),
     ("&scale=none", "&scale", "line 5: link must be written as name=value"),
     ("page: explore", "page: tea", "line 6: page: page must be one of explore, "),
+    ("after: alignment", "after: film", "line 7: after must be one of alignment, not “film”."),
     ("page: explore", "page: guide", "line 6: page: page must be one of explore, "),
-    ("Which one?", "Which: one?", "line 7: the YAML is wrong: "),
-    ('[this, "2", that]', "[this]", "line 8: choices must be a list of 2 to 4 texts"),
-    ('[this, "2", that]', "[this, this]", "line 8: choices has the same text twice."),
-    ("answer: that", "answer: other", "line 9: answer must be one of the choices"),
-    ("answer: that", "answer: 4", "line 9: answer must be one of the choices"),
-    ("*that*", "<b>that</b>", "line 10: HTML is not allowed"),
-    ("More of", "More <i>of</i>", "line 14: HTML is not allowed"),
-    ("More of", "More [of](#light-moon)", "line 14: “moon” cannot be lit; known are query"),
-    ("More of", "More ![of](a.png)", "line 14: pictures are not allowed."),
-    ("More of", "More [of](https://example.org)", "line 14: links to other hosts"),
-    ("More of", "More [of](//example.org)", "line 14: links to other hosts"),
-    ("More of", "More [of](javascript:alert)", "line 14: links to other hosts"),
-    ("More of", "[of]: //example.org", "line 14: links to other hosts"),
-    ("More of", "www.example.org", "line 14: links to other hosts"),
-    ("More of", "word " * MAX_WORDS, "line 14: the text before the figure has more than 90 words."),
+    ("Which one?", "Which: one?", "line 8: the YAML is wrong: "),
+    ('[this, "2", that]', "[this]", "line 9: choices must be a list of 2 to 4 texts"),
+    ('[this, "2", that]', "[this, this]", "line 9: choices has the same text twice."),
+    ("answer: that", "answer: other", "line 10: answer must be one of the choices"),
+    ("answer: that", "answer: 4", "line 10: answer must be one of the choices"),
+    ("*that*", "<b>that</b>", "line 11: HTML is not allowed"),
+    ("More of", "More <i>of</i>", "line 15: HTML is not allowed"),
+    ("More of", "More [of](#light-moon)", "line 15: “moon” cannot be lit; known are query"),
+    ("More of", "More ![of](a.png)", "line 15: pictures are not allowed."),
+    ("More of", "More [of](https://example.org)", "line 15: links to other hosts"),
+    ("More of", "More [of](//example.org)", "line 15: links to other hosts"),
+    ("More of", "More [of](javascript:alert)", "line 15: links to other hosts"),
+    ("More of", "[of]: //example.org", "line 15: links to other hosts"),
+    ("More of", "www.example.org", "line 15: links to other hosts"),
+    ("More of", "word " * MAX_WORDS, "line 15: the text before the figure has more than 90 words."),
     ("---\ntitle", "title", "line 1: a lesson begins with a line ---"),
     ("---\nWords", "Words", "the line --- that ends the front matter is missing."),
 ]
@@ -118,7 +121,7 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "---\n!!python/object:os.system x\n---\nBody").startswith("line 2:")
     assert refused(tmp_path, "---\n" + "x" * 70000).startswith("line 1: the file has more than")
     without = SOUND.split("Words")[0]
-    assert refused(tmp_path, without) == "line 11: the text after the front matter is missing."
+    assert refused(tmp_path, without) == "line 12: the text after the front matter is missing."
 
 
 def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def figure_of(chapter: Chapter) -> str:
     if chapter.figure != "picture":
         return FIGURES[chapter.figure]
     stage = chapter.link.get("stage", ["weights"])[-1]
-    parts = {"lines": LINES, "heatmap": HEATMAP[stage], "sum": SUM}
+    parts = {"lines": LINES, "heatmap": HEATMAP[stage], "sum": SUM, "away": "mask, masked"}
     return " ".join(parts[part] for part in chapter.parts)
 
 
@@ -81,6 +81,8 @@ def read(chapters: tuple[Chapter, ...]) -> Iterator[tuple[int, str, str]]:
         yield at, "figure", figure_of(chapter)
         for text in (chapter.question, *chapter.choices, chapter.because):
             yield at, "question", text
+        if chapter.after:
+            yield at, "after", HEATMAP["weights"]
 
 
 @pytest.mark.parametrize("term", TERMS)

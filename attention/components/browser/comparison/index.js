@@ -129,6 +129,7 @@ function lay(view) {
   const room = labelled ? roomFor(names) : 0
   view.side = Math.max(1, Math.floor(fit(room)))
   view.cell = view.side / size
+  const alone = room + view.side + BETWEEN + BARS + 16 > view.width
   view.row.replaceChildren()
   view.shown = [...titles, "divergence"].map((title, index) => {
     const bars = index === titles.length
@@ -137,7 +138,7 @@ function lay(view) {
     make("b", "", caption, { textContent: title })
     const legend = make("span", "legend", caption)
     if (labelled) label(make("div", "across", figure), bars ? [] : names, changed)
-    if (labelled && (index === 0 || !wide) && !bars) {
+    if (labelled && (index === 0 || (!wide && (!bars || alone)))) {
       const down = make("div", "down", figure)
       place(down, { width: room })
       label(down, names, changed)

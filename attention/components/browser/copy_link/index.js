@@ -6,7 +6,8 @@ import { fitPaper } from "../shared/printing.js"
 import { keepTyped } from "../shared/typed.js"
 
 /** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ title: string, caption: string, figures: string[], embedded: boolean }} Content
+    @typedef {{ title: string, caption: string, figures: string[], task: string[],
+      embedded: boolean }} Content
     @typedef {{ name: string, told: string, text: (content: Content) => string }} Item
     @typedef {Record<"frame" | "button" | "more" | "menu" | "said", HTMLElement> & { content: Content }} View */
 
@@ -15,7 +16,7 @@ const LINK = { name: "Copy link", told: "link", text: () => location.href }
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
-  const content = decode(data, "copy_link", 1)
+  const content = decode(data, "copy_link", 2)
   const view = viewIn(parentElement, content.embedded ? buildWayOut : buildMenu)
   view.content = content
   document.title = content.title
@@ -81,13 +82,20 @@ function fill(view) {
   items[focused]?.focus()
 }
 
-/** What the menu offers: of a page with several figures also each of them alone.
+/** What the menu offers: of a page with several figures also each of them alone, and where a page
+    sets a task also a link that leads to nothing else.
     @type {(content: Content) => Item[]} */
-export function itemsOf({ figures }) {
+export function itemsOf({ figures, task }) {
   const embed = (/** @type {string} */ figure) => (/** @type {Content} */ content) =>
     embedCode(location.href, content.title, figure)
+  const toTask = {
+    name: "Copy link to this task",
+    told: "link to this task",
+    text: () => taskLink(location.href, task),
+  }
   return [
     LINK,
+    ...(task.length ? [toTask] : []),
     { name: "Copy embed code", told: "embed code of the page", text: embed("") },
     ...figures.map((name) => ({
       name: `Copy embed code: ${name} alone`,
@@ -144,6 +152,14 @@ async function copy({ content, button, said }, { told, text }) {
 export function wholeView(href) {
   const address = new URL(href)
   for (const name of WHOLE_VIEW) address.searchParams.delete(name)
+  return address.href
+}
+
+/** The address with all hidden that would lead away from a task.
+    @type {(href: string, task: string[]) => string} */
+export function taskLink(href, task) {
+  const address = new URL(href)
+  address.searchParams.set("hide", task.join(","))
   return address.href
 }
 

@@ -31,6 +31,7 @@ export function buildLines(parent) {
   const told = make("p", "summary", parent, { role: "status" })
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
+  lines.setAttribute("preserveAspectRatio", "none")
   /** @type {View} */
   const view = /** @type {any} */ ({ scroll, queries, lines, keys, number, told, notes })
   listenToTokens(view)
@@ -114,7 +115,8 @@ function join(view, query) {
   const row = rowOf(numbers.weights, columns, query)
   const masked = rowOf(hidden, columns, query)
   const most = row.reduce((most, weight) => Math.max(most, weight), 0) || 1
-  const width = view.lines.clientWidth
+  const { clientWidth: width, clientHeight } = view.lines
+  view.lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
   const middle = view.height / 2
   const from = view.queries.offsetTop + below(view.height, query) + middle
   const start = view.keys.offsetTop + middle

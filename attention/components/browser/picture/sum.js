@@ -164,7 +164,7 @@ function writeTerms(view) {
     const line = view.lines[index]
     line.key.textContent = name
     line.position.textContent = key === null ? "" : String(key)
-    line.bar.style.width = `${(5.5 * Math.abs(weight)) / greatest}rem`
+    line.bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
     line.bar.classList.toggle("negative", weight < 0)
     line.number.textContent = fixed(weight, 4)
     for (const [column, cell] of line.cells.entries())

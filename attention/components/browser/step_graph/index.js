@@ -7,9 +7,13 @@ import { HEIGHT, layoutOf } from "./layout.js"
     @typedef {{ start: number, end: number, name: string, shape: number[] }} Arrow
     @typedef {{ boxes: Box[], arrows: Arrow[], chosen: number }} Content
     @typedef {{ frame: HTMLElement, lines: SVGElement, buttons: HTMLElement[], names: string,
-      content: Content, width: number, choose: (step: string) => void }} View */
+      content: Content, width: number, choose: (step: string) => void, wanted: number,
+      asked: number }} View */
 
 const SVG = "http://www.w3.org/2000/svg"
+const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
+const PATIENCE = 2000 // milliseconds in which the server follows
+const TYPING = "input, textarea, select, [contenteditable='true']"
 const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
 
 /** @type {(given: Given) => void} */
@@ -27,7 +31,7 @@ function build(parent, view) {
   const frame = make("div", "frame", parent, { role: "toolbar", ariaLabel })
   const lines = frame.appendChild(document.createElementNS(SVG, "svg"))
   lines.ariaHidden = "true"
-  Object.assign(view, { frame, lines, buttons: [], width: 0 })
+  Object.assign(view, { frame, lines, buttons: [], width: 0, wanted: 0, asked: -PATIENCE })
   frame.addEventListener("keydown", (event) => {
     const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
@@ -36,7 +40,34 @@ function build(parent, view) {
     event.preventDefault()
     view.buttons[next].focus()
   })
+  const listen = (/** @type {KeyboardEvent} */ event) => {
+    if (frame.isConnected) goOn(view, event)
+    else removeEventListener("keydown", listen, true)
+  }
+  addEventListener("keydown", listen, true)
   follow(view, parent, draw)
+}
+
+/** One step further or back by key. Each press goes on from where the one before leads, which the
+    server may not know yet; so the keys are kept from the buttons, which would lose one of two.
+    @type {(view: View, event: KeyboardEvent) => void} */
+function goOn(view, event) {
+  const by = KEYS[/** @type {keyof typeof KEYS} */ (event.key.toLowerCase())]
+  const typing = /** @type {Element} */ (event.composedPath()[0]).matches?.(TYPING)
+  if (!by || typing || event.ctrlKey || event.metaKey || event.altKey) return
+  const soon = performance.now() - view.asked < PATIENCE
+  const to = (soon ? view.wanted : view.content.chosen) + by
+  if (!view.content.boxes[to]?.step) return
+  event.stopPropagation()
+  show(view, to)
+}
+
+/** @type {(view: View, index: number) => void} */
+function show(view, index) {
+  Object.assign(view, { wanted: index, asked: performance.now() })
+  view.content.chosen = index
+  draw(view)
+  view.choose(view.content.boxes[index].step)
 }
 
 /** The box that a key leads to from another one, or none.
@@ -101,11 +132,7 @@ function lay(view) {
     box.append(make("span", "title"), " ", make("span", "more"))
     if (!step) continue
     view.buttons.push(box)
-    box.addEventListener("click", () => {
-      view.content.chosen = index
-      draw(view)
-      view.choose(step)
-    })
+    box.addEventListener("click", () => show(view, index))
   }
 }
 
