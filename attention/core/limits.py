@@ -26,7 +26,7 @@ class Limits:
         300, "Sessions", 1, 100_000, help="open tabs at once; who comes later waits in a queue"
     )
     share: int = whole(
-        25,
+        20,
         "Share",
         1,
         100,

@@ -11,7 +11,7 @@ from attention.core.limits import limits
 from attention.hosting import metrics
 from attention.hosting.pace import Pace
 
-AT_ONCE = 5.0  # seconds of a core that a session may use at once
+AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
 
 _thread = threading.local()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from attention.core.limits import LIMITS_VARIABLE, Limits, limits, read_limits
@@ -43,3 +46,9 @@ def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch) -> 
 
 def test_every_limit_says_what_it_is_for() -> None:
     assert all(about.help for about in settings_of(Limits).values())
+
+
+def test_the_readme_lists_every_limit_with_its_default() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", readme, re.MULTILINE)
+    assert listed == [(name, str(about.default)) for name, about in settings_of(Limits).items()]
