@@ -10,6 +10,9 @@ import torch
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention.inputs.vectors import PackagedGlove
+from tests.opening import browser, open_page
+
+__all__ = ["browser", "open_page"]
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,8 @@ VIEWS = {
     "identities stack": "identities?claim=stack",
 }
 
+ZOOM = "() => document.documentElement.style.getPropertyValue('--print-zoom')"
+
 
 def paper(page: Page) -> None:
     """Put the page on A4, as it was on the screen a moment ago."""
@@ -62,7 +64,7 @@ def test_on_paper_nothing_is_cut_and_nothing_stands_that_a_screen_alone_can_use(
     page = open_page(f"/{VIEWS[view]}", color_scheme="dark")
     expect_rest(page)
     expect(page.locator("canvas, table, pre").first).to_be_visible()
-    page.wait_for_function("document.documentElement.style.getPropertyValue('--print-zoom')")
+    page.wait_for_function(ZOOM)
     paper(page)
     eventually(page, lambda: page.evaluate(HALF_GONE), [])
     expect(page.locator(ON_SCREEN_ALONE).locator("visible=true")).to_have_count(0)
@@ -85,7 +87,7 @@ def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_pa
     for each in (page, light):
         expect_heatmap(each)
         expect_rest(each)
-        each.wait_for_function("document.documentElement.style.getPropertyValue('--print-zoom')")
+        each.wait_for_function(ZOOM)
     for key in ("head_grid", "picture"):
         canvas, other = (each.locator(f".st-key-{key} canvas").first for each in (page, light))
         assert canvas.evaluate(painted) != other.evaluate(painted)

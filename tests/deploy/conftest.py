@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import browser, open_page
 from tests.deploy.replicas import cookies_for, find_nginx, in_front_of
 from tests.serving import started
-
-__all__ = ["browser", "open_page"]
 
 
 @dataclass(frozen=True)

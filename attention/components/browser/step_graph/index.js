@@ -7,12 +7,12 @@ import { HEIGHT, layoutOf } from "./layout.js"
     @typedef {{ start: number, end: number, name: string, shape: number[] }} Arrow
     @typedef {{ boxes: Box[], arrows: Arrow[], chosen: number }} Content
     @typedef {{ frame: HTMLElement, lines: SVGElement, buttons: HTMLElement[], names: string,
-      content: Content, width: number, choose: (step: string) => void, wanted: number,
-      asked: number }} View */
+      content: Content, width: number, choose: (step: string) => void,
+      wanted: number | null, asked: number }} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
-const PATIENCE = 2000 // milliseconds in which the server follows
+const PATIENCE = 2000 // milliseconds after which the server is thought to have another step
 const TYPING = "input, textarea, select, [contenteditable='true']"
 const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
 
@@ -21,6 +21,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const content = decode(data, "step_graph", 1)
   const view = viewIn(parentElement, build)
   view.content = content
+  if (content.chosen === view.wanted) view.wanted = null
   view.choose = (step) => setTriggerValue("step", step)
   draw(view)
 }
@@ -31,7 +32,7 @@ function build(parent, view) {
   const frame = make("div", "frame", parent, { role: "toolbar", ariaLabel })
   const lines = frame.appendChild(document.createElementNS(SVG, "svg"))
   lines.ariaHidden = "true"
-  Object.assign(view, { frame, lines, buttons: [], width: 0, wanted: 0, asked: -PATIENCE })
+  Object.assign(view, { frame, lines, buttons: [], width: 0, wanted: null, asked: 0 })
   frame.addEventListener("keydown", (event) => {
     const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
@@ -55,8 +56,8 @@ function goOn(view, event) {
   const by = KEYS[/** @type {keyof typeof KEYS} */ (event.key.toLowerCase())]
   const typing = /** @type {Element} */ (event.composedPath()[0]).matches?.(TYPING)
   if (!by || typing || event.ctrlKey || event.metaKey || event.altKey) return
-  const soon = performance.now() - view.asked < PATIENCE
-  const to = (soon ? view.wanted : view.content.chosen) + by
+  if (performance.now() - view.asked > PATIENCE) view.wanted = null
+  const to = (view.wanted ?? view.content.chosen) + by
   if (!view.content.boxes[to]?.step) return
   event.stopPropagation()
   show(view, to)
