@@ -185,6 +185,7 @@ def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
     page = open_page("/?mask=length")
     box = page.locator(".st-key-valid_len input")
     expect(box).to_have_value("3")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     box.fill("5")
     box.press("Enter")
     expect_search(page, {"mask": "length", "valid_len": "5"})

@@ -72,6 +72,7 @@ def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(
 ) -> None:
     with cutting(deployed.address) as (address, cut):
         page = open_page("/?s=&query=1", address=address)
+        expect(page.get_by_role("button", name="Copy link")).to_be_visible()
         sentence(page).click()
         wanted = {"s": "", "query": "1"}
         for word in ("she", " sat", " by", " the", " bank"):
