@@ -14,7 +14,7 @@ test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal --reruns 1
+	$(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
 
 # What the browser runs: its format, its types, its own tests.
 modules: node_modules/installed

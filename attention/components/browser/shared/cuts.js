@@ -7,13 +7,14 @@ let bridged = false
 export function bridgeCuts() {
   if (bridged) return
   bridged = true
-  document.addEventListener("focusout", ({ target }) => keepFocus(target))
   let away = isAway()
   const look = () => {
+    keepEnabled(document.activeElement)
     if (away && !isAway()) rerun()
     away = isAway()
   }
-  new MutationObserver(look).observe(document.body, { subtree: true, attributeFilter: [STATE] })
+  const attributeFilter = [STATE, "disabled"]
+  new MutationObserver(look).observe(document.body, { subtree: true, attributeFilter })
 }
 
 /** @type {() => boolean} */
@@ -21,17 +22,12 @@ function isAway() {
   return document.querySelector("[data-testid=stApp]")?.getAttribute(STATE) !== "CONNECTED"
 }
 
-/** Streamlit disables every field meanwhile, and a disabled field loses the focus, with all that
-    one goes on typing. This one is enabled again at once.
-    @type {(target: EventTarget | null) => void} */
-function keepFocus(target) {
-  const field = /** @type {HTMLInputElement} */ (target)
-  if (!field.matches("input:disabled, textarea:disabled")) return
-  queueMicrotask(() => {
-    if (!isAway()) return
-    field.disabled = false
-    field.focus()
-  })
+/** Streamlit disables every field meanwhile, and a disabled field takes no key and loses the focus.
+    The one that somebody types into is enabled again before the next key.
+    @type {(focused: Element | null) => void} */
+function keepEnabled(focused) {
+  if (focused?.matches("input:disabled, textarea:disabled"))
+    /** @type {HTMLInputElement} */ (focused).disabled = false
 }
 
 /** What was set meanwhile is sent by the next run, and a server that has not seen this page yet

@@ -10,7 +10,7 @@ export function keepSteps() {
   if (kept) return
   kept = true
   const replace = history.replaceState.bind(history)
-  let last = { names: "", at: 0 }
+  let last = { names: "", at: -SAME_STEP }
   addEventListener("popstate", () => (last = { names: "", at: performance.now() }))
   history.replaceState = (state, title, url) => {
     const names = changed(location.href, String(url ?? location.href)).join()
