@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -25,6 +27,21 @@ from attention.trained.models import Model
 from attention.trained.sources import NONE
 
 _drawing = threading.local()
+UNHEARD = 1.0  # seconds that a browser may need to hear of what code has chosen
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What code has chosen, and what a browser may still say that has not heard of it."""
+
+    value: Any
+    before: list[Any]
+    at: float
+
+    @property
+    def unheard(self) -> bool:
+        """Whether a browser may not have heard of it yet."""
+        return time.monotonic() < self.at + UNHEARD
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -78,7 +95,7 @@ def _asked_of_streamlit(name: str) -> Any:
     about = every_setting()[name]
     if name == "model" and not st.session_state.get("models"):
         return about.default
-    value = st.session_state.get(name)
+    value = _newest(name)
     if value is None and name in st.query_params:
         value = about.parse_all(st.query_params.get_all(name))
     elif isinstance(value, list):
@@ -171,12 +188,30 @@ def two_sequences() -> tuple[list[str], list[str]]:
     return target, memory
 
 
+def _newest(name: str) -> Any:
+    """What a widget says, or what code has chosen since, if the browser cannot have heard of it."""
+    value = st.session_state.get(name)
+    choice: Choice | None = st.session_state.get("chosen", {}).get(name)
+    return choice.value if choice and choice.unheard and value in choice.before else value
+
+
+def keep_choice(name: str) -> None:
+    """To be called before a widget is drawn: what code has chosen for it is in force, and told."""
+    if (newest := _newest(name)) != st.session_state.get(name):
+        st.session_state[name] = newest
+
+
 def choose(name: str, value: Value) -> None:
     """Set a bound setting from code, within a callback; Streamlit writes it into the address.
 
     But not for a widget that is yet to be drawn: that one takes what the address says.
     """
     chosen = list(value) if isinstance(value, tuple) else value
+    choices: dict[str, Choice] = st.session_state.setdefault("chosen", {})
+    last = choices.get(name)
+    before = last.before if last and last.unheard else []
+    before = [*before, _newest(name), st.session_state.get(name)]
+    choices[name] = Choice(chosen, [said for said in before if said != chosen], time.monotonic())
     if name not in st.session_state.get("drawn", ()):
         if name in st.query_params:
             del st.query_params[name]
@@ -211,6 +246,8 @@ def recall_place() -> None:
     """
     context = get_script_run_ctx()
     stepped = context is not None and context.is_history_navigation
+    if stepped:
+        st.session_state.pop("chosen", None)
     if stepped or not all(name in st.session_state for name in PLACE):
         for name in PLACE:
             st.session_state.pop(name, None)

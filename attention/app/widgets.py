@@ -22,6 +22,7 @@ from attention.app.session import (
     forget,
     hidden,
     in_use,
+    keep_choice,
     menu_of,
     own_settings,
     two_sequences,
@@ -61,6 +62,7 @@ def widget(
     if name in hidden():
         return value_of(name)
     st.session_state.setdefault("drawn", set()).add(name)
+    keep_choice(name)
     try:
         return _drawn(name, offered, boxed, more)
     finally:

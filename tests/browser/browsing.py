@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -115,8 +115,7 @@ def expect_the_same(page: Page, other: Page) -> None:
 def check_link(page: Page, open_page: Open) -> Page:
     """Whoever opens the page's address sees what the page shows."""
     expect_rest(page)
-    _, _, path, query, _ = urlsplit(page.url)
-    other = open_page(f"{path}?{query}", beside=page)
+    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
     expect_the_same(other, page)
     return other
 

@@ -105,6 +105,8 @@ def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Ope
     expect(heading(page)).to_have_text("1. The vectors")
     page.keyboard.press("n")
     expect_lit(page, "W_q")
+    expect(heading(page)).to_have_text("2. Queries")
+    expect_search(page, {"variant": "qkv", "step": "queries"})
     check_link(page, open_page)
 
 
@@ -270,6 +272,22 @@ def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) ->
     assert abs(shares - exponentials / exponentials.sum()).max() < 1.5e-4
     total = read(page.locator(".working tfoot td").last.inner_text())
     assert abs(total - shares.sum()) <= 5 * 0.5e-4 + 1e-9
+
+
+def test_what_is_changed_before_the_last_change_is_answered_takes_nothing_back(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?input=matrices&step=scores")
+    box_of(page, "W_q queries").wait_for()
+    typed = box(page, "X, row 0, column 0")
+    for number, step in (("1,5", "W_q queries"), ("3", "W_k keys"), ("4", "W_v values")):
+        typed.fill(number)
+        click = "button => addEventListener('keyup', () => button.click(), { once: true })"
+        box_of(page, step).evaluate(click)
+        typed.press("Enter")
+        expect(heading(page)).to_contain_text(step.split()[1].title())
+        own = f"{number.replace(',', '.')} 0 1 0; 0 2 0 2; 1 1 1 1"
+        expect_search(page, {"input": "matrices", "step": step.split()[1], "own_x": own})
 
 
 def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
