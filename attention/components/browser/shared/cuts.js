@@ -2,6 +2,9 @@
 
 const STATE = "data-test-connection-state"
 let bridged = false
+/** What somebody types into.
+    @type {HTMLInputElement | null} */
+let field = null
 
 /** To be called at least once. */
 export function bridgeCuts() {
@@ -9,12 +12,20 @@ export function bridgeCuts() {
   bridged = true
   let away = isAway()
   const look = () => {
-    keepEnabled(document.activeElement)
+    keepField()
     if (away && !isAway()) rerun()
     away = isAway()
   }
   const attributeFilter = [STATE, "disabled"]
   new MutationObserver(look).observe(document.body, { subtree: true, attributeFilter })
+  document.addEventListener("focusin", ({ target }) => {
+    const focused = /** @type {HTMLInputElement} */ (target)
+    field = focused.matches("input, textarea") ? focused : null
+  })
+  document.addEventListener("focusout", () => {
+    if (field?.disabled) queueMicrotask(keepField)
+    else field = null
+  })
 }
 
 /** @type {() => boolean} */
@@ -22,12 +33,13 @@ function isAway() {
   return document.querySelector("[data-testid=stApp]")?.getAttribute(STATE) !== "CONNECTED"
 }
 
-/** Streamlit disables every field meanwhile, and a disabled field takes no key and loses the focus.
-    The one that somebody types into is enabled again before the next key.
-    @type {(focused: Element | null) => void} */
-function keepEnabled(focused) {
-  if (focused?.matches("input:disabled, textarea:disabled"))
-    /** @type {HTMLInputElement} */ (focused).disabled = false
+/** Streamlit disables every field meanwhile, and a disabled field takes no key and loses the focus,
+    at once or a frame later. This one has both back before the next key.
+    @type {() => void} */
+function keepField() {
+  if (!field?.disabled || !isAway()) return
+  field.disabled = false
+  field.focus()
 }
 
 /** What was set meanwhile is sent by the next run, and a server that has not seen this page yet
