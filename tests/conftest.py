@@ -10,9 +10,9 @@ import torch
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention.inputs.vectors import PackagedGlove
-from tests.opening import browser, open_page
+from tests.opening import browser, open_page, profile
 
-__all__ = ["browser", "open_page"]
+__all__ = ["browser", "open_page", "profile"]
 
 
 @pytest.fixture(scope="session")

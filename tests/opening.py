@@ -13,6 +13,8 @@ from tests import chromium
 if TYPE_CHECKING:
     from tests.browser.browsing import Open, Page
 
+VIEW = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"}
+
 # A run of the app has ended that drew more than the frame.
 DRAWN = (
     "[data-testid=stApp][data-test-script-state=notRunning] [data-testid=stMain] "
@@ -31,43 +33,54 @@ def browser() -> Iterator[Any]:
         yield playwright.chromium.launch(executable_path=chromium.find(), args=chromium.ARGUMENTS)
 
 
+@pytest.fixture(scope="session")
+def profile(browser: Any) -> Any:
+    """What all pages share that need no browser of their own: scripts are read and compiled once.
+
+    Nothing else is left of a page, see `open_page`.
+    """
+    return browser.new_context()
+
+
 @pytest.fixture
-def open_page(browser: Any, server: str) -> Iterator[Open]:
+def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     """Opens a link; afterwards nothing may have failed or left the machine.
 
-    beside: a page that opens the link in a tab of its own, which takes less time than to start
-    anew; before: what to do with the page before it goes anywhere; ready: the elements to wait
-    for, at least four.
+    beside: a page that opens the link in a tab of its own; before: what to do with the page before
+    it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
     """
-    contexts = []
+    pages: list[Page] = []
     faults: list[str] = []
 
     def open_page(
         link: str = "/",
         address: str = server,
         beside: Page | None = None,
-        before: Callable[[Page], object] = lambda page: None,
-        **options: Any,
+        before: Callable[[Page], object] | None = None,
+        **more: Any,
     ) -> Page:
         if beside is not None:
             with beside.context.expect_page() as opened:
                 beside.evaluate("link => void open(link)", link)
-            page = opened.value
+            page = watched(opened.value, address)
         else:
-            page = new_context(address, options).new_page()
-            before(page)
+            page = watched((browser.new_context() if before else profile).new_page(), address)
+            view = VIEW | more
+            page.set_viewport_size(view.pop("viewport"))
+            page.emulate_media(**view)
+            if before:
+                before(page)
             page.goto(address + link)
         page.locator(DRAWN).nth(3).wait_for(state="attached")
         return page
 
-    def new_context(address: str, options: dict[str, Any]) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}} | options)
-        contexts.append(context)
-        context.on("weberror", lambda error: faults.append(f"error: {error.error}"))
-        context.on("dialog", note_dialog)
-        context.on("console", lambda message: note_message(message.text))
-        context.on("request", lambda request: note_request(request.url, address))
-        return context
+    def watched(page: Page, address: str) -> Page:
+        pages.append(page)
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("dialog", note_dialog)
+        page.on("console", lambda message: note_message(message.text))
+        page.on("request", lambda request: note_request(request.url, address))
+        return page
 
     def note_dialog(dialog: Any) -> None:
         faults.append(f"dialog: {dialog}")
@@ -85,8 +98,11 @@ def open_page(browser: Any, server: str) -> Iterator[Open]:
 
     with ExitStack() as stack:
         yield open_page
-        for context in contexts:
-            stack.callback(context.close)
-            for page in context.pages:
+        stack.callback(profile.clear_permissions)
+        stack.callback(profile.clear_cookies)
+        for page in pages:
+            stack.callback(page.close if page.context is profile else page.context.close)
+            if not page.is_closed():
                 expect(page.get_by_test_id("stException")).to_have_count(0)
+                page.evaluate("localStorage.clear()")
     assert faults == []

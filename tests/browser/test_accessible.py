@@ -19,7 +19,9 @@ LINKS = [
     "/heads?model=minilm",
     "/?map=shown",
 ]
-FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+COLOURS = ["color-contrast"]  # the one rule that another theme can break
+FOUND = """async (rules) => (await axe.run(document,
+    { resultTypes: ["violations"], runOnly: rules ?? undefined })).violations
   .filter(({ impact }) => ["serious", "critical"].includes(impact))
   .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
     `${id}: ${target.flat().join(" ")}: ${failureSummary}`))"""
@@ -32,6 +34,6 @@ def test_axe_finds_nothing_serious(link: str, open_page: Open) -> None:
     page.evaluate(AXE.read_text("utf-8"))
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        for scheme in ("light", "dark"):
+        for scheme, rules in (("light", None), ("dark", COLOURS)):
             page.emulate_media(color_scheme=scheme)
-            eventually(page, lambda: page.evaluate(FOUND), [])
+            eventually(page, lambda rules=rules: page.evaluate(FOUND, rules), [])

@@ -63,7 +63,7 @@ def test_on_paper_nothing_is_cut_and_nothing_stands_that_a_screen_alone_can_use(
 ) -> None:
     page = open_page(f"/{VIEWS[view]}", color_scheme="dark")
     expect_rest(page)
-    expect(page.locator("canvas, table, pre").first).to_be_visible()
+    expect(page.locator("canvas, table, pre").locator("visible=true").first).to_be_attached()
     page.wait_for_function(ZOOM)
     paper(page)
     eventually(page, lambda: page.evaluate(HALF_GONE), [])

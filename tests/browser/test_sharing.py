@@ -204,6 +204,7 @@ def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
 def test_what_is_typed_as_the_page_is_loaded_again_is_not_lost(open_page: Open) -> None:
     page = open_page("/")
     box = page.locator(".st-key-s input")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     box.press("End")
     box.press_sequentially(" and on")
     page.reload()
