@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,11 @@ from tests import chromium
 if TYPE_CHECKING:
     from tests.browser.browsing import Open, Page
 
-VIEW = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"}
+VIEW: dict[str, Any] = {
+    "viewport": {"width": 1440, "height": 900},
+    "color_scheme": "light",
+    "permissions": [],
+}
 
 # A run of the app has ended that drew more than the frame.
 DRAWN = (
@@ -49,8 +52,9 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     beside: a page that opens the link in a tab of its own; before: what to do with the page before
     it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
     """
-    pages: list[Page] = []
+
     faults: list[str] = []
+    addresses = [server]
 
     def open_page(
         link: str = "/",
@@ -59,13 +63,15 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
         before: Callable[[Page], object] | None = None,
         **more: Any,
     ) -> Page:
+        addresses.append(address)
         if beside is not None:
             with beside.context.expect_page() as opened:
                 beside.evaluate("link => void open(link)", link)
-            page = watched(opened.value, address)
+            page = opened.value
         else:
-            page = watched((browser.new_context() if before else profile).new_page(), address)
+            page = (watched(browser.new_context()) if before else profile).new_page()
             view = VIEW | more
+            page.context.grant_permissions(view.pop("permissions"))
             page.set_viewport_size(view.pop("viewport"))
             page.emulate_media(**view)
             if before:
@@ -74,35 +80,44 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
         page.locator(DRAWN).nth(3).wait_for(state="attached")
         return page
 
-    def watched(page: Page, address: str) -> Page:
-        pages.append(page)
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("dialog", note_dialog)
-        page.on("console", lambda message: note_message(message.text))
-        page.on("request", lambda request: note_request(request.url, address))
-        return page
-
     def note_dialog(dialog: Any) -> None:
         faults.append(f"dialog: {dialog}")
         dialog.dismiss()
 
-    def note_message(text: str) -> None:
-        if "Content Security Policy" in text:
-            faults.append(text)
+    def note_message(message: Any) -> None:
+        if "Content Security Policy" in message.text:
+            faults.append(message.text)
 
-    def note_request(url: str, address: str) -> None:
-        if not url.startswith((address, address.replace("http", "ws"), "data:", "blob:")):
-            faults.append(f"request: {url}")
+    def note_request(request: Any) -> None:
+        known = [*addresses, *(address.replace("http", "ws") for address in addresses)]
+        if not request.url.startswith((*known, "data:", "blob:")):
+            faults.append(f"request: {request.url}")
 
-    from tests.browser.browsing import expect  # playwright is there, since `browser` is
+    watches: dict[str, Callable[[Any], object]] = {
+        "weberror": lambda error: faults.append(f"error: {error.error}"),
+        "dialog": note_dialog,
+        "console": note_message,
+        "request": note_request,
+    }
 
-    with ExitStack() as stack:
-        yield open_page
-        stack.callback(profile.clear_permissions)
-        stack.callback(profile.clear_cookies)
-        for page in pages:
-            stack.callback(page.close if page.context is profile else page.context.close)
-            if not page.is_closed():
-                expect(page.get_by_test_id("stException")).to_have_count(0)
-                page.evaluate("localStorage.clear()")
+    def watched(context: Any) -> Any:
+        for name, watch in watches.items():
+            context.on(name, watch)
+        contexts.append(context)
+        return context
+
+    contexts: list[Any] = []
+    watched(profile)
+    yield open_page
+    for context in contexts:
+        for page in context.pages:
+            if page.get_by_test_id("stException").count():
+                faults.append(f"an exception is shown: {page.url}")
+            page.close()
+        if context is not profile:
+            context.close()
+    profile.set_storage_state({"cookies": [], "origins": []})
+    profile.clear_permissions()
+    for name, watch in watches.items():
+        profile.remove_listener(name, watch)
     assert faults == []

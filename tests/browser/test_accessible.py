@@ -32,8 +32,8 @@ def test_axe_finds_nothing_serious(link: str, open_page: Open) -> None:
     page = open_page(link)
     expect_rest(page)
     page.evaluate(AXE.read_text("utf-8"))
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        for scheme, rules in (("light", None), ("dark", COLOURS)):
-            page.emulate_media(color_scheme=scheme)
-            eventually(page, lambda rules=rules: page.evaluate(FOUND, rules), [])
+    eventually(page, lambda: page.evaluate(FOUND, None), [])
+    page.set_viewport_size({"width": 390, "height": 900})
+    eventually(page, lambda: page.evaluate(FOUND, None), [])
+    page.emulate_media(color_scheme="dark")
+    eventually(page, lambda: page.evaluate(FOUND, COLOURS), [])

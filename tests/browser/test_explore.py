@@ -274,7 +274,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     )
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
 
     expect(page.locator(".modebar-btn[data-title='Save as SVG']")).to_have_count(1)
     titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")

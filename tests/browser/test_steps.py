@@ -228,7 +228,7 @@ def test_a_key_of_the_asked_row_is_guessed_by_click_or_keys(open_page: Open) -> 
 
 def check_link_hides(page: Page, open_page: Open) -> None:
     """Whoever opens the page's address has to answer first."""
-    other = open_page("/steps?" + page.url.split("?")[1])
+    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
     expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
     expect(result(other).locator("td.cell").first).to_have_text("?")
 
