@@ -38,7 +38,9 @@ REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], r
 
 
 def show(request: Request) -> Response:
-    """All of it now."""
+    """All of it now; not for who comes by a proxy, as visitors do."""
+    if "x-forwarded-for" in request.headers or "forwarded" in request.headers:
+        return Response("Not found", 404)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 
