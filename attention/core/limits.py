@@ -32,6 +32,9 @@ class Limits:
         100,
         help="% of one core that a session may use for long; beyond it, its changes wait",
     )
+    runs: int = whole(
+        4, "Runs", 1, 1000, help="changes that are worked on at once; further ones wait"
+    )
     messages: int = whole(
         20, "Messages", 1, 1000, help="a second from one session; further ones wait"
     )

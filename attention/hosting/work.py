@@ -1,8 +1,9 @@
-"""Reruns: each timed, and held back where its session has taken more than its share of a core."""
+"""Reruns: so many at once, each timed, and held back where its session took more than its share."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,12 @@ def share() -> Pace:
     return Pace.full(limits().share / 100, AT_ONCE, time.monotonic())
 
 
+@functools.cache
+def _places() -> threading.BoundedSemaphore:
+    """One for each rerun that may be under way at once; the others wait."""
+    return threading.BoundedSemaphore(limits().runs)
+
+
 @contextlib.contextmanager
 def rerun(page: str, used: Pace) -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
@@ -38,7 +45,7 @@ def rerun(page: str, used: Pace) -> Iterator[float]:
         metrics.HELD.inc(held)
     _thread.running = True
     try:
-        with metrics.RERUNS.labels(page).time():
+        with _places(), metrics.RERUNS.labels(page).time():
             yield held
     finally:
         _thread.running = False

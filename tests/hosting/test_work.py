@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from attention.hosting import metrics, work
 from attention.hosting.pace import Pace
 
@@ -30,6 +32,33 @@ def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(mon
     assert slept == [held]
     assert 1.0 < held <= work.MAX_HELD  # 30 ms too many, at 10 ms a second
     assert sample("attention_held_seconds_total") == before + held
+
+
+def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch) -> None:
+    places = threading.BoundedSemaphore(2)
+    monkeypatch.setattr(work, "_places", lambda: places)
+    under_way: list[int] = []
+    most: list[int] = []
+    enough, go_on = threading.Semaphore(0), threading.Event()
+
+    def visitor(number: int) -> None:
+        with work.rerun("explore", work.share()):
+            under_way.append(number)
+            most.append(len(under_way))
+            enough.release()
+            go_on.wait(30)
+            under_way.remove(number)
+
+    threads = [threading.Thread(target=visitor, args=(number,)) for number in range(7)]
+    for thread in threads:
+        thread.start()
+    for _ in range(2):
+        assert enough.acquire(timeout=30)
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(most) == 7
+    assert max(most) == 2
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
