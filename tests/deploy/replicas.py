@@ -23,7 +23,7 @@ user {user};
 daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
-events {{}}
+events {{ worker_connections 4096; }}
 http {{
     include /etc/nginx/mime.types;
     log_format who "$cookie_replica $uri $upstream_addr";
