@@ -76,6 +76,7 @@ def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(
         sentence(page).click()
         wanted = {"s": "", "query": "1"}
         for word in ("she", " sat", " by", " the", " bank"):
+            expect_rest(page)
             page.keyboard.type(word[:-1])
             cut()
             page.keyboard.type(word[-1], delay=100)
