@@ -60,8 +60,7 @@ node_modules/installed: package.json package-lock.json | $(VENV)/dev
 chromium: $(VENV)/dev
 	@$(BIN)/python -m tests.chromium || { \
 		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-			apt-get update -qq && export DEBIAN_FRONTEND=noninteractive; \
-			apt-get install -y -qq chromium-headless-shell >/dev/null || apt-get install -y -qq chromium >/dev/null; \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 		else $(BIN)/playwright install chromium; fi; \
 		$(BIN)/python -m tests.chromium; }
 

@@ -8,10 +8,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
 
 
 def find() -> str | None:
-    """The path of an installed Chromium or Chrome, or of the one Playwright brought, or None.
-
-    The headless shell is the same without what stands around a page, which takes as much CPU.
-    """
+    """The path of an installed Chromium or Chrome, or of the one Playwright brought, or None."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
