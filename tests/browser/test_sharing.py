@@ -216,3 +216,22 @@ def test_what_is_typed_as_the_page_is_loaded_again_is_not_lost(open_page: Open) 
     page.reload()
     expect(box).to_have_value("the cat walks on the street and on")
     expect_search(page, {"s": "the cat walks on the street and on"})
+
+
+def test_what_is_typed_is_not_lost_if_the_address_said_so_as_the_page_went(
+    open_page: Open,
+) -> None:
+    page = open_page("/")
+    box = page.locator(".st-key-s input")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    page.evaluate(
+        """addEventListener("pagehide", () => {
+          const kept = JSON.parse(sessionStorage["attention.typed"])
+          sessionStorage["attention.typed"] = JSON.stringify({ ...kept, href: "/?s=and+on" })
+        })"""
+    )
+    box.press("End")
+    box.press_sequentially(" and on")
+    page.reload()
+    expect(box).to_have_value("the cat walks on the street and on")
+    expect_search(page, {"s": "the cat walks on the street and on"})

@@ -18,8 +18,15 @@ export function keepTyped() {
   })
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null")
   sessionStorage.removeItem(KEPT)
-  if (kept && changed(kept.href, location.href).length === 0)
+  if (kept && (isReload() || changed(kept.href, location.href).length === 0))
     typeAgain(kept, performance.now() + PATIENCE)
+}
+
+/** What was typed may have changed the address after its page began to be loaded again.
+    @type {() => boolean} */
+function isReload() {
+  const [navigation] = performance.getEntriesByType("navigation")
+  return /** @type {PerformanceNavigationTiming} */ (navigation).type === "reload"
 }
 
 /** @type {(kept: { name: string, text: string }, until: number) => void} */
