@@ -25,7 +25,7 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.app.widgets import sentence_box, settings_beside
+from attention.app.widgets import acknowledgement, sentence_box, settings_beside
 from attention.display import files
 from attention.hosting.pace import Pace
 from attention.hosting.work import rerun, share
@@ -118,6 +118,7 @@ def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
         show_files(page, wanted, offered)
     else:
         draw()
+    acknowledgement()
     if _beside_is_old(page):
         st.rerun()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,6 @@ from attention.trained.models import Model
 from attention.trained.sources import NONE
 
 _drawing = threading.local()
-UNHEARD = 1.0  # seconds that a browser may need to hear of what code has chosen
 
 
 @dataclass(frozen=True)
@@ -36,12 +34,12 @@ class Choice:
 
     value: Any
     before: list[Any]
-    at: float
+    number: int
 
     @property
     def unheard(self) -> bool:
-        """Whether a browser may not have heard of it yet."""
-        return time.monotonic() < self.at + UNHEARD
+        """Whether the browser's last message was sent before it heard of this choice."""
+        return st.session_state.get("heard", 0) < self.number
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")
@@ -201,6 +199,14 @@ def keep_choice(name: str) -> None:
         st.session_state[name] = newest
 
 
+def tell_choices() -> None:
+    """To be called before the widget `heard` is drawn: the browser gets all choices with it."""
+    for name in st.session_state.get("chosen", ()):
+        keep_choice(name)
+    if (last := st.session_state.get("choices", 0)) != st.session_state.get("heard", 0):
+        st.session_state["heard"] = last
+
+
 def choose(name: str, value: Value) -> None:
     """Set a bound setting from code, within a callback; Streamlit writes it into the address.
 
@@ -211,7 +217,8 @@ def choose(name: str, value: Value) -> None:
     last = choices.get(name)
     before = last.before if last and last.unheard else []
     before = [*before, _newest(name), st.session_state.get(name)]
-    choices[name] = Choice(chosen, [said for said in before if said != chosen], time.monotonic())
+    number = st.session_state["choices"] = st.session_state.get("choices", 0) + 1
+    choices[name] = Choice(chosen, [said for said in before if said != chosen], number)
     if name not in st.session_state.get("drawn", ()):
         if name in st.query_params:
             del st.query_params[name]
@@ -267,6 +274,7 @@ def recall_settings(page: Page) -> None:
     st.session_state["page"] = page.name
     if before == page.name:
         return
+    st.session_state.pop("chosen", None)
     for name, value in undrawn.items():
         st.session_state.setdefault(name, list(value) if isinstance(value, tuple) else value)
     beside = st.session_state.get("beside", {})

@@ -25,6 +25,7 @@ from attention.app.session import (
     keep_choice,
     menu_of,
     own_settings,
+    tell_choices,
     two_sequences,
     value_of,
     width_of,
@@ -127,6 +128,12 @@ def _fitting(side: str) -> dict[str, Any]:
     }
     values = {name: value_of(side + name) for name in declared}
     return with_divisors(declared, values | {"d_model": width})
+
+
+def acknowledgement() -> None:
+    """A widget that nobody sees: a browser that has heard of the last choice says its number."""
+    tell_choices()
+    st.number_input("heard", value=0, key="heard", persist_state="session")
 
 
 def sentence_box() -> None:

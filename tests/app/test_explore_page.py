@@ -234,6 +234,18 @@ def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chose
     assert app.values["scale"] == "none", "it was chosen on purpose"
 
 
+def test_what_code_has_chosen_can_be_set_back_once_the_browser_has_heard_of_it() -> None:
+    app = opened("explore")
+    app.controls["variant"].set_value("additive").run()
+    assert app.values["scale"] == "none"
+    app.controls["heard"].set_value(0)
+    app.controls["scale"].set_value("1/√d_k").run()
+    assert app.values["scale"] == "none", "it was not set back: the browser had not heard of it"
+    app.controls["heard"].set_value(1)
+    app.controls["scale"].set_value("1/√d_k").run()
+    assert app.values["scale"] == "1/√d_k"
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_link_to_a_variant_keeps_the_scale_it_says(variant: str) -> None:
     assert opened("explore", variant=variant).values["scale"] == "1/√d_k"
