@@ -52,7 +52,6 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     beside: a page that opens the link in a tab of its own; before: what to do with the page before
     it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
     """
-
     faults: list[str] = []
     addresses = [server]
 

@@ -38,7 +38,7 @@ REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], r
 
 
 def show(request: Request) -> Response:
-    """All of it now; not for who comes by a proxy, as visitors do."""
+    """All of it now. A request that came through a proxy, as visitors' do, gets a 404."""
     if "x-forwarded-for" in request.headers or "forwarded" in request.headers:
         return Response("Not found", 404)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

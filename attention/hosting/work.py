@@ -1,4 +1,4 @@
-"""Reruns: so many at once, each timed, and held back where its session took more than its share."""
+"""Reruns: a few at once, each timed, and held back where its session took more than its share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def share() -> Pace:
 
 @functools.cache
 def _places() -> threading.BoundedSemaphore:
-    """One for each rerun that may be under way at once; the others wait."""
+    """As many as reruns may be under way at once; further ones wait for a place."""
     return threading.BoundedSemaphore(limits().runs)
 
 

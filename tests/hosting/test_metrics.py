@@ -25,6 +25,6 @@ def test_the_operator_reads_prometheus_format() -> None:
 
 
 @pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded"])
-def test_who_comes_by_a_proxy_reads_nothing(header: str) -> None:
+def test_a_request_through_a_proxy_reads_nothing(header: str) -> None:
     status, text = asked(**{header: "203.0.113.7"})
     assert (status, "attention" in text) == (404, False)
