@@ -39,7 +39,7 @@ class Choice:
     @property
     def unheard(self) -> bool:
         """Whether the browser's last message was sent before it heard of this choice."""
-        return st.session_state.get("heard", 0) < self.number
+        return bool(st.session_state.get("heard", 0) < self.number)
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")

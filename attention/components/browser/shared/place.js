@@ -15,6 +15,7 @@ const place = {
 }
 /** @type {Set<{ element: Element, task: () => void }>} */
 const listeners = new Set()
+const [SOON, AGAIN, PATIENCE] = [60, 1000, 20000] // milliseconds
 let telling = 0
 let asked = 0
 
@@ -23,6 +24,7 @@ let asked = 0
 export function adopt({ turn, values, defaults }) {
   place.defaults = defaults
   if (turn < place.turn) return
+  clearTimeout(telling)
   place.turn = turn
   const { query, stage } = place.values
   place.values = values
@@ -57,10 +59,20 @@ export function choose(name, value) {
     place.values = { ...place.values, [name]: value }
     place.turn += 1
     write()
-    clearTimeout(telling)
-    telling = window.setTimeout(() => place.tell?.({ turn: place.turn, values: place.values }), 60)
+    tell(SOON)
   }
   announce()
+}
+
+/** Tells the server, and again until it says so itself: what it is told while it is away is lost.
+    @type {(wait: number) => void} */
+function tell(wait) {
+  clearTimeout(telling)
+  if (wait > PATIENCE) return
+  telling = window.setTimeout(() => {
+    place.tell?.({ turn: place.turn, values: place.values })
+    tell(Math.max(AGAIN, 2 * wait))
+  }, wait)
 }
 
 /** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
