@@ -25,10 +25,12 @@ from tests.browser.browsing import (
     expect,
     expect_harmless,
     expect_heatmap,
+    expect_rest,
     expect_search,
     expect_to_fit,
     hostile,
 )
+from tests.deploy.cutting import cutting
 from tests.lessons.making import result_of
 
 WORDS = ["she", "sat", "by", "the", "river", "bank"]
@@ -115,6 +117,17 @@ def cell_at(page: Page, query: int, key: int) -> tuple[float, float]:
     rows, columns = (part(page, f".{name} .token").count() for name in ("queries", "keys"))
     down, across = box["height"] * (query + 0.5) / rows, box["width"] * (key + 0.5) / columns
     return box["x"] + across, box["y"] + down
+
+
+CHOOSE_WHILE_AWAY = """option => {
+  const choose = (_, observer) => {
+    observer.disconnect()
+    option.click()
+  }
+  const attributeFilter = ["data-test-connection-state"]
+  const app = document.querySelector("[data-testid=stApp]")
+  new MutationObserver(choose).observe(app, { attributeFilter })
+}"""
 
 
 def nearest(page: Page) -> Any:
@@ -532,3 +545,16 @@ def test_of_many_keys_the_diagram_shows_the_strongest_and_fits_a_phone(open_page
     expect(part(page, ".diagram .more")).to_contain_text("28 more keys, together of weight ")
     expect_to_fit(page)
     assert flow.evaluate("flow => flow.scrollWidth <= flow.clientWidth")
+
+
+def test_a_token_chosen_while_the_server_is_away_is_known_to_it_later(
+    open_page: Open, server: str
+) -> None:
+    with cutting(server) as (address, cut):
+        page = open_page(address=address)
+        expect(nearest(page)).to_have_text("the")
+        expect_rest(page)
+        page.get_by_role("option").nth(5).evaluate(CHOOSE_WHILE_AWAY)
+        cut()
+        expect(nearest(page)).to_have_text("street")
+        expect_search(page, {"query": "5"})
