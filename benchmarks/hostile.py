@@ -2,7 +2,8 @@
 
 `python -m benchmarks.hostile 10000`. Everything is drawn from a seed. A run that fails, or shows no
 page, ends it with exit status 1 and a line that says what was asked; runs that take more than
-`SLOW` of a core are listed by what they ask for.
+`SLOW` of a core are listed by what they ask for. With `--chromium` they are opened in a browser
+instead: nothing but the page may come of them, no error, no dialog, no request to anybody else.
 """
 
 from __future__ import annotations
@@ -15,15 +16,28 @@ import time
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
+from playwright import sync_api as playwright
+
 from attention.app.links import every_setting
 from attention.app.pages import PAGES
 from attention.core.settings import Setting
 from attention.trained import sources
+from tests.chromium import ARGUMENTS, find
 from tests.hostile import HOSTILE
 from tests.running import opened
+from tests.serving import serving
 
 BOXES = ("s", "s2", "target", "memory", "batch")  # where a sentence is typed
 SLOW = 0.3  # seconds of a core
+UNLIMITED = {"ATTENTION_LIMITS": "requests=1000 messages=1000"}
+SHOWN = (
+    "[data-testid=stApp][data-test-script-state=notRunning] [data-testid=stMain] "
+    "[data-testid=stElementContainer]"
+)
+HARM = (
+    "[data-testid=stException], [data-testid=stMain] :is(img[src^=http], script, iframe, "
+    "a[href*=evil], a[href^=javascript])"
+)
 NAMES = ("", "s", "zz", "__class__", "query", "embed", "a" * 200)
 SIGNS = "<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d"
 TEXTS = ("", "-1", "1e999", "nan", "9" * 400, "\x00", "<b>", "0x10", "1;2", "٣", "-0", "true", "..")
@@ -33,7 +47,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("many", type=int, nargs="?", default=1000, help="of each kind")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--chromium", action="store_true", help="of each kind on every page")
     options = parser.parse_args()
+    if options.chromium:
+        return min(in_chromium(options.many, options.seed), 1)
     failed = 0
     for kind, cases in (("sentences", sentences), ("links", links)):
         draw = random.Random(f"{kind} {options.seed}")
@@ -52,6 +69,52 @@ def main() -> int:
                 print(f"{kind}: {number + 1} done", file=sys.stderr, flush=True)
         _report(kind, costs)
     return min(failed, 1)
+
+
+def in_chromium(many: int, seed: int) -> int:
+    """Opens so many of each kind on every page; says which bring anything but a page, how many."""
+    failed = 0
+    with serving(**UNLIMITED) as server, playwright.sync_playwright() as api:
+        browser = api.chromium.launch(executable_path=find(), args=ARGUMENTS)
+        for kind, cases in (("sentences", sentences), ("links", links)):
+            page = browser.new_page()
+            faults: list[str] = []
+            _watch(page, server, faults)
+            draw = random.Random(f"{kind} {seed}")
+            for number, (name, link) in enumerate(cases(draw, many * len(PAGES))):
+                asked = f"{name}?{urlencode(link, errors='replace')}"
+                try:
+                    page.goto(f"{server}/{asked}")
+                    page.locator(SHOWN).first.wait_for(timeout=60_000)
+                    faults += page.locator(HARM).evaluate_all("all => all.map(e => e.outerHTML)")
+                except playwright.Error as problem:
+                    faults.append(f"{problem}")
+                for fault in faults:
+                    failed += 1
+                    print(f"FAILED {asked[:2000]}: {fault[:500]}", flush=True)
+                faults.clear()
+                if number % 100 == 99:
+                    print(f"{kind}: {number + 1} opened", file=sys.stderr, flush=True)
+            print(f"{many} {kind} on each of {len(PAGES)} pages opened in Chromium", flush=True)
+            page.close()
+    return failed
+
+
+def _watch(page: playwright.Page, server: str, faults: list[str]) -> None:
+    """Notes whatever is not the page alone."""
+    own = (server, server.replace("http", "ws"), "data:", "blob:")
+
+    def note_request(request: playwright.Request) -> None:
+        if not request.url.startswith(own):
+            faults.append(f"request: {request.url}")
+
+    def note_dialog(dialog: playwright.Dialog) -> None:
+        faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("request", note_request)
+    page.on("dialog", note_dialog)
+    page.on("pageerror", lambda error: faults.append(f"error: {error}"))
 
 
 def _report(kind: str, costs: list[tuple[float, str]]) -> None:
