@@ -22,6 +22,7 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.starlette import App
 
+from attention.app.cuts import WholeRuns
 from attention.app.results import neighbours
 from attention.app.session import load_model, load_vectors
 from attention.components.answers import Gate
@@ -51,6 +52,7 @@ def options() -> dict[str, Any]:
             Middleware(Headers, headers=headers),
             Middleware(Door, limits=allowed, held=_held),
             Middleware(Gate),
+            Middleware(WholeRuns),
         ],
     }
 

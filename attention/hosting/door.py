@@ -18,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.core.limits import Limits
 from attention.hosting import metrics
-from attention.hosting.cuts import comes_back, only_whole_runs
 from attention.hosting.pace import Pace
 from attention.hosting.room import Room
 
@@ -108,8 +107,7 @@ class Door:
 
         metrics.SESSIONS.inc()
         try:
-            ways = receive_paced, send_counted
-            await self.app(scope, *(only_whole_runs(*ways) if comes_back(connection) else ways))
+            await self.app(scope, receive_paced, send_counted)
         finally:
             now = time.monotonic()
             metrics.SESSIONS.dec()

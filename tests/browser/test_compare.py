@@ -64,10 +64,15 @@ def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
     page = open_page("/compare?query=1")
     row = page.locator(".numbers").first.locator("tbody tr").first.locator("td")
     a, b, change = (row.nth(cell).inner_text() for cell in (0, 1, 2))
-    box = page.locator(".box.cells").nth(1).bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 1.5 / 6)
-    words = f"“cat” to “cat”: A {a} · B {b} · B − A +{change}"
-    expect(page.locator(".readout")).to_have_text(words)
+    cells = page.locator(".box.cells").nth(1)
+
+    def pointed_at() -> str:
+        box = cells.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 1.5 / 6, box["y"] + box["height"] * 1.5 / 6)
+        words: str = page.locator(".readout").inner_text()
+        return words
+
+    eventually(page, pointed_at, f"“cat” to “cat”: A {a} · B {b} · B − A +{change}")
     page.get_by_role("application").focus()
     page.keyboard.press("End")
     expect_search(page, {"query": "5"})

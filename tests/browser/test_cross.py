@@ -42,12 +42,11 @@ def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_ce
 ) -> None:
     page = open_page("/cross?mask=causal&mask=length&valid_len=1")
     page.locator(".attention-heatmap .xtick").last.wait_for()
-    box = page.locator(".attention-cells").bounding_box()
-
-    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5 / 3)
 
     def told() -> list[str]:
         """What is told of a hidden cell."""
+        box = page.locator(".attention-cells").bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5 / 3)
         lines = str(page.locator(".attention-tip").inner_text()).splitlines()
         return [*lines[:2], *lines[-1:]]
 

@@ -224,6 +224,7 @@ def test_a_long_sentence_can_be_zoomed_into_and_seen_whole_again(open_page: Open
     plotly = page.locator(PLOTLYS)
     expect(cells(page)).to_be_visible()
     expect(plotly).not_to_be_visible()
+    expect_rest(page)
     box = cells(page).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.25)
     page.mouse.down()
