@@ -12,6 +12,7 @@ import argparse
 import collections
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -74,8 +75,14 @@ def main() -> int:
 def in_chromium(many: int, seed: int) -> int:
     """Opens so many of each kind on every page; says which bring anything but a page, how many."""
     failed = 0
-    with serving(**UNLIMITED) as server, playwright.sync_playwright() as api:
-        browser = api.chromium.launch(executable_path=find(), args=ARGUMENTS)
+    with (
+        tempfile.TemporaryDirectory() as profile,  # keeps what is compiled of the page's scripts
+        serving(**UNLIMITED) as server,
+        playwright.sync_playwright() as api,
+        api.chromium.launch_persistent_context(
+            profile, executable_path=find(), args=ARGUMENTS
+        ) as browser,
+    ):
         for kind, cases in (("sentences", sentences), ("links", links)):
             page = browser.new_page()
             faults: list[str] = []
