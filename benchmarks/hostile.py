@@ -2,8 +2,9 @@
 
 `python -m benchmarks.hostile 10000`. Everything is drawn from a seed. A run that fails, or shows no
 page, ends it with exit status 1 and a line that says what was asked; runs that take more than
-`SLOW` of a core are listed by what they ask for. With `--chromium` they are opened in a browser
-instead: nothing but the page may come of them, no error, no dialog, no request to anybody else.
+`SLOW` of a core are listed by what they ask for. With `--chromium` it is done in a browser instead,
+page by page, sentences typed where there is a box for them: nothing but the page may come of them,
+no error, no dialog, no request to anybody else.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from playwright import sync_api as playwright
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention.app.links import every_setting
 from attention.app.pages import PAGES
@@ -35,6 +37,9 @@ SHOWN = (
     "[data-testid=stApp][data-test-script-state=notRunning] [data-testid=stMain] "
     "[data-testid=stElementContainer]"
 )
+BOX = "[data-testid=stMain] [data-testid=stTextInput] input >> visible=true"
+TYPED = 50  # sentences on a page before it is opened anew
+PATIENCE = 60_000  # milliseconds
 HARM = (
     "[data-testid=stException], [data-testid=stMain] :is(img[src^=http], script, iframe, "
     "a[href*=evil], a[href^=javascript])"
@@ -73,7 +78,7 @@ def main() -> int:
 
 
 def in_chromium(many: int, seed: int) -> int:
-    """Opens so many of each kind on every page; says which bring anything but a page, how many."""
+    """So many of each kind on every page; says which bring anything but a page, how many."""
     failed = 0
     with (
         tempfile.TemporaryDirectory() as profile,  # keeps what is compiled of the page's scripts
@@ -86,13 +91,19 @@ def in_chromium(many: int, seed: int) -> int:
         for kind, cases in (("sentences", sentences), ("links", links)):
             page = browser.new_page()
             faults: list[str] = []
-            _watch(page, server, faults)
-            draw = random.Random(f"{kind} {seed}")
-            for number, (name, link) in enumerate(cases(draw, many * len(PAGES))):
+            sockets: list[playwright.WebSocket] = []
+            _watch(page, server, faults, sockets)
+            drawn = [*cases(random.Random(f"{kind} {seed}"), many * len(PAGES))]
+            page_by_page = sorted(drawn, key=lambda case: case[0])
+            for number, (name, link) in enumerate(page_by_page):
                 asked = f"{name}?{urlencode(link, errors='replace')}"
+                anew = kind == "links" or number % many % TYPED == 0
                 try:
-                    page.goto(f"{server}/{asked}")
-                    page.locator(SHOWN).first.wait_for(timeout=60_000)
+                    if anew or not _has_boxes(page):
+                        page.goto(f"{server}/{asked}")
+                        page.locator(SHOWN).first.wait_for(timeout=PATIENCE)
+                    else:
+                        _type(page, sockets[-1], [*link.values()])
                     faults += page.locator(HARM).evaluate_all("all => all.map(e => e.outerHTML)")
                 except playwright.Error as problem:
                     faults.append(f"{problem}")
@@ -101,14 +112,37 @@ def in_chromium(many: int, seed: int) -> int:
                     print(f"FAILED {asked[:2000]}: {fault[:500]}", flush=True)
                 faults.clear()
                 if number % 100 == 99:
-                    print(f"{kind}: {number + 1} opened", file=sys.stderr, flush=True)
-            print(f"{many} {kind} on each of {len(PAGES)} pages opened in Chromium", flush=True)
+                    print(f"{kind}: {number + 1} done", file=sys.stderr, flush=True)
+            print(f"{many} {kind} on each of {len(PAGES)} pages in Chromium", flush=True)
             page.close()
     return failed
 
 
-def _watch(page: playwright.Page, server: str, faults: list[str]) -> None:
-    """Notes whatever is not the page alone."""
+def _has_boxes(page: playwright.Page) -> bool:
+    """Whether sentences can be typed, once all is drawn."""
+    playwright.expect(page.locator("[data-stale=true], [data-testid=stSkeleton]")).to_have_count(0)
+    return page.locator(BOX).count() > 0
+
+
+def _type(page: playwright.Page, socket: playwright.WebSocket, texts: list[str]) -> None:
+    """Types into all boxes that are to be seen, and waits for the answers."""
+    for box, text in zip(page.locator(BOX).all(), texts, strict=False):
+        before = box.input_value()
+        box.fill(text)
+        if box.input_value() != before:
+            with socket.expect_event("framereceived", _ends_run, timeout=PATIENCE):
+                box.press("Enter")
+
+
+def _ends_run(frame: str | bytes) -> bool:
+    assert isinstance(frame, bytes)
+    return ForwardMsg.FromString(frame).WhichOneof("type") == "script_finished"
+
+
+def _watch(
+    page: playwright.Page, server: str, faults: list[str], sockets: list[playwright.WebSocket]
+) -> None:
+    """Notes whatever is not the page alone, and its websockets."""
     own = (server, server.replace("http", "ws"), "data:", "blob:")
 
     def note_request(request: playwright.Request) -> None:
@@ -121,6 +155,7 @@ def _watch(page: playwright.Page, server: str, faults: list[str]) -> None:
 
     page.on("request", note_request)
     page.on("dialog", note_dialog)
+    page.on("websocket", lambda socket: sockets.append(socket))
     page.on("pageerror", lambda error: faults.append(f"error: {error}"))
 
 
@@ -190,12 +225,12 @@ def sentences(draw: random.Random, many: int) -> Iterator[tuple[str, dict[str, s
 def links(draw: random.Random, many: int) -> Iterator[tuple[str, dict[str, str]]]:
     """Up to twelve settings of any page, and what is none."""
     declared = every_setting()
-    for _ in range(many):
+    for number in range(many):
         names = draw.choices([*declared], k=draw.randint(1, 12))
         link = {name: value(draw, declared[name]) for name in names}
         if draw.random() < 0.2:
             link[draw.choice(NAMES)] = draw.choice(TEXTS)
-        yield draw.choice(PAGES).name, link
+        yield PAGES[number % len(PAGES)].name, link
 
 
 if __name__ == "__main__":
