@@ -42,7 +42,7 @@ TYPED = 50  # sentences on a page before it is opened anew
 PATIENCE = 60_000  # milliseconds
 HARM = (
     "[data-testid=stException], [data-testid=stMain] :is(img[src^=http], script, iframe, "
-    "a[href*=evil], a[href^=javascript])"
+    "a[href^='http://evil'], a[href^=javascript])"
 )
 NAMES = ("", "s", "zz", "__class__", "query", "embed", "a" * 200)
 SIGNS = "<>&\"'`$\\{}[]()*_~#|:!@%^=+-/ \t\n0aé\u0301\u202e\u200d"

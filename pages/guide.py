@@ -24,9 +24,8 @@ def guide() -> None:
     lesson = chapters.lesson()
     for problem in lesson.problems:
         notes.note(f"This lesson has a mistake. {problem}")
-    with st.container(key="guide_kept"):
-        widgets.widget("chapter")
-        widgets.widget("guess")
+    widgets.widget("chapter")
+    widgets.widget("guess")
     titles = [chapter.title for chapter in lesson.chapters]
     contents(titles)
     if not lesson.chapters:
@@ -36,8 +35,7 @@ def guide() -> None:
     chapter = lesson.chapters[at]
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
-            st.header(chapter.title)
-            st.markdown(chapter.body)
+            st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_figure", key="lights")
         with st.container(key="guide_figure"):
             whose_sentence(chapter)
@@ -52,20 +50,19 @@ def guide() -> None:
 
 def contents(titles: list[str]) -> None:
     """Which chapters there are, and which lessons."""
-    with st.container(horizontal=True, vertical_alignment="center", key="guide_contents"):
-        if titles:
-            st.session_state["contents"] = chapters.position(len(titles))
-            st.selectbox(
-                "Chapter",
-                range(len(titles)),
-                format_func=lambda index: f"{index + 1} of {len(titles)} · {titles[index]}",
-                key="contents",
-                on_change=lambda: chapters.turn_to(st.session_state["contents"]),
-                label_visibility="collapsed",
-                width=420,
-            )
-        if len(lesson_names()) > 1:
-            widgets.widget("lesson", width="content", label_visibility="collapsed")
+    if len(lesson_names()) > 1:
+        widgets.widget("lesson", width="content", label_visibility="collapsed")
+    if titles:
+        st.session_state["contents"] = chapters.position(len(titles))
+        st.selectbox(
+            "Chapter",
+            range(len(titles)),
+            format_func=lambda index: f"{index + 1} of {len(titles)} · {titles[index]}",
+            key="contents",
+            on_change=lambda: chapters.turn_to(st.session_state["contents"]),
+            label_visibility="collapsed",
+            width=420,
+        )
 
 
 def whose_sentence(chapter: Chapter) -> None:
@@ -76,9 +73,7 @@ def whose_sentence(chapter: Chapter) -> None:
         said = html.escape(chapter.sentence)
         st.html(f"<p class='quiet'>On “{said}”; or type your own sentence on top.</p>")
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.html("<p class='quiet'>On your sentence.</p>", width="content")
-        st.button("Take the chapter's own", type="tertiary", on_click=take_own_sentence)
+    st.button("Back to the chapter's own sentence", type="tertiary", on_click=take_own_sentence)
 
 
 def take_own_sentence() -> None:
@@ -88,24 +83,32 @@ def take_own_sentence() -> None:
 
 def question(chapter: Chapter) -> None:
     """What to guess before the explanation is shown."""
-    st.markdown(f"**{chapter.question}**")
     guess = session.value_of("guess")
     answered = guess in range(len(chapter.choices))
-    with st.container(horizontal=True, gap="small", key="guide_choices"):
-        for index, choice in enumerate(chapter.choices):
-            right = index == chapter.answer
-            mark = ":material/check:" if right else ":material/close:" if index == guess else None
-            st.button(
-                choice,
-                key=f"choice_{index}",
-                icon=mark if answered else None,
-                type="primary" if answered and right else "secondary",
-                on_click=session.choose,
-                args=("guess", index),
-            )
+    st.session_state["guessed"] = guess if answered else None
+
+    def marked(index: int) -> str:
+        choice = chapter.choices[index]
+        if not answered or index not in (guess, chapter.answer):
+            return choice
+        return f"{choice} {':material/check:' if index == chapter.answer else ':material/close:'}"
+
+    st.pills(
+        chapter.question,
+        range(len(chapter.choices)),
+        format_func=marked,
+        key="guessed",
+        on_change=take_guess,
+    )
     if answered:
         verdict = "**Yes.**" if guess == chapter.answer else "**Not quite.**"
         st.markdown(f"{verdict} {chapter.because}")
+
+
+def take_guess() -> None:
+    """Hold the guess, or that there is none any more, within a callback."""
+    guess = st.session_state["guessed"]
+    session.choose("guess", -1 if guess is None else guess)
 
 
 def onward(chapter: Chapter, at: int, count: int) -> None:

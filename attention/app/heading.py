@@ -53,8 +53,8 @@ def heading(page: Page) -> DeltaGenerator | None:
     st.html(
         f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
         f"{_glossary(page.words)}</header>"
+        f"<p class='on-paper'>{html.escape(' · '.join(told))}</p>"
     )
-    st.html(f"<p class='on-paper'>{html.escape(' · '.join(told))}</p>")
     copy_link(
         tab_title(page),
         caption(page, told),

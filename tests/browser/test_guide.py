@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -73,23 +72,32 @@ def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Op
         if "model" in chapter.link:
             packaged(chapter.link["model"][-1])
         expect(title).to_have_text(chapter.title)
-        press(page, re.sub(r"[*`]", "", chapter.choices[chapter.answer]))
+        guess(page, chapter.answer)
         expect(page.get_by_text("Yes.", exact=True)).to_be_visible()
         expect_search(page, {"guess": str(chapter.answer)} | ({"chapter": str(at)} if at else {}))
         if at < len(CHAPTERS) - 1:
-            press(page, "Next")
-
-
-def press(page: Page, name: str) -> None:
-    """Goes to a button by the Tab key, and presses it by Enter."""
-    button = page.get_by_role("button", name=name, exact=True)
-    expect(button).to_be_enabled()
-    for _ in range(150):
-        if button.evaluate("button => button === document.activeElement"):
+            go_to(page, page.get_by_role("button", name="Next", exact=True))
             page.keyboard.press("Enter")
+
+
+def guess(page: Page, answer: int) -> None:
+    """Goes to the choices by the Tab key, and to the answer by the arrows."""
+    choices = page.locator(".st-key-guessed").get_by_role("radio")
+    go_to(page, choices.first)
+    for _ in range(answer):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(choices.nth(answer)).to_be_checked()
+
+
+def go_to(page: Page, wanted: Any) -> None:
+    """Goes there by the Tab key."""
+    expect(wanted).to_be_enabled()
+    for _ in range(150):
+        if wanted.evaluate("wanted => wanted === document.activeElement"):
             return
         page.keyboard.press("Tab")
-    raise AssertionError(f"the Tab key does not lead to {name}")
+    raise AssertionError(f"the Tab key does not lead to {wanted}")
 
 
 def test_what_a_focused_word_lights_goes_with_the_focus(open_page: Open) -> None:
