@@ -127,6 +127,8 @@ def _has_boxes(page: playwright.Page) -> bool:
 def _type(page: playwright.Page, socket: playwright.WebSocket, texts: list[str]) -> None:
     """Types into all boxes that are to be seen, and waits for the answers."""
     for box, text in zip(page.locator(BOX).all(), texts, strict=False):
+        if not box.is_visible():  # what was typed into another has taken it away
+            return
         before = box.input_value()
         box.fill(text)
         if box.input_value() != before:

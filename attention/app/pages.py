@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from attention.claims.identities import ClaimSettings
-from attention.core.settings import Declared, choice, settings_of, text
+from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
 from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
@@ -40,7 +40,8 @@ class Page:
     further_settings: more of them, where they follow from others; sentence: whether the sentence
     box stands on top; models: whether a trained model can take the place of a variant, or has to;
     beside: the names of the settings at its side; sentence and beside may depend on the values of
-    settings.
+    settings; starts: what is set as one first comes by the menu and has not set it elsewhere, nor
+    chosen a trained model.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Page:
     sentence: Callable[[Values], bool] = lambda values: True
     models: Literal["", "offered", "needed"] = ""
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
+    starts: Mapping[str, Value] = field(default_factory=dict)
     file: str = ""
 
     @property
@@ -181,6 +183,7 @@ PAGES = [
         sentence=lambda values: bool(values("input") == "sentence"),
         models="offered",
         beside=_beside_steps,
+        starts={"variant": "qkv"},
     ),
     Page(
         "heads",

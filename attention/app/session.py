@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -251,14 +252,42 @@ def recall_place() -> None:
     The address of a page that one comes to by the menu does not say it yet. But it decides as a
     visit begins, and after a step in the browser's history.
     """
-    context = get_script_run_ctx()
-    stepped = context is not None and context.is_history_navigation
+    stepped = _stepped()
     if stepped:
         st.session_state.pop("chosen", None)
     if stepped or not all(name in st.session_state for name in PLACE):
         for name in PLACE:
             st.session_state.pop(name, None)
             st.session_state[name] = value_of(name)
+
+
+def _stepped() -> bool:
+    """Whether this run follows a step in the browser's history."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _take_browsers_link() -> None:
+    """After a step to another page the address decides, as the browser has it; begins the run anew.
+
+    Streamlit would leave out of it what the page before has drawn too.
+    """
+    context = get_script_run_ctx()
+    link = parse_qs(context.query_string if context else "", keep_blank_values=True)
+    for name in st.session_state.get("drawn", ()):
+        value = st.session_state[name] = _said(link, name)
+        if name in link and name not in st.query_params:
+            st.query_params[name] = value if isinstance(value, list) else str(value)
+    st.rerun()
+
+
+def _said(link: Mapping[str, Sequence[str]], name: str) -> Any:
+    """What a link says of a setting, as its widget holds it, or the default."""
+    about = every_setting()[name]
+    value = about.parse_all(link[name]) if name in link else about.default
+    if value is None or about.problem(value):
+        value = about.default
+    return list(value) if isinstance(value, tuple) else value
 
 
 def recall_settings(page: Page) -> None:
@@ -275,6 +304,8 @@ def recall_settings(page: Page) -> None:
     if before == page.name:
         return
     st.session_state.pop("chosen", None)
+    if _stepped():
+        _take_browsers_link()
     for name, value in undrawn.items():
         st.session_state.setdefault(name, list(value) if isinstance(value, tuple) else value)
     beside = st.session_state.get("beside", {})
@@ -285,6 +316,12 @@ def recall_settings(page: Page) -> None:
             st.session_state[name] = chosen
             if value_of(name) != every_setting()[name].default:
                 st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
+    started: set[str] = st.session_state.setdefault("started", set())
+    if page.name not in started and value_of("model") == NONE:
+        for name, value in page.starts.items():
+            if name not in undrawn and value_of(name) == every_setting()[name].default:
+                choose(name, value)
+    started.add(page.name)
 
 
 def place() -> Place:

@@ -359,3 +359,17 @@ def test_the_example_comes_back() -> None:
     app = opened("steps", **OWN, **ONE).press("Start over with the example")
     assert grids(app)["own_x"]["cells"] == [list("1010"), list("0202"), list("1111")]
     assert not app.query_params.keys() & ONE.keys()
+
+
+@pytest.mark.parametrize(
+    ("link", "variant"),
+    [({}, "qkv"), ({"variant": "additive"}, "additive"), ({"hide": "variant"}, "dot")],
+)
+def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chosen(
+    link: dict[str, str], variant: str
+) -> None:
+    app = opened("explore", **link)
+    app.query_params.clear()
+    app.switch_page("pages/steps.py").run()
+    assert app.values["variant"] == variant
+    assert opened("steps").values["variant"] == "dot", "its address alone means what it always did"

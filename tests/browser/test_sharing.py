@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.browser.browsing import (
     expect,
     expect_heatmap,
     expect_in_search,
+    expect_rest,
     expect_search,
     expect_to_fit,
 )
@@ -197,6 +199,7 @@ def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
     expect_search(page, {"mask": "length", "valid_len": "5"})
     page.get_by_role("radio", name="alibi").click()
     expect_search(page, {"mask": "length", "valid_len": "5", "positions": "alibi"})
+    expect_rest(page)
     page.go_back()
     expect(page.get_by_role("radio", name="alibi")).not_to_be_checked()
     expect(box).to_have_value("5")
@@ -235,3 +238,30 @@ def test_what_is_typed_is_not_lost_if_the_address_said_so_as_the_page_went(
     page.reload()
     expect(box).to_have_value("the cat walks on the street and on")
     expect_search(page, {"s": "the cat walks on the street and on"})
+
+
+def test_each_page_is_one_step_of_the_history_with_its_sentence_and_its_settings(
+    open_page: Open,
+) -> None:
+    link = {"s": "a cat sat", "mask": "causal", "query": "1"}
+    page = open_page("/?" + urlencode(link))
+    title, box = page.get_by_role("heading", level=1), page.get_by_label("Sentence", exact=True)
+
+    def expect_all_of(name: str) -> None:
+        expect(title).to_have_text(name)
+        expect(box).to_have_value("a cat sat")
+        expect(page.locator(".st-key-mask [aria-pressed=true]")).to_have_text("causal")
+        expect_search(page, link)
+
+    expect_all_of("Explore")
+    expect_heatmap(page)
+    pages = ["Explore", "Heads", "Compare"]
+    for name in pages[1:]:
+        page.get_by_role("link", name=name, exact=True).click()
+        expect_all_of(name)
+    for name in ["Heads", "Explore"]:
+        page.go_back()
+        expect_all_of(name)
+    for name in pages[1:]:
+        page.go_forward()
+        expect_all_of(name)

@@ -12,19 +12,19 @@ test("two addresses of a page differ in the settings that they say otherwise", (
 })
 
 /** A browser's history, and what was done to it when.
-    @type {(steps: [number, string][]) => string[]} */
+    @type {(steps: [number, "replace" | "push", string][]) => string[]} */
 function walked(steps) {
   /** @type {string[]} */
   const done = []
   let now = 0
+  const globals = /** @type {any} */ (globalThis)
   const move =
     (/** @type {string} */ how) =>
     (/** @type {any[]} */ ...[, , url]) => {
-      globals.location.href = new URL(url, APP).href
-      done.push(`${how} ${new URL(url, APP).search}`)
+      globals.location = new URL(url, globals.location)
+      done.push(`${how} ${globals.location.pathname}${globals.location.search}`)
     }
-  const globals = /** @type {any} */ (globalThis)
-  globals.location = { href: APP }
+  globals.location = new URL(APP)
   globals.history = { replaceState: move("replace"), pushState: move("push") }
   globals.addEventListener = () => {}
   const { performance } = globalThis
@@ -32,9 +32,9 @@ function walked(steps) {
   try {
     keepSteps()
     keepSteps()
-    for (const [at, search] of steps) {
+    for (const [at, how, url] of steps) {
       now = at
-      globals.history.replaceState({}, "", search)
+      globals.history[`${how}State`]({}, "", url)
     }
   } finally {
     globals.performance = performance
@@ -42,19 +42,33 @@ function walked(steps) {
   return done
 }
 
-test("a change is a step; what follows soon in the same setting belongs to it", () => {
+test("a change is a step; what follows soon belongs to it, or to coming to a page", () => {
   assert.deepEqual(
     walked([
-      [5000, "?n=1"],
-      [6000, "?n=2"],
-      [9000, "?n=3"],
-      [9100, "?m=1&n=3"],
-      [9200, "?m=1&n=3&query=4"],
-      [9300, "?m=2&n=3&query=4"],
+      [5000, "replace", "?n=1"],
+      [6000, "replace", "?n=2"],
+      [9000, "replace", "?n=3"],
+      [9100, "replace", "?m=1&n=3"],
+      [9200, "replace", "?m=1&n=3&query=4"],
+      [9300, "push", "?m=2&n=3&query=4"],
+      [20000, "push", "/heads"],
+      [20100, "replace", "?query=4"],
+      [20200, "push", "?m=2&query=4"],
+      [20300, "push", "?m=2&n=3&query=4"],
+      [23000, "push", "?n=3&query=4"],
+      [23600, "push", "/steps"],
+      [26000, "push", "?n=5"],
+      [26100, "push", "/heads?n=5"],
+      [26200, "push", "?n=6"],
+      [26300, "push", "/steps?n=6"],
     ]),
-    ["push ?n=1", "replace ?n=2", "push ?n=3", "push ?m=1&n=3"].concat([
-      "replace ?m=1&n=3&query=4",
-      "replace ?m=2&n=3&query=4",
-    ]),
+    [
+      ...["push /explore?n=1", "replace /explore?n=2", "push /explore?n=3"],
+      ...["push /explore?m=1&n=3", "replace /explore?m=1&n=3&query=4"],
+      ...["replace /explore?m=2&n=3&query=4", "push /heads", "replace /heads?query=4"],
+      ...["replace /heads?m=2&query=4", "replace /heads?m=2&n=3&query=4"],
+      ...["push /heads?n=3&query=4", "push /steps", "push /steps?n=5", "replace /heads?n=5"],
+      ...["replace /heads?n=6", "replace /heads?n=5", "push /steps?n=6"],
+    ],
   )
 })
