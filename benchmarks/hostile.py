@@ -35,7 +35,7 @@ SLOW = 0.3  # seconds of a core
 UNLIMITED = {"ATTENTION_LIMITS": "requests=1000 messages=1000"}
 SHOWN = (
     "[data-testid=stApp][data-test-script-state=notRunning] [data-testid=stMain] "
-    "[data-testid=stElementContainer]"
+    "[data-testid=stElementContainer] >> visible=true"
 )
 BOX = "[data-testid=stMain] [data-testid=stTextInput] input >> visible=true"
 TYPED = 50  # sentences on a page before it is opened anew
