@@ -26,8 +26,9 @@ def attention_of(result: Result, after: str = "") -> None:
         return
     figure = session.value_of("figure")
     picture_of(result, (figure,) if figure in PARTS else PARTS, ("", after))
-    notes.note_problems(result)
-    notes.note_head(result)
+    with st.container():  # what comes and goes leaves the place of the rest as it is
+        notes.note_problems(result)
+        notes.note_head(result)
     _rest(result.settings, result.memory_text)
 
 

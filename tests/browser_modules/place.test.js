@@ -86,9 +86,20 @@ test("elements of a page that one has left hear nothing, and are let go", () => 
 
 test("of choices made in a row the server is told the last", async () => {
   const told = []
-  place.tellBy((chosen) => told.push(chosen))
+  place.tellBy({ isConnected: true }, (chosen) => told.push(chosen))
   place.choose("query", 3)
   place.choose("stage", "scores")
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.deepEqual(told, [{ turn: turn + 2, values: { query: 3, stage: "scores" } }])
+})
+
+test("the server is told by the part of the page that is still there", async () => {
+  const told = []
+  const old = { isConnected: true }
+  place.tellBy({ isConnected: true }, ({ values }) => told.push(values.query))
+  place.tellBy(old, () => assert.fail("its fragment is not on the page any more"))
+  old.isConnected = false
+  place.choose("query", 4)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.deepEqual(told, [4])
 })

@@ -1,9 +1,9 @@
 import { adopt, tellBy } from "../shared/place.js"
 
 /** @import { Standing } from "../shared/place.js"
-    @import { Send } from "../shared/message.js"
-    @type {(given: { data: Standing, setTriggerValue: Send }) => void} */
-export default function ({ data, setTriggerValue }) {
-  tellBy((place) => setTriggerValue("place", place))
+    @import { Place, Send } from "../shared/message.js"
+    @type {(given: { data: Standing, parentElement: Place, setTriggerValue: Send }) => void} */
+export default function ({ data, parentElement, setTriggerValue }) {
+  tellBy(parentElement, (place) => setTriggerValue("place", place))
   adopt(data)
 }

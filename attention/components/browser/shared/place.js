@@ -5,8 +5,8 @@
     @typedef {{ turn: number, values: Values, defaults: Values }} Standing
     @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed */
 
-/** @type {{ values: Values, defaults: Values, turn: number, pointed: Pointed | null,
-      tell?: (chosen: { turn: number, values: Values }) => void }} */
+/** @typedef {(chosen: { turn: number, values: Values }) => void} Tell
+    @type {{ values: Values, defaults: Values, turn: number, pointed: Pointed | null }} */
 const place = {
   values: { query: 0, stage: "" },
   defaults: { query: 0, stage: "" },
@@ -15,6 +15,8 @@ const place = {
 }
 /** @type {Set<{ element: Element, task: () => void }>} */
 const listeners = new Set()
+/** @type {{ element: Node, tell: Tell }[]} */
+let tellers = []
 const [SOON, AGAIN, PATIENCE] = [60, 1000, 20000] // milliseconds
 let telling = 0
 let asked = 0
@@ -70,7 +72,8 @@ function tell(wait) {
   clearTimeout(telling)
   if (wait > PATIENCE) return
   telling = window.setTimeout(() => {
-    place.tell?.({ turn: place.turn, values: place.values })
+    tellers = tellers.filter(({ element }) => element.isConnected)
+    tellers.at(-1)?.tell({ turn: place.turn, values: place.values })
     tell(Math.max(AGAIN, 2 * wait))
   }, wait)
 }
@@ -89,10 +92,12 @@ export function listening() {
   return listeners
 }
 
-/** How the server is told.
-    @type {(tell: typeof place.tell) => void} */
-export function tellBy(tell) {
-  place.tell = tell
+/** How the server is told, for as long as the element is there. While a page is drawn anew there
+    are two for a moment, and the one that goes may be heard of last.
+    @type {(element: Node, tell: Tell) => void} */
+export function tellBy(element, tell) {
+  tellers = tellers.filter((known) => known.element !== element && known.element.isConnected)
+  tellers.push({ element, tell })
 }
 
 function announce() {
