@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from torchtext.vocab import Vectors
 
-from attention.app.links import every_setting
+from attention.app.links import every_setting, value_in
 from attention.app.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.components.pictures import Place
 from attention.core.settings import Declared, Value, settings_of
@@ -275,19 +275,11 @@ def _take_browsers_link() -> None:
     context = get_script_run_ctx()
     link = parse_qs(context.query_string if context else "", keep_blank_values=True)
     for name in st.session_state.get("drawn", ()):
-        value = st.session_state[name] = _said(link, name)
+        said = value_in(link, name)
+        value = st.session_state[name] = list(said) if isinstance(said, tuple) else said
         if name in link and name not in st.query_params:
             st.query_params[name] = value if isinstance(value, list) else str(value)
     st.rerun()
-
-
-def _said(link: Mapping[str, Sequence[str]], name: str) -> Any:
-    """What a link says of a setting, as its widget holds it, or the default."""
-    about = every_setting()[name]
-    value = about.parse_all(link[name]) if name in link else about.default
-    if value is None or about.problem(value):
-        value = about.default
-    return list(value) if isinstance(value, tuple) else value
 
 
 def recall_settings(page: Page) -> None:

@@ -29,7 +29,8 @@ HALF_GONE = """() => {
 }"""
 ON_SCREEN_ALONE = (
     "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link, .st-key-to_guide, "
-    ".st-key-examples, .stTextInput, .stButtonGroup, .stNumberInput, .stSlider"
+    ".st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), .stNumberInput, "
+    ".stSlider"
 )
 DARK_ON_WHITE = """() => {
   const styles = [".page-title h1", "[data-testid=stMain]"].map((selector) =>
@@ -96,6 +97,18 @@ def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_pa
         other = light.locator(f".st-key-{key} canvas").first.evaluate(painted)
         canvas = page.locator(f".st-key-{key} canvas").first
         eventually(page, partial(canvas.evaluate, painted), other)
+
+
+def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) -> None:
+    page = open_page("/guide?chapter=2")
+    expect_rest(page)
+    question = page.locator(".st-key-guessed")
+    paper(page)
+    expect(question.get_by_test_id("stWidgetLabel")).to_be_visible()
+    choices = question.get_by_role("radio")
+    expect(choices.first).to_be_visible()
+    assert choices.count() > 1
+    expect(choices.last).to_be_visible()
 
 
 def test_sixty_tokens_are_printed_on_two_pages(open_page: Open) -> None:
