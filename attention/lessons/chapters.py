@@ -211,7 +211,7 @@ class _Reader:
         probes = self._some("probes", 1, 2) if "probes" in self.values else ()
         return Chapter(
             file=self.file,
-            title=self._text("title"),
+            title=" ".join(self._text("title").split()),  # it becomes a heading, which is one line
             body=self._body(),
             figure=self._one_of("figure", FIGURES),
             link=link,

@@ -60,6 +60,12 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert link == "s=a+%26+b&mask=causal&mask=window&scale=none"
 
 
+def test_a_title_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "01-it.md"
+    file.write_text(SOUND.replace("title: Scores", 'title: "Scores\n\n# and\tmore"'), "utf-8")
+    assert read_chapter(file, anything).title == "Scores # and more"
+
+
 @pytest.mark.parametrize(
     ("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2), ("no", 3)]
 )
