@@ -197,9 +197,9 @@ async def visits(
 
 
 def resident_megabytes(server: Server) -> float:
-    """The memory the server's process has."""
+    """The memory of the server's process, without pages of files, which all processes share."""
     status = Path(f"/proc/{server.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def measure(

@@ -35,6 +35,8 @@ from attention.hosting.stopping import stop_once_idle
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
+M_ARENA_MAX = -8  # of malloc.h
+
 
 def options() -> dict[str, Any]:
     """How the app is served. Ends the process, with a word, where the limits cannot be read."""
@@ -93,6 +95,15 @@ def _open_files() -> None:
 
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _share_heaps() -> None:
+    """Two heaps for all threads: 0.2 MB less for each of 100 visitors.
+
+    Else a thread takes one of its own, up to 8 for each core, and keeps what is free in it.
+    """
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None:
+        mallopt(M_ARENA_MAX, 2)
 
 
 def load_own_vectors() -> None:
@@ -179,6 +190,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     """
     begun = time.perf_counter()
     _open_files()
+    _share_heaps()
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -51,6 +53,42 @@ def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
             assert done == ["ran"]
 
     asyncio.run(start())
+
+
+HEAPS = """
+import ctypes, pathlib, sys, threading
+from attention.app import server
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+
+def heaps():
+    file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+    libc.malloc_info(0, file)
+    libc.fclose(file)
+    return pathlib.Path(sys.argv[1]).read_text().count("<heap nr=")
+
+def allocate():
+    kept = [str(number) * 100 for number in range(100)]
+    all_there.wait()
+
+before = heaps()
+server._share_heaps()
+all_there = threading.Barrier(13)
+threads = [threading.Thread(target=allocate) for _ in range(13)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(before, heaps())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="malloc of other systems has no such heaps")
+def test_threads_share_two_heaps(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HEAPS, str(tmp_path / "heaps.xml")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    before, after = map(int, told.split())
+    assert 1 <= after <= max(2, before)
 
 
 def test_a_change_that_had_to_wait_says_so() -> None:
