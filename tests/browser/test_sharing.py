@@ -115,6 +115,19 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     expect(more(page)).to_have_attribute("aria-expanded", "false")
 
 
+def test_what_is_clicked_in_the_menu_while_a_run_ends_is_copied(open_page: Open) -> None:
+    page = open_page("/", **CLIPBOARD)
+    expect_heatmap(page)
+    page.get_by_label("Sentence", exact=True).fill("a dog")
+    more(page).click()
+    page.get_by_role("menuitem", name="Copy caption").hover()
+    page.mouse.down()
+    expect(page).to_have_title(re.compile("a dog"))
+    expect_rest(page)
+    page.mouse.up()
+    expect(status(page)).to_have_text("Copied the caption.")
+
+
 def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> None:
     sentence = HOSTILE[6]
     page = open_page("/?query=1&scale=none", **CLIPBOARD)

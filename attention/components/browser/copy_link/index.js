@@ -9,7 +9,8 @@ import { keepTyped } from "../shared/typed.js"
     @typedef {{ title: string, caption: string, figures: string[], task: string[],
       embedded: boolean }} Content
     @typedef {{ name: string, told: string, text: (content: Content) => string }} Item
-    @typedef {Record<"frame" | "button" | "more" | "menu" | "said", HTMLElement> & { content: Content }} View */
+    @typedef {Record<"frame" | "button" | "more" | "menu" | "said", HTMLElement>
+      & { content: Content, offered?: string }} View */
 
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
 const LINK = { name: "Copy link", told: "link", text: () => location.href }
@@ -65,8 +66,12 @@ function buildMenu(parent, view) {
   open(view, false)
 }
 
-/** @type {(view: View) => void} */
+/** What is offered already stays as it is: one may just be clicking it.
+    @type {(view: View) => void} */
 function fill(view) {
+  const offered = JSON.stringify([view.content.figures, view.content.task])
+  if (view.offered === offered) return
+  view.offered = offered
   const focused = [...view.menu.children].findIndex((item) => item.matches(":focus"))
   const items = itemsOf(view.content).map((item) => {
     const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
