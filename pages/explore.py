@@ -11,8 +11,8 @@ def explore() -> None:
         sections.attention_of(result)
     else:
         st.info("Type a sentence above, or take one of the examples.")
-    with st.container(key="to_guide", width="content"):
-        st.page_link("pages/guide.py", label="New here? Take the guide")
 
 
 frame.show(__file__, explore)
+with st.container(key="to_guide", width="content"):
+    st.page_link("pages/guide.py", label="New here? Take the guide")

@@ -78,8 +78,8 @@ class App(AppTest):
     def heading(self) -> list[str]:
         """The title of the page, the line below it, and what is printed of its settings."""
         words = "".join(re.findall(r"<header class='page-title'>.*?</header>", self.said))
-        words += "".join(re.findall(r"<p class='on-paper'>.*?</p>", self.said))
-        return [html.unescape(line) for line in re.findall(r"<(?:h1|p).*?>(.*?)</", words)]
+        lines = [html.unescape(line) for line in re.findall(r"<(?:h1|p).*?>(.*?)</", words)]
+        return [*lines, self.sent["copy_link"].header["paper"]]
 
     @property
     def tables(self) -> list[dict[str, list[str]]]:

@@ -11,7 +11,14 @@ from typing import Literal
 import streamlit as st
 
 from attention.app import server
-from attention.app.heading import heading, show_files, style, tab_title, words_on_figure
+from attention.app.heading import (
+    sharing,
+    show_files,
+    style,
+    tab_title,
+    title,
+    words_on_figure,
+)
 from attention.app.links import read_link
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, VARIANT_MENUS, Page
@@ -97,7 +104,9 @@ def show(file: str, page: Callable[[], object]) -> None:
     if not st.session_state.pop("framed", False):
         st.session_state["return_to"] = f"pages/{Path(file).name}"
         st.switch_page(SCRIPT, query_params=_link())
-    _body(next(known for known in PAGES if Path(known.path).name == Path(file).name), page)
+    known = next(known for known in PAGES if Path(known.path).name == Path(file).name)
+    title(known)
+    _body(known, page)
 
 
 @st.fragment
@@ -107,7 +116,7 @@ def _body(page: Page, draw: Callable[[], object]) -> None:
 
 
 def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
-    wanted = heading(page)
+    wanted = sharing(page)
     if page.sentence(value_of):
         sentence_box()
     for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:

@@ -44,20 +44,24 @@ PAPER = {
 KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stException"]'
 
 
-def heading(page: Page) -> DeltaGenerator | None:
-    """The title of a page with a line below it, on paper also what is set; and how to share it.
+def title(page: Page) -> None:
+    """The title of a page with a line below it, and its words, explained."""
+    st.html(
+        f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
+        f"{_glossary(page.words)}</header>"
+    )
+
+
+def sharing(page: Page) -> DeltaGenerator | None:
+    """How to share what a page shows; on paper, what is set.
 
     Gives the place for its files where they are asked for.
     """
     told = _settings_words(page)
-    st.html(
-        f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
-        f"{_glossary(page.words)}</header>"
-        f"<p class='on-paper'>{html.escape(' · '.join(told))}</p>"
-    )
     copy_link(
         tab_title(page),
         caption(page, told),
+        " · ".join(told),
         list(page.figures),
         _task(page),
         embedded=bool(st.context.is_embedded),

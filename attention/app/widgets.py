@@ -45,6 +45,7 @@ EXAMPLES = (
     "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
+MAX_CHOICES = 1 << 40  # by code, in one visit
 UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
 Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]
 
@@ -133,7 +134,8 @@ def _fitting(side: str) -> dict[str, Any]:
 def acknowledgement() -> None:
     """A widget that nobody sees: a browser that has heard of the last choice says its number."""
     tell_choices()
-    st.number_input("heard", value=0, key="heard", persist_state="session")
+    # A slider, since Streamlit reads all of a session's state to draw a number box.
+    st.slider("heard", 0, MAX_CHOICES, 0, key="heard", persist_state="session")
 
 
 def sentence_box() -> None:

@@ -180,6 +180,7 @@ def lights(selectors: Mapping[str, str], figure: str, *, key: str) -> None:
 class CopyLinkHeader(TypedDict):
     title: str
     caption: str
+    paper: str
     figures: list[str]
     task: list[str]
     embedded: bool
@@ -188,6 +189,7 @@ class CopyLinkHeader(TypedDict):
 def copy_link(
     title: str,
     caption: str,
+    paper: str,
     figures: Sequence[str],
     task: Sequence[str] = (),
     *,
@@ -197,18 +199,20 @@ def copy_link(
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
-    figure; figures: the names of those that can be embedded alone; task: what a link to the task
-    that the page sets hides, empty where it sets none. Where the page is embedded already, a link
-    to the whole of it stands instead.
+    figure; paper: what stands below the page's title where it is printed; figures: the names of
+    those that can be embedded alone; task: what a link to the task that the page sets hides, empty
+    where it sets none. Where the page is embedded already, a link to the whole of it stands
+    instead.
     """
     header: CopyLinkHeader = {
         "title": title,
         "caption": caption,
+        "paper": paper,
         "figures": list(figures),
         "task": list(task),
         "embedded": embedded,
     }
-    _copy_link(key=key, data=message("copy_link", 2, header), width="content")
+    _copy_link(key=key, data=message("copy_link", 3, header), width="content")
 
 
 class SaveFiguresHeader(TypedDict):

@@ -46,9 +46,12 @@ def number(value: float | None) -> str:
         return ""
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    exact = Decimal(value or 0)
+    fits = value == 0 or 1e-3 <= abs(value) < 1e5
+    if fits and value * 20_000 % 2 != 1:  # not halfway between two
+        return shown(f"{value or 0:.4f}")
+    exact = Decimal(value)
     with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
-        if value == 0 or 1e-3 <= abs(value) < 1e5:
+        if fits:
             return shown(f"{exact:.4f}")
         digits, _, exponent = f"{exact:.3e}".partition("e")
     return shown(f"{digits}e{int(exponent)}")

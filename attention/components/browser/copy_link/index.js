@@ -6,10 +6,10 @@ import { fitPaper } from "../shared/printing.js"
 import { keepTyped } from "../shared/typed.js"
 
 /** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ title: string, caption: string, figures: string[], task: string[],
+    @typedef {{ title: string, caption: string, paper: string, figures: string[], task: string[],
       embedded: boolean }} Content
     @typedef {{ name: string, told: string, text: (content: Content) => string }} Item
-    @typedef {Record<"frame" | "button" | "more" | "menu" | "said", HTMLElement>
+    @typedef {Record<"frame" | "button" | "more" | "menu" | "said" | "paper", HTMLElement>
       & { content: Content, offered?: string }} View */
 
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
@@ -17,10 +17,15 @@ const LINK = { name: "Copy link", told: "link", text: () => location.href }
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
-  const content = decode(data, "copy_link", 2)
-  const view = viewIn(parentElement, content.embedded ? buildWayOut : buildMenu)
+  const content = decode(data, "copy_link", 3)
+  const view = viewIn(parentElement, (parent, view) => {
+    if (content.embedded) buildWayOut(parent)
+    else buildMenu(parent, view)
+    view.paper = make("p", "on-paper", parent)
+  })
   view.content = content
   document.title = content.title
+  view.paper.textContent = content.paper
   fitPaper()
   keepTyped()
   bridgeCuts()
@@ -30,7 +35,7 @@ export default function ({ data, parentElement }) {
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.
-    @type {(parent: Place, view: View) => void} */
+    @type {(parent: Place) => void} */
 function buildWayOut(parent) {
   const link = make("a", "", parent, { target: "_blank", rel: "noopener" })
   link.textContent = "Open in Attention explorer"
