@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -66,13 +68,15 @@ def eventually(page: Page, read: Callable[[], Any], expected: Any) -> None:
             break
         page.wait_for_function(NEXT_FRAME)
     if now != wanted:
-        raise AssertionError(f"expected {shortened(wanted, now)}, got {shortened(now, wanted)}")
+        raise AssertionError(difference(wanted, now))
 
 
-def shortened(seen: Any, other: Any) -> str:
-    """What is seen, and of a list only what the other list has not."""
-    both = isinstance(seen, list) and isinstance(other, list)
-    return repr([item for item in seen if item not in other][:9] if both else seen)[:1000]
+def difference(expected: Any, seen: Any) -> str:
+    """Both; of two lists the lines in which they differ, with some of those around."""
+    if not (isinstance(expected, list) and isinstance(seen, list)):
+        return f"expected {expected!r}, got {seen!r}"[:2000]
+    lines = difflib.unified_diff(expected, seen, "expected", "got", n=3, lineterm="")
+    return "\n".join(line[:200] for line in itertools.islice(lines, 40))
 
 
 def search(page: Page) -> dict[str, str]:
