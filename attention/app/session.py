@@ -286,8 +286,9 @@ def recall_settings(page: Page) -> None:
     """To be called as a whole run begins: what a page's own widgets say goes along to another page.
 
     There they are other widgets to Streamlit, which takes along what was typed, but forgets what a
-    link said. Those at the side are the same on all pages. What a link hides has no widget at all:
-    it is drawn on the other page, as it was in force here.
+    link said. Those at the side are the same on all pages; but the browser leaves out of the
+    address whose widget it has not drawn yet. What a link hides has no widget at all: it is drawn
+    on the other page, as it was in force here.
     """
     undrawn = st.session_state.get("undrawn", {})
     st.session_state["undrawn"] = {n: value_of(n) for n in hidden_names(value_of("hide"))}
@@ -302,11 +303,11 @@ def recall_settings(page: Page) -> None:
         st.session_state.setdefault(name, list(value) if isinstance(value, tuple) else value)
     beside = st.session_state.get("beside", {})
     there = {"s", *page.declared, *page.beside(value_of)}
-    for name in st.session_state.get("drawn", set()) - beside.keys():
+    for name in st.session_state.get("drawn", set()):
         if name in there and name in st.session_state and name not in st.query_params:
             chosen = st.session_state[name]
             st.session_state[name] = chosen
-            if value_of(name) != every_setting()[name].default:
+            if name not in beside and value_of(name) != every_setting()[name].default:
                 st.query_params[name] = chosen if isinstance(chosen, list) else str(chosen)
     started: set[str] = st.session_state.setdefault("started", set())
     if page.name not in started and value_of("model") == NONE:

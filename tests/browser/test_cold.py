@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.browser.browsing import Open, expect, expect_search
 from tests.serving import serving
 
@@ -51,3 +53,22 @@ def test_the_sentence_of_a_link_goes_along_from_page_to_page(open_page: Open) ->
         )
         expect_search(page, {"s": "she sat by", "scale": "none"})
         expect(box).to_have_value("she sat by")
+
+
+def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page(
+    open_page: Open,
+) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page = open_page("/?scale=none", before=lambda page: page.route("**/ButtonGroup*.js", hold))
+    page.get_by_role("link", name="Heads", exact=True).click()
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+    expect_search(page, {"scale": "none"})
+    for route in held:
+        route.continue_()
+    expect(page.locator(".st-key-scale [aria-checked=true]")).to_have_text("none")
+    expect_search(page, {"scale": "none"})
+    page.context.close()
