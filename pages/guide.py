@@ -8,7 +8,7 @@ import streamlit as st
 from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import PAGES
 from attention.components.inputs import examples, lights
-from attention.components.pictures import comparison, head_grid, picture, place_of
+from attention.components.pictures import chart, comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps
 from attention.display.captions import distinct_names
@@ -271,7 +271,7 @@ def spread() -> None:
     """What becomes of random scores as d_k grows."""
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
-    st.plotly_chart(drawn, key="spread", config={"displayModeBar": False})
+    chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
     st.caption(
         "2,000 random queries with 8 random keys each, for each d_k. Left: the standard deviation "
         "of the scores. Right: the greatest of 8 shares after the softmax, on average."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.app import notes, results, session, widgets
-from attention.components.pictures import PARTS, Place, picture, place_of
+from attention.components.pictures import PARTS, Place, chart, picture, place_of
 from attention.core.functional import WeightsAlone
 from attention.display import maps, tables
 from attention.lessons import trained
@@ -135,7 +135,8 @@ def drawn_map(result: Result, query: int, probes: tuple[str, ...]) -> Where | No
         notes.note(why_nowhere(result, query))
     else:
         drawn = maps.word_map(found.token, found.spots, found.start, found.end)
-        st.plotly_chart(drawn, key="word_map", config={"displayModeBar": False})
+        label = f"Map of words: where “{found.token}” stands alone, and where it stands here."
+        chart(drawn, label, key="word_map")
     return found
 
 

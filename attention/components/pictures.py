@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
+import plotly.graph_objects as go
 import streamlit as st
 import torch
 from torch import Tensor
@@ -27,6 +28,7 @@ _matrices = component("matrices")
 _head_grid = component("head_grid")
 _comparison = component("comparison")
 _sweep = component("sweep")
+_chart = component("chart", isolate_styles=False)
 
 
 class Place(TypedDict):
@@ -387,3 +389,14 @@ def sweep(
         data=message("sweep", 1, header, *numbers, rest=swept.dots.numpy().tobytes()),
         on_at_change=when(key, "at", lambda answer: True, released),
     )
+
+
+class ChartHeader(TypedDict):
+    label: str
+    figure: dict[str, Any]
+
+
+def chart(figure: go.Figure, label: str, *, key: str) -> None:
+    """A figure of Plotly, drawn when all around it has been; label: what it shows, in words."""
+    header: ChartHeader = {"label": label, "figure": figure.to_plotly_json()}
+    _chart(key=key, data=message("chart", 1, header))

@@ -26,6 +26,7 @@ LEAST_DOT, MOST_DOT = 6, 34
 MAP_WIDTH, MAP_HEIGHT, LETTER, LINE = 500, 276, 6.5, 14  # pixels
 NARROWEST = 320
 BASE: dict[str, Any] = {
+    "template": "none",
     "paper_bgcolor": CLEAR,
     "plot_bgcolor": CLEAR,
     "hoverlabel": {"align": "left"},
@@ -203,12 +204,16 @@ def spread_figure(
     ]
     across = {
         "type": "log",
-        "tickvals": list(widths),
-        "title": {"text": "d_k"},
+        "tickvals": list(widths[::2]),
+        "tickangle": 0,
+        "title": {"text": "d_k", "standoff": 8},
         "fixedrange": True,
         "showgrid": False,
     }
-    up = {"fixedrange": True, "rangemode": "tozero", "zeroline": False}
+    up = {
+        **{"fixedrange": True, "rangemode": "tozero", "zeroline": False},
+        **{"gridcolor": "rgba(128, 128, 128, 0.25)", "ticklabelstandoff": 4},
+    }
     layout = BASE | {
         "height": 360,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 84},

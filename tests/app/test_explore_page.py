@@ -196,11 +196,10 @@ def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: P
 def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
     link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
     hidden = opened("explore", **link)
-    assert not hidden.get("plotly_chart")
+    assert "word_map" not in hidden.sent
     assert "probes" not in hidden.controls
     app = opened("explore", **link, map="shown")
-    (chart,) = app.get("plotly_chart")
-    assert "apple" in chart.proto.spec
+    assert "apple" in app.sent["word_map"].header["label"]
     table = next(table for table in app.tables if "before" in table)
     assert table[""][:2] == ["software", "fruit"]
     result = results.result_of(Settings(link["s"]))
@@ -218,7 +217,7 @@ def test_where_no_words_are_no_map_is_offered_and_a_word_says_why_one_is_missing
     assert "map" not in elsewhere.controls
     unknown = opened("explore", s="zzxqy apple", map="shown")
     assert any(note.startswith("This word has no vector") for note in unknown.notes)
-    assert not unknown.get("plotly_chart")
+    assert "word_map" not in unknown.sent
 
 
 def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:

@@ -47,4 +47,4 @@ def test_both_sides_name_the_same_messages_in_the_same_versions() -> None:
     sent = re.findall(r'message\(\s*"(\w+)", (\d+)', "\n".join(sources))
     known = re.findall(r'decode\(data, "(\w+)", (\d+)\)', "\n".join(modules))
     assert sorted(sent) == sorted(known)
-    assert len(known) == 12
+    assert len(known) == 13

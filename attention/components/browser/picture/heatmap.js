@@ -2,6 +2,7 @@ import { palette, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
+import { fontOf, load } from "../shared/plotly.js"
 import { fixed, shown } from "../shared/words.js"
 import { fitted } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
@@ -16,24 +17,11 @@ import { rowOf, stageOf } from "./sums.js"
       behind: boolean,
       caughtUp: Promise<void> }} View */
 
-const PLOTLY = "component/attention.components.base.plotly_js/plotly.min.js"
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
 const WHERE_MASKED = ["masked", "weights", "mixed"]
 const CHOSEN = "#d97706"
 const { make, place } = elements
-/** @type {Promise<any> | null} */
-let plotly = null
-
-function load() {
-  plotly ??= new Promise((resolve, reject) => {
-    const src = new URL(PLOTLY, document.baseURI).href
-    const script = make("script", "", document.head, { src })
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly)
-    script.onerror = () => reject(new Error("plotly.js could not be loaded"))
-  })
-  return plotly
-}
 
 /** One stage as a heatmap: the cells are painted here, their labels and zoom are plotly.js's.
     @type {(parent: HTMLElement) => Part} */
@@ -127,10 +115,9 @@ function draw(view, stage) {
   view.hatch.hidden = !masks || !hidden.some(Boolean)
   const z = Array.from({ length: rows }, (_, row) => rowOf(view.shown, columns, row))
   const clear = "rgba(0,0,0,0)"
-  const font = { family: theme.font, color: theme.text }
-  const modebar = { bgcolor: clear, color: theme.text, activecolor: theme.primary }
+  const modebar = { bgcolor: clear, color: theme.font.color, activecolor: theme.primary }
   const dragmode = Math.max(rows, columns) > 32 ? "zoom" : false
-  const looks = { autosize: true, paper_bgcolor: clear, font, modebar, dragmode }
+  const looks = { autosize: true, paper_bgcolor: clear, font: theme.font, modebar, dragmode }
   const colours = { zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }
   view.figure = [
     { ...heat, z, ...colours },
@@ -388,7 +375,7 @@ export function words(content, query, key) {
 }
 
 /** @type {(element: Element) => Record<"sequential" | "diverging", [number, string][]> &
-      Record<"font" | "text" | "primary" | "background", string>} */
+      Record<"primary" | "background", string> & { font: ReturnType<typeof fontOf> }} */
 function themeOf(element) {
   const style = getComputedStyle(element)
   const read = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`)
@@ -396,6 +383,6 @@ function themeOf(element) {
   const scale = (kind) =>
     palette(element, kind).map((colour, index, all) => [index / (all.length - 1), colour])
   const scales = { sequential: scale("sequential"), diverging: scale("diverging") }
-  const [text, primary] = [read("text-color"), read("primary-color")]
-  return { ...scales, font: read("font"), text, primary, background: read("background-color") }
+  const [primary, background] = [read("primary-color"), read("background-color")]
+  return { ...scales, font: fontOf(element), primary, background }
 }
