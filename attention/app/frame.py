@@ -11,14 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from attention.app import server
-from attention.app.heading import (
-    sharing,
-    show_files,
-    style,
-    tab_title,
-    title,
-    words_on_figure,
-)
+from attention.app.heading import sharing, show_files, style, tab_title, title, words_on_figure
 from attention.app.links import read_link
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, VARIANT_MENUS, Page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from attention.display.tables import (
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
+
+
+HALFWAY = st.integers(-3_199_999, 3_199_999).map(lambda count: count / 32)
 
 
 def read(shown: str) -> float:
@@ -91,6 +95,13 @@ def test_four_decimals_or_four_digits_where_these_would_lose_it_halves_rounded_a
     value: float | None, shown: str
 ) -> None:
     assert number(value) == shown
+
+
+@given(st.floats(1e-3, 99_999) | HALFWAY)
+@settings(max_examples=500)
+def test_four_decimals_are_rounded_half_away_from_zero_as_browsers_do(value: float) -> None:
+    exact = Decimal(value).quantize(Decimal("0.0001"), ROUND_HALF_UP)
+    assert number(value).replace("−", "-") == f"{exact:f}".replace("-0.0000", "0.0000")
 
 
 @given(value=st.floats(-1e300, 1e300) | st.floats(width=32, allow_nan=False))

@@ -6,6 +6,9 @@ import threading
 
 from attention.hosting import metrics, work
 from attention.hosting.pace import Pace
+from attention.hosting.turns import Turns
+
+LONG = 30.0  # seconds
 
 
 def spin(seconds: float) -> None:
@@ -59,6 +62,22 @@ def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch) -> N
         thread.join(30)
     assert len(most) == 7
     assert max(most) == 2
+
+
+def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> None:
+    monkeypatch.setattr(work, "_turns", Turns(LONG))
+    begun = threading.Event()
+
+    def other() -> None:
+        with work.rerun("explore", work.share()):
+            begun.set()
+
+    with work.rerun("explore", work.share()):
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert not begun.wait(0.2)
+    assert begun.wait(LONG)
+    thread.join(LONG)
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
