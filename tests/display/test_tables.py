@@ -26,7 +26,6 @@ from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
-
 HALFWAY = st.integers(-3_199_999, 3_199_999).map(lambda count: count / 32)
 
 
