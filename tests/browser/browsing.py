@@ -31,11 +31,14 @@ NEXT_FRAME = "() => new Promise(requestAnimationFrame)"
 EVERYTHING = """() => {
   const seen = [document.querySelector("[data-testid=stApp]").dataset.testScriptState]
   const states = ["aria-checked", "aria-selected", "aria-pressed", "aria-invalid", "aria-valuenow"]
+  // An element with no box of its own is none that is hidden.
+  const unseen = (node) =>
+    getComputedStyle(node).display !== "contents" && !node.checkVisibility()
   const number = (text) => [...text].reduce((sum, c) => (31 * sum + c.charCodeAt(0)) | 0, 0)
   const look = (node) => {
     if (node.nodeType === Node.TEXT_NODE && node.data.trim()) seen.push(node.data)
     if (node.nodeType !== Node.ELEMENT_NODE) return
-    if (!node.checkVisibility() || node.matches("style, [data-testid=InputInstructions]")) return
+    if (unseen(node) || node.matches("style, [data-testid=InputInstructions]")) return
     if ("value" in node && node.value) seen.push(`${node.localName}: ${node.value}`)
     for (const state of states)
       if (node.hasAttribute(state)) seen.push(`${state}: ${node.getAttribute(state)}`)
