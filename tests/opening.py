@@ -49,8 +49,8 @@ def profile(browser: Any) -> Any:
 def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     """Opens a link; afterwards nothing may have failed or left the machine.
 
-    beside: a page that opens the link in a tab of its own; before: what to do with the page before
-    it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
+    beside: a page that opens the link in a tab of its own, of the same size; before: what to do
+    with the page before it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
     """
     faults: list[str] = []
     addresses = [server]
@@ -67,6 +67,7 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
             with beside.context.expect_page() as opened:
                 beside.evaluate("link => void open(link)", link)
             page = opened.value
+            page.set_viewport_size(beside.viewport_size)
         else:
             page = (watched(browser.new_context()) if before else profile).new_page()
             view = VIEW | more
