@@ -25,7 +25,7 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.app.widgets import acknowledgement, sentence_box, settings_beside
+from attention.app.widgets import acknowledgement, fit_divisors, sentence_box, settings_beside
 from attention.display import files
 from attention.hosting.pace import Pace
 from attention.hosting.work import rerun, share
@@ -70,9 +70,10 @@ def _run(page: Page, shown: st.Page) -> None:
 
 def _around(page: Page, shown: st.Page) -> None:
     content = st.container()
-    known = _beside(page) if "beside" in st.session_state else None
-    if known:
-        st.session_state["beside"] = known
+    known = None
+    if "beside" in st.session_state:
+        fit_divisors(_own_names(page))
+        known = st.session_state["beside"] = _beside(page)
         with content:
             shown.run()
     if not st.context.is_embedded:
@@ -148,9 +149,14 @@ def _beside(page: Page) -> dict[str, object]:
     names = page.beside(value_of)
     cells = "mask" in names and "cells" in value_of("mask")
     words = SENTENCES if cells else ()
-    own = [name for menu in VARIANT_MENUS if menu in names for name in own_settings(value_of(menu))]
-    values = {name: value_of(name) for name in [*names, *own, *words]}
+    values = {name: value_of(name) for name in [*names, *_own_names(page), *words]}
     return values | {"names": names}
+
+
+def _own_names(page: Page) -> list[str]:
+    """The settings beside a page that the variant chosen there has of its own."""
+    menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
+    return [name for menu in menus for name in own_settings(value_of(menu))]
 
 
 def _beside_is_old(page: Page) -> bool:

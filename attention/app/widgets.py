@@ -103,19 +103,38 @@ def _drawn(name: str, offered: Sequence[str] | None, boxed: bool, more: dict[str
     return draw(value=default, **bounds, **all_digits, **shared)
 
 
+def fit_divisors(names: Iterable[str]) -> None:
+    """Of some settings those that no longer divide what they must take the next lower divisor.
+
+    To be called before a page is drawn: where a run follows another at once, a browser may miss
+    what was set in the first.
+    """
+    for name in names:
+        if every_setting()[name].divides:
+            _offered(name)
+
+
 def _divisor(name: str, shared: dict[str, Any]) -> Any:
     """A slider over the numbers that divide what the setting must divide."""
+    offered = _offered(name)
+    default = _below(every_setting()[name].default, offered)
+    return st.select_slider(options=offered, value=default, **shared)
+
+
+def _offered(name: str) -> list[int]:
+    """The divisors a setting has to choose from; it has one of them then."""
     about = every_setting()[name]
     side = OTHER if name.startswith(OTHER) else ""
     whole = _fitting(side)[about.divides.removeprefix(side)]
     offered = divisors(whole, int(about.maximum or 1))
-
-    def below(largest: Any) -> int:
-        return max(number for number in offered if number <= largest)
-
     if st.session_state.get(name, 1) not in offered:
-        st.session_state[name] = below(st.session_state[name])
-    return st.select_slider(options=offered, value=below(about.default), **shared)
+        st.session_state[name] = _below(st.session_state[name], offered)
+        forget(name)
+    return offered
+
+
+def _below(largest: Any, offered: Iterable[int]) -> int:
+    return max(number for number in offered if number <= largest)
 
 
 def _fitting(side: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention.display import captions
+from attention.hosting import metrics
 from attention.lessons import heads
 from tests.lessons.making import result_of
 from tests.running import opened
@@ -41,6 +42,18 @@ def test_only_heads_that_divide_the_dimensions_are_offered_and_shown(
     assert list(map(int, app.controls["heads"].options)) == offered
     assert app.sent["head_grid"].header["heads"] == count
     assert app.sent["head_view"].header["heads"] == count
+
+
+def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -> None:
+    def runs() -> float:
+        labels = {"page": "heads"}
+        return metrics.REGISTRY.get_sample_value("attention_rerun_seconds_count", labels) or 0.0
+
+    app = opened("heads", heads_variant="grouped", vectors="random", d_model=16, heads=8, groups=4)
+    before = runs()
+    app.choose("d_model", 14)
+    assert (app.values["heads"], app.values["groups"]) == (7, 1)
+    assert runs() == before + 1, "a browser may miss what is set in a run that another follows"
 
 
 @pytest.mark.parametrize("variant", heads.variants_with_heads())
