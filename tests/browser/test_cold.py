@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.browser.browsing import Open, expect, expect_search
+from tests.browser.browsing import Open, eventually, expect, expect_search
 from tests.serving import serving
 
 
@@ -64,11 +64,11 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
         held.append(route)
 
     page = open_page("/?scale=none", before=lambda page: page.route("**/ButtonGroup*.js", hold))
+    eventually(page, lambda: len(held), 1)
     page.get_by_role("link", name="Heads", exact=True).click()
     expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
     expect_search(page, {"scale": "none"})
-    for route in held:
-        route.continue_()
+    held[0].continue_()
     expect(page.locator(".st-key-scale [aria-checked=true]")).to_have_text("none")
     expect_search(page, {"scale": "none"})
     page.context.close()

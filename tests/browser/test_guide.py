@@ -112,3 +112,20 @@ def test_what_a_focused_word_lights_goes_with_the_focus(open_page: Open) -> None
     eventually(page, lit, True)
     lights(page).first.blur()
     eventually(page, lambda: boxes(page), [])
+
+
+def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page: Open) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page = open_page("/guide", before=lambda page: page.route("**/plotly.min.js", hold))
+    expect(page.locator(".part.lines path").first).to_be_attached()
+    expect(page.get_by_role("img", name="Map of words")).to_be_visible()
+    spots = page.locator(".attention-chart .scatterlayer .point")
+    eventually(page, lambda: len(held), 1)
+    assert spots.count() == 0
+    held[0].continue_()
+    expect(spots.first).to_be_visible()
+    page.context.close()
