@@ -64,6 +64,7 @@ def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) 
         page.goto(f"{page.url.split('?')[0].rsplit('/', 1)[0]}/{other.name}")
         heading = page.get_by_role("heading", level=1)
         expect(heading).to_have_text(other.title)
+        expect(more(page)).to_be_visible()
         for size, place in zip(sizes, places, strict=True):
             page.set_viewport_size(size)
             eventually(page, lambda: page.evaluate(TOP), place)
