@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.app import chapters
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.results import differences
 from attention.app.session import applies, in_use, menu_of, own_settings, value_of
 from attention.components.inputs import copy_link, save_figures
@@ -46,8 +46,9 @@ KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stExcep
 
 def title(page: Page) -> None:
     """The title of a page with a line below it, and its words, explained."""
+    name = "page-title first" if page is FIRST else "page-title"
     st.html(
-        f"<header class='page-title'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
+        f"<header class='{name}'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
         f"{_glossary(page.words)}</header>"
     )
 

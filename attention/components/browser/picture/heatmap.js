@@ -46,6 +46,7 @@ export function buildHeatmap(parent) {
   new ResizeObserver(() => {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
+    view.width = width
     if (fitted(view.content.layout, width).height !== view.layout.height)
       return draw(view, view.stage ?? "")
     drawBeside(view)
@@ -102,7 +103,8 @@ function listenToCells(view) {
 function draw(view, stage) {
   const { content, chart, caption } = view
   const { columns, rows, heat, stages, hidden } = content
-  view.layout = fitted(content.layout, chart.clientWidth)
+  view.width ||= chart.clientWidth
+  view.layout = fitted(content.layout, view.width)
   const { xaxis2: _, ...layout } = view.layout // that of the entropy, which is drawn here
   const { zmin, zmax, diverging, words } = stages[stage]
   const theme = themeOf(chart)
@@ -208,11 +210,12 @@ function rangesOf({ xaxis, yaxis }) {
 
 /** The cells, a pixel or so apart where there are few.
     @type {(view: View) => void} */
-function paint({ cells, content, stage, shown, shades, background: ground }) {
+function paint({ cells, content, stage, shown, shades, background: ground, box }) {
   const { heat, columns, rows, stages } = content
   const { zmin, zmax } = stages[stage ?? ""]
   const colours = ramp(shades.map(([, colour]) => colour))
-  paintNumbers(cells, columns, shown, [zmin, zmax], colours, { size: heat.xgap ?? 0, ground })
+  const gaps = { size: heat.xgap ?? 0, ground, width: box.width, height: box.height }
+  paintNumbers(cells, columns, shown, [zmin, zmax], colours, gaps)
   cells.dataset.rows = String(rows)
   countDrawing(cells)
 }
@@ -244,7 +247,6 @@ function drawBeside(view) {
   const { room, rows, stages } = view.content
   const { l, r, t: top, b } = layout.margin
   const { zmin, zmax } = stages[view.stage ?? ""]
-  view.width = view.chart.clientWidth
   const [width, height] = [view.width - l - r, layout.height - top - b]
   /** @type {(shares: [number, number]) => Box} */
   const between = ([start, end]) => {

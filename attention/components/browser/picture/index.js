@@ -80,6 +80,7 @@ function compose(view) {
   const { parts } = view.content
   view.frame.replaceChildren()
   view.names = parts.join()
+  view.frame.dataset.parts = parts.join(" ")
   view.parts = Object.fromEntries(
     parts.map((name) => [name, BUILDERS[name](make("section", `part ${name}`, view.frame))]),
   )

@@ -4,7 +4,7 @@ import { make } from "./elements.js"
 /** Numbers row by row, and the lowest and the highest number of a colour scale.
     @typedef {Float32Array | Float64Array | Uint8Array} Numbers
     @typedef {[number, number]} Scale
-    @typedef {{ size: number, ground: string }} Gaps */
+    @typedef {{ size: number, ground: string, width: number, height: number }} Gaps */
 
 /** The pixels of numbers; what is no number stays clear.
     @type {(numbers: Numbers, scale: Scale, shades: Uint32Array) => Uint32Array<ArrayBuffer>} */
@@ -30,8 +30,8 @@ export function paintNumbers(canvas, columns, numbers, scale, shades, gaps) {
 
 /** Gaps beside cells are closed below: else the hatching of masked ones would show through.
     @type {(canvas: HTMLCanvasElement, cells: HTMLCanvasElement, gaps: Gaps) => void} */
-function moveApart(canvas, cells, { size, ground }) {
-  const { clientWidth: width, clientHeight: height } = canvas
+function moveApart(canvas, cells, { size, ground, ...whole }) {
+  const [width, height] = [Math.round(whole.width), Math.round(whole.height)]
   Object.assign(canvas, { width, height })
   const context = pencil(canvas)
   context.imageSmoothingEnabled = false
