@@ -77,7 +77,7 @@ class App(AppTest):
     @property
     def heading(self) -> list[str]:
         """The title of the page, the line below it, and what is printed of its settings."""
-        words = "".join(re.findall(r"<header class='page-title'>.*?</header>", self.said))
+        words = "".join(re.findall(r"<header class='page-title[^']*'>.*?</header>", self.said))
         lines = [html.unescape(line) for line in re.findall(r"<(?:h1|p).*?>(.*?)</", words)]
         return [*lines, self.sent["copy_link"].header["paper"]]
 

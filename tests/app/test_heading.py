@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from attention.app import heading
 from attention.app.pages import PAGES, Page
 from attention.core import papers
 from attention.core.variants import VARIANTS
@@ -22,6 +24,13 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in P
 def shared(app: App) -> dict[str, Any]:
     """What the button to share is sent."""
     return app.sent["copy_link"].header
+
+
+def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it() -> None:
+    """Else the browser styles all of it anew at each change within: a third of its work."""
+    rules = (Path(heading.__file__).parent / "style.css").read_text("utf-8")
+    assert ".stMain " in rules
+    assert not re.findall(r"\.(?:stApp|stMain|stMainBlockContainer):has", rules)
 
 
 @every_page
