@@ -95,9 +95,12 @@ def expect_search(page: Page, settings: dict[str, str]) -> None:
     eventually(page, lambda: search(page), settings)
 
 
-def expect_in_search(page: Page, name: str) -> None:
-    """Until the address bar holds that setting."""
-    eventually(page, lambda: name in search(page), True)
+def expect_in_search(page: Page, name: str, value: str | None = None) -> None:
+    """Until the address bar holds that setting, and with that value if one is given."""
+    if value is None:
+        eventually(page, lambda: name in search(page), True)
+    else:
+        eventually(page, lambda: search(page).get(name), value)
 
 
 def expect_heatmap(page: Page) -> None:

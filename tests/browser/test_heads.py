@@ -12,6 +12,7 @@ from tests.browser.browsing import (
     eventually,
     expect,
     expect_heatmap,
+    expect_in_search,
     expect_rest,
     expect_search,
     expect_to_fit,
@@ -132,4 +133,4 @@ def test_a_long_sentence_is_chosen_from_by_click_and_keeps_its_place(open_page: 
     word = LONG.split()[301]
     expect(page.get_by_text(f"the query of “{word}”")).to_be_visible()
     expect(page.get_by_text(f"From “{word}”")).to_be_visible()
-    eventually(page, lambda: search(page)["query"], "301")
+    expect_in_search(page, "query", "301")

@@ -8,12 +8,11 @@ from tests.browser.browsing import (
     Open,
     check_link,
     choice,
-    eventually,
     expect,
     expect_harmless,
+    expect_in_search,
     expect_search,
     expect_to_fit,
-    search,
 )
 
 
@@ -69,7 +68,7 @@ def test_a_deep_link_shows_the_slice_on_a_narrow_screen_too(open_page: Open) -> 
     expect_to_fit(page)
     choice(page, "operation", "masked_softmax").click()
     expect(page.get_by_text("weights[0]")).to_be_visible()
-    eventually(page, lambda: search(page)["operation"], "masked_softmax")
+    expect_in_search(page, "operation", "masked_softmax")
 
 
 def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:

@@ -307,13 +307,13 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     box(page, "X, row 0, column 0").press("Enter")
     box_of(page, "W_q queries").click()
     expect(cell(page, 0, 0)).to_have_text("1.5000")
-    eventually(page, lambda: search(page)["own_x"], "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
+    expect_in_search(page, "own_x", "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
     assert matrices_shown(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
 
     page.locator(".st-key-grid_own_x").get_by_role("button", name="Add a row").click()
     expect(box(page, "Mask, row 3, column 3")).to_have_value("1")
     expect(result(page).locator("tbody tr")).to_have_count(4)
-    eventually(page, lambda: search(page)["own_mask"], "; ".join(["1 1 1 1"] * 4))
+    expect_in_search(page, "own_mask", "; ".join(["1 1 1 1"] * 4))
     check_link(page, open_page)
 
 
@@ -394,7 +394,7 @@ def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
     wrong.press("Enter")
     expect(heading(page)).to_have_text("5. Scores")
     expect(marked).to_have_count(0)
-    eventually(page, lambda: search(page)["own_W_q"], "1 0 1; 1 0 2; 0 0 1; 0 1 1")
+    expect_in_search(page, "own_W_q", "1 0 1; 1 0 2; 0 0 1; 0 1 1")
     assert search(page)["own_x"].startswith("3 0 1 0;")
 
 
