@@ -114,6 +114,18 @@ def expect_rest(page: Page) -> None:
     expect(page.locator(rests)).to_be_attached()
 
 
+def go_back(page: Page) -> None:
+    """Take the browser's step back once the page rests: the end of a run may undo one before."""
+    expect_rest(page)
+    page.go_back()
+
+
+def go_forward(page: Page) -> None:
+    """Take the browser's step forward, see `go_back`."""
+    expect_rest(page)
+    page.go_forward()
+
+
 def expect_the_same(page: Page, other: Page) -> None:
     """Until one sees the same on both pages, and neither has more to run."""
     for each in (page, other):

@@ -28,6 +28,8 @@ from tests.browser.browsing import (
     expect_rest,
     expect_search,
     expect_to_fit,
+    go_back,
+    go_forward,
     hostile,
 )
 from tests.deploy.cutting import cutting
@@ -313,11 +315,11 @@ def test_a_choice_goes_along_by_the_menu_and_a_step_back_has_its_own(open_page: 
     page.get_by_role("option").nth(5).click()
     expect(page.get_by_text("the query of “street”")).to_be_visible()
     expect_search(page, {"query": "5", "stage": "scores"})
-    page.go_back()
+    go_back(page)
     expect(nearest(page)).to_have_text("on")
     expect(page.get_by_role("option", selected=True)).to_have_text("on")
     expect_search(page, {"query": "3", "stage": "scores"})
-    page.go_forward()
+    go_forward(page)
     expect(page.get_by_text("the query of “street”")).to_be_visible()
     page.get_by_role("link", name="Explore").click()
     expect(nearest(page)).to_have_text("street")

@@ -20,6 +20,8 @@ from tests.browser.browsing import (
     expect_rest,
     expect_search,
     expect_to_fit,
+    go_back,
+    go_forward,
 )
 from tests.hostile import HOSTILE
 
@@ -236,14 +238,13 @@ def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
     expect_search(page, {"mask": "length", "valid_len": "5"})
     page.get_by_role("radio", name="alibi").click()
     expect_search(page, {"mask": "length", "valid_len": "5", "positions": "alibi"})
-    expect_rest(page)
-    page.go_back()
+    go_back(page)
     expect(page.get_by_role("radio", name="alibi")).not_to_be_checked()
     expect(box).to_have_value("5")
-    page.go_back()
+    go_back(page)
     expect(box).to_have_value("3")
     expect_search(page, {"mask": "length"})
-    page.go_forward()
+    go_forward(page)
     expect(box).to_have_value("5")
 
 
@@ -297,8 +298,8 @@ def test_each_page_is_one_step_of_the_history_with_its_sentence_and_its_settings
         page.get_by_role("link", name=name, exact=True).click()
         expect_all_of(name)
     for name in ["Heads", "Explore"]:
-        page.go_back()
+        go_back(page)
         expect_all_of(name)
     for name in pages[1:]:
-        page.go_forward()
+        go_forward(page)
         expect_all_of(name)

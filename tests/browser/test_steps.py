@@ -22,6 +22,8 @@ from tests.browser.browsing import (
     expect_in_search,
     expect_search,
     expect_to_fit,
+    go_back,
+    go_forward,
     search,
 )
 
@@ -418,9 +420,9 @@ def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
     page.get_by_role("link", name="Step by step").click()
     expect_search(page, {"query": "2", "variant": "qkv"})
     expect(page.locator(".st-key-step_graph")).to_contain_text("W_q queries")
-    page.go_back()
+    go_back(page)
     expect_search(page, {"query": "2"})
-    page.go_forward()
+    go_forward(page)
     expect_search(page, {"query": "2", "variant": "qkv"})
     choice(page, "variant", "dot").click()
     expect_search(page, {"query": "2"})
