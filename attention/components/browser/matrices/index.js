@@ -20,6 +20,7 @@ import { fixed, inFull } from "../shared/words.js"
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
+const MOST_LETTERS = 9
 
 /** @type {(given: Given) => void} */
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -65,7 +66,7 @@ function draw(view) {
 /** @type {(view: View) => void} */
 function lay(view) {
   const { parts, joins, written: most, pickable } = view.content
-  view.row.replaceChildren()
+  for (const place of [view.row, view.strip]) place.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
     if (index) make("span", "join", group, { textContent: joins[index - 1] })
@@ -211,25 +212,44 @@ function light(view, cell) {
   spell(view, last, cell)
 }
 
-/** The numbers of a row that is painted, below the matrices.
+/** The numbers of a row that is painted, below the matrices. It is scrolled as the next frame begins,
+    when the browser works out the layout anyway.
     @type {(view: View, shown: Shown, cell: Cell | null) => void} */
 function spell({ strip, content }, { part, cells, canvas }, cell) {
   strip.hidden = !(canvas && content.inFull && cell && !part.hidden && cell[0] < part.rows)
-  if (!cell || strip.hidden) return strip.replaceChildren()
-  const { columns, rowNames, columnNames } = part
+  if (!cell || strip.hidden) return
   const [row, column] = cell
-  const table = make("table", "", null, { ariaLabel: `${part.name}, the row of the cell` })
+  const table = strip.querySelector("table") ?? makeStrip(strip, part)
+  const [name, ...numbers] = table.rows[1].cells
+  const rowName = makeName("th", "", null, part.rowNames[row] ?? String(row))
+  rowName.scope = "row"
+  name.replaceWith(rowName)
+  const words = numbers.map((_, at) => told(part, cells[row * part.columns + at]))
+  for (const [at, number] of numbers.entries()) {
+    if (number.textContent !== words[at]) number.textContent = words[at]
+    number.classList.toggle("lit", at === column)
+  }
+  const names = part.columnNames.map(({ length }) => Math.min(length, MOST_LETTERS))
+  const letters = Math.max(...words.map(({ length }) => length), ...names)
+  table.style.setProperty("--letters", String(letters))
+  requestAnimationFrame(() => {
+    strip.scrollLeft = (numbers[column]?.offsetLeft ?? 0) - strip.clientWidth / 2
+  })
+}
+
+/** Columns of one width: the browser need not measure each cell.
+    @type {(strip: HTMLElement, part: Part) => HTMLTableElement} */
+function makeStrip(strip, { name, columns, columnNames }) {
+  const table = make("table", "", strip, { ariaLabel: `${name}, the row of the cell` })
   const [head, line] = [make("tr", "", table), make("tr", "", table)]
+  table.style.setProperty("--columns", String(columns))
   make("td", "", head)
-  makeName("th", "", line, rowNames[row] ?? String(row)).scope = "row"
+  make("th", "", line)
   for (let at = 0; at < columns; at++) {
     makeName("th", "", head, columnNames[at] ?? String(at)).scope = "col"
-    const textContent = told(part, cells[row * columns + at])
-    make("td", at === column ? "lit" : "", line, { textContent })
+    make("td", "", line)
   }
-  strip.replaceChildren(table)
-  const lit = line.children[column + 1]
-  if (lit instanceof HTMLElement) strip.scrollLeft = lit.offsetLeft - strip.clientWidth / 2
+  return table
 }
 
 /** Puts a frame around a cell, or around a row or a column where the other is null.
