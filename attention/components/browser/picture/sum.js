@@ -7,8 +7,8 @@ import { fixed, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
-    @typedef {Record<"line" | "weight" | "key" | "position" | "bar" | "number", HTMLElement> & {
-      cells: HTMLElement[] }} Line
+    @typedef {Record<"line" | "weight" | "bar", HTMLElement> & Record<"key" | "position" | "number",
+      Text> & { cells: Text[] }} Line
     @typedef {Record<"frame" | "equation" | "checked" | "body" | "readout" | "total" | "over" |
       "low" | "high", HTMLElement> & Record<"terms" | "sum", HTMLCanvasElement> & {
       strip: HTMLTableCellElement, sums: HTMLElement[], lines: Line[], content: Content,
@@ -162,13 +162,13 @@ function writeTerms(view) {
   const greatest = greatestOf(view.shown)
   for (const [index, { key, name, weight, cells }] of rows.entries()) {
     const line = view.lines[index]
-    line.key.textContent = name
-    line.position.textContent = key === null ? "" : String(key)
+    line.key.data = name
+    line.position.data = key === null ? "" : String(key)
     line.bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
     line.bar.classList.toggle("negative", weight < 0)
-    line.number.textContent = fixed(weight, 4)
+    line.number.data = fixed(weight, 4)
     for (const [column, cell] of line.cells.entries())
-      cell.textContent = sums.format(column, cells[column])
+      cell.data = sums.format(column, cells[column])
   }
   const all = rows.reduce((sum, { weight }) => sum + weight, 0)
   view.total.textContent = fixed(all, 4)
@@ -187,10 +187,17 @@ function makeLine() {
   const line = make("tr", "")
   const name = make("th", "key", line, { scope: "row" })
   const weight = make("td", "weight", line)
-  const [key, position] = [make("bdi", "", name), make("small", "", name)]
-  const [bar, number] = [make("span", "bar", weight), make("span", "", weight)]
-  const cells = sums.COLUMNS.map(() => make("td", "number", line))
+  const [key, position] = [makeText("bdi", name), makeText("small", name)]
+  const bar = make("span", "bar", weight)
+  const number = makeText("span", weight)
+  const cells = sums.COLUMNS.map(() => makeText("td", line))
   return { line, weight, key, position, bar, number, cells }
+}
+
+/** A text to be written anew, which costs the browser less than another text in its place.
+    @type {(tag: keyof HTMLElementTagNameMap, parent: HTMLElement) => Text} */
+function makeText(tag, parent) {
+  return make(tag, "", parent).appendChild(new Text())
 }
 
 /** @type {(shown: Terms) => number} */
