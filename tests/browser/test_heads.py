@@ -134,3 +134,19 @@ def test_a_long_sentence_is_chosen_from_by_click_and_keeps_its_place(open_page: 
     expect(page.get_by_text(f"the query of “{word}”")).to_be_visible()
     expect(page.get_by_text(f"From “{word}”")).to_be_visible()
     expect_in_search(page, "query", "301")
+
+
+def test_pointing_at_a_key_tells_its_weights_and_draws_no_line_again(open_page: Open) -> None:
+    page = open_page("/heads?" + urlencode({"s": LONG, "query": "300", "heads": "10"}))
+    expect_rest(page)
+    lines = page.locator(".st-key-head_view canvas[data-version]")
+    keys = page.get_by_role("list", name="Keys").get_by_role("listitem")
+    words = LONG.split()
+    expect(page.get_by_text(f"From “{words[300]}”")).to_be_visible()
+
+    def drawings(key: int) -> str:
+        keys.nth(key).hover()
+        expect(page.get_by_text(f"“{words[300]}” to “{words[key]}”: head 0")).to_be_visible()
+        return str(lines.get_attribute("data-version"))
+
+    eventually(page, lambda: drawings(301) == drawings(302), True)

@@ -15,7 +15,7 @@ import { fixed, named } from "../shared/words.js"
     @typedef {Record<"lines" | "dots", HTMLCanvasElement>} Pictures
     @typedef {Parts & Pictures & Tokens & { content: Content, active: Set<number>,
       before: Set<number> | null, names: string, hues: string[], lit: number, held: number,
-      most: number, pitch: number, start: number, toggling: number,
+      query: number, most: number, pitch: number, start: number, toggling: number,
       send: (active: number[]) => void }} View */
 
 const MOST_FAINT = 32
@@ -65,7 +65,7 @@ function build(parent, view) {
     passive: true,
   })
   new ResizeObserver(() => again(view)).observe(scroll)
-  whenMoved(frame, () => again(view))
+  whenMoved(frame, () => moved(view))
   elements.whenThemed(parent, () => {
     if (view.names !== undefined) chips(view)
     again(view)
@@ -75,6 +75,15 @@ function build(parent, view) {
 /** @type {(view: View) => void} */
 function again(view) {
   if (view.names !== undefined) show(view)
+}
+
+/** Pointing at a key, or at a query whose rows have not been sent, moves no line.
+    @type {(view: View) => void} */
+function moved(view) {
+  if (view.names === undefined) return
+  const { held, query } = at(view)
+  if (view.held === held && view.query === query) say(view)
+  else show(view)
 }
 
 /** The first click of a double click toggles at once; the second starts over from what was before.
@@ -173,24 +182,41 @@ export function rowOf({ numbers, tokens: { length }, whole, query: sent }, head,
 }
 
 /** The row of a query that is only pointed at can be shown where the rows of all have been sent.
-    @type {(view: View) => void} */
-function show(view) {
-  const { content, active, options } = view
-  const { tokens, whole } = content
-  const { held, query: pointed, key } = where(tokens.length)
-  const query = whole ? pointed : held
-  markQueries(view, held, query)
-  if (view.held !== held)
-    elements.reveal(view.scroll, options[held].offsetTop, options[held].offsetHeight)
-  view.held = held
+    @type {(view: View) => { held: number, query: number, key: number | null }} */
+function at({ content: { tokens, whole } }) {
+  const { held, query, key } = where(tokens.length)
+  return { held, query: whole ? query : held, key }
+}
+
+/** The heads drawn, and the weights of each of them for a query, as far as they have been sent.
+    @type {(view: View, query: number) => { drawn: number[], rows: Float32Array[] }} */
+function drawnOf({ content, active }, query) {
   const drawn = sorted(active)
-  const rows = drawn.flatMap((head) => rowOf(content, head, query) ?? [])
-  view.most = 0
+  return { drawn, rows: drawn.flatMap((head) => rowOf(content, head, query) ?? []) }
+}
+
+/** @type {(view: View) => void} */
+function show(view) {
+  const { held, query } = at(view)
+  markQueries(view, held, query)
+  const chosen = view.options[held]
+  if (view.held !== held) elements.reveal(view.scroll, chosen.offsetTop, chosen.offsetHeight)
+  const { drawn, rows } = drawnOf(view, query)
+  Object.assign(view, { held, query, most: 0 })
   for (const weights of rows) for (const weight of weights) view.most = Math.max(view.most, weight)
   if (rows.length < drawn.length) return
   lay(view)
   paintLines(view, query, drawn, rows)
   paintDots(view, drawn, rows)
+  say(view)
+}
+
+/** @type {(view: View) => void} */
+function say(view) {
+  const { query, key } = at(view)
+  const { drawn, rows } = drawnOf(view, query)
+  if (rows.length < drawn.length) return
+  const { tokens } = view.content
   view.summary.textContent =
     key === null ? summarise(tokens, query, drawn, rows) : tell(tokens, query, key, drawn, rows)
 }
