@@ -187,17 +187,17 @@ function makeLine() {
   const line = make("tr", "")
   const name = make("th", "key", line, { scope: "row" })
   const weight = make("td", "weight", line)
-  const [key, position] = [makeText("bdi", name), makeText("small", name)]
+  const [key, position] = [makeText("bdi", "", name), makeText("small", "", name)]
   const bar = make("span", "bar", weight)
-  const number = makeText("span", weight)
-  const cells = sums.COLUMNS.map(() => makeText("td", line))
+  const number = makeText("span", "", weight)
+  const cells = sums.COLUMNS.map(() => makeText("td", "number", line))
   return { line, weight, key, position, bar, number, cells }
 }
 
 /** A text to be written anew, which costs the browser less than another text in its place.
-    @type {(tag: keyof HTMLElementTagNameMap, parent: HTMLElement) => Text} */
-function makeText(tag, parent) {
-  return make(tag, "", parent).appendChild(new Text())
+    @type {(tag: keyof HTMLElementTagNameMap, name: string, parent: HTMLElement) => Text} */
+function makeText(tag, name, parent) {
+  return make(tag, name, parent).appendChild(new Text())
 }
 
 /** @type {(shown: Terms) => number} */
