@@ -11,7 +11,15 @@ from typing import Literal
 import streamlit as st
 
 from attention.app import server
-from attention.app.heading import sharing, show_files, style, tab_title, title, words_on_figure
+from attention.app.heading import (
+    ICON,
+    sharing,
+    show_files,
+    style,
+    tab_title,
+    title,
+    words_on_figure,
+)
 from attention.app.links import read_link
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, VARIANT_MENUS, Page
@@ -59,7 +67,7 @@ def _run(page: Page, shown: st.Page) -> None:
     _enter()
     recall_settings(page)
     server.warm_up()
-    st.set_page_config(page_title=tab_title(page), page_icon="👁", layout="wide")
+    st.set_page_config(page_title=tab_title(page), page_icon=ICON, layout="wide")
     style(page)
 
     with remembering():

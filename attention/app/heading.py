@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import html
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ from attention.trained import sources
 from attention.trained.sources import NONE
 
 APP = "Attention explorer"
+# A few bytes of pixels: an emoji is drawn anew, for 5 ms, whenever the address changes.
+_PIXELS = (Path(__file__).parent / "icon.png").read_bytes()
+ICON = f"data:image/png;base64,{base64.b64encode(_PIXELS).decode()}"
 OTHER_SENTENCES = {
     "target": ("cross", "sentences"),
     "memory": ("cross", "sentences"),

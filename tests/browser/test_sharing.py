@@ -90,6 +90,19 @@ def test_the_title_can_be_read_and_its_words_opened_while_the_sidebar_is_folded_
     expect(page.get_by_text("Variant", exact=True)).to_be_in_viewport()
 
 
+def test_the_tab_has_an_icon_of_its_own(open_page: Open) -> None:
+    page = open_page("/")
+    expect(page).to_have_title(re.compile("Explore"))
+    icon = page.locator("link[rel='shortcut icon']")
+    expect(icon).to_have_attribute("href", re.compile("^data:image/png;base64,"))
+    shown = """async (link) => {
+      const image = Object.assign(new Image(), { src: link.href })
+      await image.decode()
+      return [image.naturalWidth, image.naturalHeight]
+    }"""
+    assert icon.evaluate(shown) == [32, 32]
+
+
 def test_the_picture_and_the_weighted_sum_still_fit_a_laptop(open_page: Open) -> None:
     page = open_page("/", viewport={"width": 1280, "height": 720})
     expect_heatmap(page)
