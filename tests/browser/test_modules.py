@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.browser.browsing import Open, Page, expect
@@ -25,6 +27,32 @@ def test_a_module_that_cannot_be_loaded_leaves_a_sentence_in_place(
         "This part of the page could not be loaded; reload the page."
     )
     expect_the_rest(page)
+
+
+@pytest.mark.parametrize("module", ["index", "sums"])
+def test_a_module_that_was_cut_off_is_asked_for_again(module: str, open_page: Open) -> None:
+    tries: list[Any] = []
+
+    def cut_off_once(route: Any) -> None:
+        tries.append(route)
+        route.abort() if len(tries) == 1 else route.continue_()
+
+    page = open_page(before=lambda page: page.route(f"**/picture/{module}.js", cut_off_once))
+    expect(page.locator(".equation")).to_contain_text("Σw =")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert len(tries) == 2
+
+
+def test_a_part_that_could_not_be_loaded_stands_whole_after_the_next_change(
+    open_page: Open,
+) -> None:
+    page = open_page(before=lambda page: page.route(PICTURE, lambda route: route.abort()))
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute(PICTURE)
+    page.get_by_label("Sentence", exact=True).fill("a dog")
+    expect(page.locator(".equation")).to_contain_text("ya =")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.locator(".equation")).to_have_css("display", "flex")
 
 
 def test_a_message_of_another_version_leaves_a_sentence_in_place(open_page: Open) -> None:
