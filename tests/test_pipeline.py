@@ -90,7 +90,8 @@ def test_a_variant_is_offered_and_computed_as_long_as_it_is_registered(tmp_path:
         assert variant_names() == tuple(VARIANTS)
         assert variant_names()[-1] == variant.name
         result = computed(variant=variant.name, config=(("reach", 5.0),), scale="none")
-    assert_close(result.trace.scaled[0], -torch.arange(6) / 5)
+    between = (result.x[:, None] - result.x).abs().sum(-1)
+    assert_close(result.trace.scaled, -between / 5)
     assert variant.name not in variant_names()
     with pytest.raises(ValueError, match=f"variant must be one of .*, got '{variant.name}'"):
         Settings(variant=variant.name)
@@ -375,6 +376,24 @@ def test_a_long_run_gives_what_a_whole_one_keeps(
     assert dropped.head(long.head).dropped is not None
     assert long.layer_trace.drop(0.0, torch.Generator()) is long.layer_trace
     assert (long.words is None) == (whole.words is None)
+
+
+@pytest.mark.parametrize("variant", ["multihead", "talking"])
+def test_whoever_shares_a_long_run_gets_the_head_asked_for_whatever_others_ask_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, variant: str
+) -> None:
+    settings = {"variant": variant, "d_model": 12, "config": (("heads", 4),)}
+    whole = computed(**settings).layer_trace
+    monkeypatch.setattr(computing, "MAX_KEPT", 0)
+    long = computed(**settings).layer_trace
+    assert isinstance(long, LongTrace)
+
+    class Shared(LongTrace):
+        _last = property(lambda self: (0, whole.head(0)), lambda self, ours: None)
+
+    shared = Shared(long.some, long.n_queries, long.rows, long.apart, long.mask)
+    for index in range(4):
+        assert_close(vars(shared.head(index)), vars(whole.head(index)))
 
 
 @pytest.mark.parametrize("name", VARIANTS)

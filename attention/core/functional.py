@@ -217,6 +217,10 @@ class WeightsAlone(Trace):
         """The weights: other steps are not known."""
         return {"weights": self.weights}
 
+    def query(self, index: int) -> Trace:
+        """The weights of one query. (…, 1, keys)."""
+        return self._each(lambda part: part[..., index : index + 1, :])
+
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
         return WeightsAlone(change(self.weights), None if self.mask is None else change(self.mask))
 
@@ -241,31 +245,32 @@ class LongTrace:
 
     def head(self, index: int) -> Trace:
         """One head, (queries, keys); the last one asked for is kept."""
-        if self._last is None or self._last[0] != index:
+        last = self._last  # visitors share a trace: another may ask for another head meanwhile
+        if last is None or last[0] != index:
             if self.apart:
-                made = self.some(slice(None), slice(index, index + 1)).head(0)
-                self._last = index, made
+                head = self.some(slice(None), slice(index, index + 1)).head(0)
             else:
-                self._work_out(index)
-        assert self._last is not None
-        return self._last[1]
+                head, _ = self._work_out(index)
+            last = self._last = index, head
+        return last[1]
 
     def weights_beside(self, index: int) -> Tensor:
         """The weights of all heads, (heads, queries, keys); one head is worked out on the way."""
-        weights = self._work_out(index, keep_weights=True)
+        head, weights = self._work_out(index, keep_weights=True)
         assert weights is not None
+        self._last = index, head
         return weights
 
     @property
     def output(self) -> Tensor:
         """What each head makes of the values. (heads, queries, d_v)."""
         if self._output is None:
-            self._work_out(0 if self._last is None else self._last[0])
+            self._work_out(0)
         assert self._output is not None
         return self._output
 
-    def _work_out(self, index: int, keep_weights: bool = False) -> Tensor | None:
-        """One head and what all heads put out, kept; returns the weights of all heads, if wanted.
+    def _work_out(self, index: int, keep_weights: bool = False) -> tuple[Trace, Tensor | None]:
+        """One head and, if wanted, the weights of all; what all heads put out is kept.
 
         Each goes into one tensor made beforehand: small ones in between would pin what is freed.
         """
@@ -288,8 +293,7 @@ class LongTrace:
         one: dict[str, Any] = {**made}
         if head.unrotated is not None:
             one["unrotated"] = made["unrotated"], head.unrotated[1]
-        self._last = index, replace(head, **one)
-        return weights
+        return replace(head, **one), weights
 
     def query(self, index: int) -> Trace:
         """One query of all heads, (heads, 1, keys)."""

@@ -94,7 +94,10 @@ class Variant(nn.Module):
         return share_heads(split_heads(x, self.groups), self.heads)
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys)."""
+        """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).
+
+        They follow from the vectors alone: what comes may be a few of the queries, of one head.
+        """
         raise NotImplementedError
 
     def before_softmax(self, scaled: Tensor) -> Tensor:

@@ -129,6 +129,13 @@ def check_a_head_is_what_it_is_by_itself(variant: type[Variant]) -> None:
             assert_close(getattr(part, step), getattr(alone, step))
 
 
+def check_the_scores_of_a_query_follow_from_its_vector_alone(variant: type[Variant]) -> None:
+    layer, trace = everything(variant)
+    for query in range(TOKENS):
+        alone = layer.scores(trace.queries[..., query : query + 1, :], trace.keys)
+        assert_close(alone, trace.scores[..., query : query + 1, :])
+
+
 def check_what_the_heads_add_is_the_output(variant: type[Variant]) -> None:
     layer, trace = everything(variant)
     _, b = layer.projection("output")
