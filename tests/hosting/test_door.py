@@ -147,6 +147,28 @@ def test_no_more_files_are_taken_than_may_be_held() -> None:
     asyncio.run(story())
 
 
+def test_files_that_are_still_coming_count_as_held() -> None:
+    async def story() -> None:
+        asked, arrived = Asked(Limits(uploads=8)), asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            await arrived.wait()
+            await inner(scope, receive, send)
+
+        asked.door.app = slow
+        path, size = "/_stcore/upload_file/session/file", str(3 << 20)
+        several = [
+            asyncio.create_task(asked.get(path, "PUT", content_length=size)) for _ in range(5)
+        ]
+        await asyncio.sleep(0)
+        arrived.set()
+        statuses = [status for status, _, _ in await asyncio.gather(*several)]
+        assert statuses == [200, 200, 507, 507, 507]
+        assert (await asked.get(path, "PUT", content_length=size))[0] == 200, "those have come"
+
+    asyncio.run(story())
+
+
 def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> None:
     waited: list[float] = []
 
