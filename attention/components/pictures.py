@@ -128,7 +128,8 @@ def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None
     asking = [f"{position} {token}" for position, token in enumerate(tokens)]
     asked = [f"{position} {token}" for position, token in enumerate(keys or tokens)]
     for name, numbers in trace.stages.items():
-        files.offer_matrix(name, numbers, asking, asked)
+        allowed = trace.mask if name == "masked" else None
+        files.offer_matrix(name, numbers, asking, asked, allowed)
     if trace.values.shape[-1]:
         files.offer_matrix("values", trace.values, asked)
         files.offer_matrix("y", trace.output, asking)

@@ -153,7 +153,7 @@ def _read_tokens(name: str, text: object) -> list[str]:
         read = None
     if not isinstance(read, list) or not all(isinstance(token, str) for token in read):
         raise ValueError(f'{name} must be a JSON list of texts, as ["the", "cat"]')
-    return [token[:MAX_TOKEN_LENGTH] for token in read]
+    return [token[:MAX_TOKEN_LENGTH].encode("utf-8", "replace").decode() for token in read]
 
 
 def _tensor(weights: Any) -> Tensor:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy
 import pandas
 import pytest
 
@@ -119,3 +120,19 @@ def test_x_and_y_are_files_whose_weighted_sum_is_right(open_page: Open, tmp_path
     assert files["X"].shape == files["Y"].shape == (3, 50)
     made = files["Weights"].to_numpy() @ files["X"].to_numpy()
     assert abs(made - files["Y"].to_numpy()).max() < 1e-5
+
+
+def test_what_is_masked_is_empty_in_the_file_as_it_is_on_the_page(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page("/?s=a+cat+sat&mask=causal")
+    expect_heatmap(page)
+    offered(page)
+    masked, scaled, weights = (
+        pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0).to_numpy()
+        for name in ("Masked", "Scaled", "Weights")
+    )
+    assert (numpy.isnan(masked) == numpy.triu(numpy.ones((3, 3)), 1)).all()
+    assert not numpy.isnan(scaled).any()
+    powers = numpy.exp(numpy.nan_to_num(masked, nan=-numpy.inf))
+    assert abs(powers / powers.sum(1, keepdims=True) - weights).max() < 1e-5

@@ -244,6 +244,20 @@ def test_a_long_token_is_cut() -> None:
     assert read_file(content).tokens == ["x" * 200]
 
 
+def test_tokens_of_a_file_can_always_be_written() -> None:
+    content = npz(weights=npy(torch.eye(1)), tokens=npy(json.dumps(["a \ud800 b"])))
+    assert read_file(content).tokens == ["a ? b"]
+
+
+def test_one_query_can_be_taken_out_of_weights() -> None:
+    weights, mask = weights_of(2), torch.ones(2, 3, 5) > 0
+    one = WeightsAlone(weights, mask).query(1)
+    assert torch.equal(one.weights, weights[:, 1:2])
+    assert one.mask is not None
+    assert one.mask.shape == (2, 1, 5)
+    assert set(one.stages) == {"weights"}
+
+
 class Dangerous:
     """What runs something as it is unpickled."""
 
