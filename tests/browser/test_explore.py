@@ -210,6 +210,32 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_
     expect(cell_at(0, 0)).to_have_attribute("aria-pressed", "false")
 
 
+def test_a_touch_that_scrolls_and_another_button_hide_no_cell(open_page: Open) -> None:
+    page = open_page("/?mask=cells&cells=0%3A0")
+    expect_heatmap(page)
+    hidden = page.locator("[data-query][aria-pressed=true]")
+    first = page.locator("[data-query='0'][data-key='1']")
+    first.dispatch_event("pointerdown", {"button": 0, "buttons": 1})
+    expect(hidden).to_have_count(2)
+    first.dispatch_event("pointercancel", {})
+    expect(hidden).to_have_count(1)
+    first.click(button="right")
+    expect(hidden).to_have_count(1)
+    page.locator("[data-query='1'][data-key='2']").click()
+    expect(hidden).to_have_count(2)
+    expect_search(page, {"mask": "cells", "cells": "0:0 1:2"})
+
+
+def test_a_stroke_ends_where_the_button_is_up_though_nobody_saw_it_go_up(open_page: Open) -> None:
+    page = open_page("/?mask=cells")
+    expect_heatmap(page)
+    first = page.locator("[data-query='0'][data-key='1']")
+    first.dispatch_event("pointerdown", {"button": 0, "buttons": 1})
+    page.locator("[data-query='3'][data-key='3']").hover()
+    expect_search(page, {"mask": "cells", "cells": "0:1"})
+    expect(page.locator("[data-query][aria-pressed=true]")).to_have_count(1)
+
+
 def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
     open_page: Open,
 ) -> None:

@@ -4,7 +4,7 @@ import { decode } from "../shared/message.js"
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ tokens: string[], keys: string[], mask: number[][] }} Content
     @typedef {{ grid: HTMLElement, names: string, cells: HTMLElement[][],
-      stroke: { allowed: boolean, places: Set<string> } | null,
+      stroke: { allowed: boolean, before: Map<HTMLElement, boolean> } | null,
       send: (cells: number[][], allowed: boolean) => void }} View */
 
 const LABEL = "Custom mask: queries down, keys across. Space hides or shows a cell."
@@ -23,17 +23,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 /** @type {(parent: Place, view: View) => void} */
 function build(parent, view) {
-  const grid = make("div", "grid", parent, { role: "grid", ariaLabel: LABEL })
+  const grid = make("div", "grid", parent, { role: "group", ariaLabel: LABEL })
   Object.assign(view, { grid, cells: [], stroke: null })
   grid.addEventListener("pointerdown", (event) => {
     const cell = under(event, "[data-query]")
-    if (!cell) return
+    if (!cell || event.button !== 0) return
     event.preventDefault()
     cell.focus()
     start(view, cell)
   })
-  grid.addEventListener("pointerover", (event) => paint(view, under(event, "[data-query]")))
+  grid.addEventListener("pointerover", (event) => {
+    if (!event.buttons) finish(view) // they were let go where nobody could tell
+    paint(view, under(event, "[data-query]"))
+  })
   window.addEventListener("pointerup", () => finish(view))
+  window.addEventListener("pointercancel", () => takeBack(view))
   grid.addEventListener("keydown", (event) => {
     const cell = under(event, "[data-query]")
     const step = Object.entries(STEPS).find(([key]) => key === event.key)?.[1]
@@ -55,23 +59,33 @@ function build(parent, view) {
 /** A stroke does to all its cells what it does to the first one.
     @type {(view: View, cell: HTMLElement) => void} */
 function start(view, cell) {
-  view.stroke = { allowed: cell.ariaPressed === "true", places: new Set() }
+  view.stroke = { allowed: !isAllowed(cell), before: new Map() }
   paint(view, cell)
 }
 
 /** @type {(view: View, cell: HTMLElement | null) => void} */
 function paint({ stroke }, cell) {
   if (!stroke || !cell) return
-  stroke.places.add(`${cell.dataset.query},${cell.dataset.key}`)
+  if (!stroke.before.has(cell)) stroke.before.set(cell, isAllowed(cell))
   mark(cell, stroke.allowed)
 }
 
 /** @type {(view: View) => void} */
 function finish(view) {
   if (!view.stroke) return
-  const { places, allowed } = view.stroke
-  const cells = [...places].map((place) => place.split(",").map(Number))
+  const { before, allowed } = view.stroke
+  const cells = [...before.keys()].map(({ dataset }) => [
+    Number(dataset.query),
+    Number(dataset.key),
+  ])
   view.send(cells, allowed)
+  view.stroke = null
+}
+
+/** What began as a stroke became something else, as a finger that scrolls the page.
+    @type {(view: View) => void} */
+function takeBack(view) {
+  for (const [cell, allowed] of view.stroke?.before ?? []) mark(cell, allowed)
   view.stroke = null
 }
 
@@ -95,6 +109,11 @@ function write(view, tokens, keys) {
     ...keys.map((token) => makeName("span", "key", null, token)),
     ...view.cells.flatMap((row, query) => [down(query), ...row]),
   )
+}
+
+/** @type {(cell: HTMLElement) => boolean} */
+function isAllowed(cell) {
+  return cell.ariaPressed !== "true"
 }
 
 /** @type {(cell: HTMLElement, allowed: boolean) => void} */
