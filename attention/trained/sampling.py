@@ -11,6 +11,8 @@ from torch import Tensor
 
 from attention.trained.models import Run, Transformer
 
+ROUNDING = 1e-9  # of a sum of probabilities, far below any that counts
+
 
 @torch.no_grad()
 def next_scores(model: Transformer, run: Run, position: int = -1) -> Tensor:
@@ -107,7 +109,7 @@ def keep_top_p(scores: Tensor, p: float) -> Filter:
     if p == 1:
         return _filter("top_p", scores, scores)
     ascending, order = scores.sort(stable=True)
-    out = ascending.softmax(-1).cumsum(-1) <= 1 - p
+    out = ascending.double().softmax(-1).cumsum(-1) <= 1 - p + ROUNDING
     out[-1] = False
     removed = torch.zeros_like(out).scatter(0, order, out)
     return _filter("top_p", scores, scores.masked_fill(removed, -math.inf))

@@ -169,14 +169,18 @@ test("a matrix's cell is told by names or positions, and kept back while it is t
 
 test("a term of a weighted sum is told as weight times value", () => {
   const rows = [
-    { key: 0, name: "a", weight: 0.25 },
+    { key: 1, name: "a", weight: 0.25 },
+    { key: 3, name: "b", weight: 0 },
     { key: null, name: "2 others", weight: 0.75 },
   ]
-  const shown = { rows, terms: new Float32Array([1, -0.5, 2, 3, 3, 2.5]) }
-  const told = (row, dimension) => sum.words(shown, 2, row, dimension)
+  const shown = { rows, terms: new Float32Array([1, -0.5, 0, 0, 2, 3, 3, 2.5]) }
+  const values = new Float32Array([9, 9, 4, -2, 9, 9, 7, 8])
+  const content = { columns: 4, width: 2, numbers: { values } }
+  const told = (row, dimension) => sum.words(shown, content, row, dimension)
   assert.equal(told(0, 1), "a, dimension 1: −0.500000 = 0.250000 · −2.00000")
-  assert.equal(told(1, 0), "2 others, dimension 0: 2.00000")
-  assert.equal(told(2, 1), "y, dimension 1: 2.50000, the sum of the column above")
+  assert.equal(told(1, 1), "b, dimension 1: 0.00000 = 0.00000 · 8.00000")
+  assert.equal(told(2, 0), "2 others, dimension 0: 2.00000")
+  assert.equal(told(3, 1), "y, dimension 1: 2.50000, the sum of the column above")
 })
 
 test("a share is of hundred, without a sign where it is none", () => {

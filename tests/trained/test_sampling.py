@@ -110,6 +110,13 @@ def test_what_ties_with_the_last_that_is_kept_is_kept() -> None:
     assert torch.equal(keep_top_k(scores, 2).scores, theirs("TopK", scores, 2))
 
 
+@pytest.mark.parametrize("pieces", [7, 10, 50, 1000, 50257])
+def test_of_pieces_that_are_all_as_likely_no_more_are_kept_than_reach_p(pieces: int) -> None:
+    for tenths in (1, 3, 5, 9):
+        kept = keep_top_p(torch.zeros(pieces), tenths / 10).scores.isfinite().sum()
+        assert kept == -(-pieces * tenths // 10)
+
+
 def test_the_defaults_change_nothing() -> None:
     scores = torch.tensor([0.0, -500, 3])
     narrowing = narrow(scores)

@@ -82,22 +82,23 @@ function makePicture(view, cell) {
     const [first, count] = canvas === view.sum ? [rows.length, 1] : [0, rows.length]
     const box = canvas.getBoundingClientRect()
     const [row, dimension] = cellAt(event, box, count, view.content.width)
-    view.readout.textContent = words(view.shown, view.content.width, first + row, dimension)
+    view.readout.textContent = words(view.shown, view.content, first + row, dimension)
   })
   canvas.addEventListener("pointerleave", () => tellHint(view))
   return canvas
 }
 
 /** What is said of a number; the row after the last is the sum.
-    @type {(shown: Pick<Terms, "rows" | "terms">, width: number, row: number,
+    @type {(shown: Pick<Terms, "rows" | "terms">, content: sums.Factors, row: number,
       dimension: number) => string} */
-export function words({ rows, terms }, width, row, dimension) {
+export function words({ rows, terms }, { width, numbers }, row, dimension) {
   const term = terms[row * width + dimension]
   const said = `dimension ${dimension}: ${precise(term, 6)}`
   if (row === rows.length) return `y, ${said}, the sum of the column above`
   const { key, name, weight } = rows[row]
-  const factors = `${precise(weight, 6)} · ${precise(term / weight, 6)}`
-  return `${name}, ${said}${key === null || !weight ? "" : ` = ${factors}`}`
+  if (key === null) return `${name}, ${said}`
+  const value = numbers.values[key * width + dimension]
+  return `${name}, ${said} = ${precise(weight, 6)} · ${precise(value, 6)}`
 }
 
 /** @type {(view: View, key: number | null) => void} */
