@@ -42,10 +42,11 @@ if __name__ == "__main__":
 
 
 def pytorch_script(result: Result) -> str:
-    """A script, needing torch alone, whose `trace` equals the result's to the last bit.
+    """A script, needing torch alone, whose `trace` equals the result's.
 
-    It is put together from the very functions and methods that made the result (their source),
-    and its data: the vectors, the parameters, the masks.
+    To the last bit where torch works with as many threads. It is put together from the very
+    functions and methods that made the result (their source), and its data: the vectors, the
+    parameters, the masks.
     """
     layer, other, heads = result.layer, result.memory, result.layer.heads
     functions, methods = _used(type(layer))
