@@ -416,7 +416,7 @@ def check_readout(page: Page, result: Result, query: int, shown: list[int]) -> N
     readout = part(page, ".terms .readout")
     expect(readout).to_contain_text(f"{result.key_tokens[key]}, dimension 1: ")
     told = readout.inner_text().split(": ")[1].replace("=", "·").split(" · ")
-    expected = [weight * value, weight, value] if weight else [weight * value]
+    expected = weight * value, weight, value
     assert [read(text) for text in told] == pytest.approx([float(x) for x in expected], rel=1e-4)
 
 
