@@ -20,10 +20,12 @@ def choices() -> None:
         widgets.widget("compare", width="content", label_visibility="collapsed")
         if kind == "settings":
             st.button("Swap A and B", on_click=widgets.swap_sides)
-            st.button("B as A", on_click=widgets.copy_side, help="Give B every setting of A.")
+            st.button("Copy A to B", on_click=widgets.copy_side, help="Give B every setting of A.")
         elif kind == "pair":
             st.button("Swap the sentences", on_click=swap_sentences)
-            st.button("Apple and apple", on_click=take_apples, help="One word, two meanings.")
+            st.button(
+                "Example: apple, two meanings", on_click=take_apples, help="One word, two meanings."
+            )
 
 
 def swap_sentences() -> None:
@@ -64,7 +66,7 @@ def settings() -> None:
             show_differences(results.differences())
     with other:
         st.markdown(
-            "**Setting B**" if st.context.is_embedded else "**Setting B** · A is at the side"
+            "**Setting B**" if st.context.is_embedded else "**Setting B** · A is in the sidebar"
         )
         widgets.other_controls()
     if session.current_settings(compare.OTHER) != expected:

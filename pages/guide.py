@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
-from attention.app.pages import PAGES
+from attention.app.pages import FIRST, PAGES
 from attention.components.inputs import examples, lights
 from attention.components.pictures import chart, comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
@@ -17,6 +17,7 @@ from attention.lessons.chapters import LIGHTS, Chapter, lesson_names
 from attention.pipeline import Result
 
 TITLES = {page.name: page.title for page in PAGES}
+ADDRESSES = {page.name: "." if page is FIRST else page.name for page in PAGES}
 
 
 def guide() -> None:
@@ -36,7 +37,7 @@ def guide() -> None:
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
-            lights(LIGHTS, ".st-key-guide_figure", key="lights")
+            lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
         with st.container(key="guide_figure"):
             whose_sentence(chapter)
             figure(chapter)
@@ -69,9 +70,11 @@ def whose_sentence(chapter: Chapter) -> None:
     """Whether the figure shows the visitor's sentence or the chapter's own."""
     if chapter.sentence is None or chapter.figure == "spread":
         return
-    if chapters.sentence_of(chapter) == chapter.sentence:
-        said = html.escape(chapter.sentence)
-        st.html(f"<p class='quiet'>On “{said}”; or type your own sentence on top.</p>")
+    if own := html.escape(chapters.own_sentence()):
+        st.html(
+            "<style>.st-key-s input:not(:focus) { opacity: 0.5; }</style><p class='quiet'>"
+            f"This chapter shows its own sentence, “{own}”. Type yours in the box on top.</p>"
+        )
         return
     st.button("Back to the chapter's own sentence", type="tertiary", on_click=take_own_sentence)
 
@@ -119,14 +122,14 @@ def onward(chapter: Chapter, at: int, count: int) -> None:
         st.button(
             "Next",
             disabled=at == count - 1,
-            type="primary" if guessed else "secondary",
+            type="primary" if guessed and at < count - 1 else "secondary",
             on_click=chapters.turn_to,
             args=(at + 1,),
         )
         if chapter.page:
             st.link_button(
                 f"Open this on {TITLES[chapter.page]}",
-                f"{chapter.page}?{chapter.link_with(chapters.sentence_of(chapter))}",
+                f"{ADDRESSES[chapter.page]}?{chapter.link_with(chapters.sentence_of(chapter))}",
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )

@@ -52,7 +52,7 @@ def operation_page() -> None:
 def introduction(operation: operations.Operation) -> None:
     """The choice of blocks, and what the chosen one is for."""
     widgets.widget("operation", label_visibility="collapsed")
-    words, formula = st.columns([7, 5], gap="large", vertical_alignment="center")
+    words, formula = st.columns(2, gap="large", vertical_alignment="center")
     words.text(operation.why)
     formula.latex(operation.formula)
 

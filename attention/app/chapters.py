@@ -90,6 +90,14 @@ def sentence_of(chapter: Chapter) -> str:
     return str(typed if typed != default or chapter.sentence is None else chapter.sentence)
 
 
+def own_sentence() -> str:
+    """The sentence of the open chapter that is shown in place of that in the box, "" for none."""
+    chapter = opened()
+    if chapter is None or chapter.sentence is None or chapter.figure == "spread":
+        return ""
+    return chapter.sentence if sentence_of(chapter) == chapter.sentence else ""
+
+
 def settings_for(chapter: Chapter, side: str = "") -> Settings:
     """The settings of one side of a chapter's figure, with the head that is chosen in it."""
     head = kept("head", value_in(chapter.link, "head")) if not side else None

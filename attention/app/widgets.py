@@ -157,17 +157,24 @@ def acknowledgement() -> None:
     st.slider("heard", 0, MAX_CHOICES, 0, key="heard", persist_state="session")
 
 
-def sentence_box() -> None:
-    """The sentence, which updates as one types, and examples to start from."""
+def sentence_box(own: str = "") -> None:
+    """The sentence, which updates as one types, and examples to start from.
+
+    own: the sentence that the page shows as long as that in the box is the first example, which
+    stands there before anything is typed. Who clicks it gets it with a space behind it.
+    """
     if "s" in hidden():
         return
     widget("s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
-    words = f"{_count()} · try"
-    examples(words, EXAMPLES, lambda index: choose("s", EXAMPLES[index]), key="examples")
+    taken = (f"{EXAMPLES[0]} ", *EXAMPLES[1:]) if own else EXAMPLES
+    words = f"{_count(own)} · try"
+    examples(words, EXAMPLES, lambda index: choose("s", taken[index]), key="examples")
 
 
-def _count() -> str:
+def _count(own: str) -> str:
     """How many tokens, or pieces of the chosen model, the sentence has."""
+    if own:
+        return f"{count_of(tokenize(own))} in the chapter's own sentence"
     if value_of("model") == NONE:
         return count_of(tokenize(value_of("s")))
     pieces = pieces_of(value_of("s"))
@@ -184,7 +191,7 @@ def settings_beside(page: Page) -> None:
     for name in page.beside(value_of):
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
-                variant_controls(name)
+                variant_controls(name, "cross" if page.name == "cross" else "self")
         elif name not in undrawn and applies(name, variant=variant):
             offered = sources.names()[1:] if (name, page.models) == ("model", "needed") else None
             widget(name, offered=offered)
@@ -201,14 +208,18 @@ def model_words() -> None:
         st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
-def variant_controls(menu: str) -> None:
-    """The menu of variants, what the chosen one is, and the settings only it has."""
+def variant_controls(menu: str, kind: str) -> None:
+    """The menu of variants, what the chosen one is, and the settings only it has.
+
+    kind: "self" or "cross", as a page shows attention within one sequence or between two.
+    """
     name = value_of(menu)
     variant = VARIANTS[name]
+    title = variant.title.replace("self-attention", f"{kind}-attention")
     if menu not in hidden():
         widget(menu, on_change=propose_scale, args=(menu, name))
         st.markdown(
-            f"**{variant.title}**\n\n"
+            f"**{title}**\n\n"
             rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
             f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
             f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"

@@ -186,7 +186,7 @@ def _scale(case: Case) -> ClaimResult:
                 ),
             ),
             Table(
-                f"Float16 against float32 times {larger**2:.6g}. Off are those that overflow too.",
+                f"Float16 against float32 times {larger**2:.6g}. Cells that overflow count as off.",
                 list(half),
                 columns,
             ),

@@ -49,13 +49,18 @@ def _loader() -> str:
 
 
 LOADER = _loader()
+# What is shown by colours keeps them where a browser is told to replace all.
+COLOURS = """@media (forced-colors: active) {{
+  {root} {{ forced-color-adjust: none; background: var(--st-background-color); }}
+}}"""
 
 
 def component(name: str, *, isolate_styles: bool = True) -> Renderer:
     """The module and the style in the folder of that name, as a Streamlit component."""
+    colours = COLOURS.format(root=":host" if isolate_styles else f".attention-{name}")
     renderer: Renderer = st.components.v2.component(
         f"attention_{name}",
-        css=(BROWSER / name / "style.css").read_text("utf-8"),
+        css=(BROWSER / name / "style.css").read_text("utf-8") + colours,
         js=LOADER,
         isolate_styles=isolate_styles,
     )

@@ -168,13 +168,14 @@ def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key
     _step_graph(key=key, data=message("step_graph", 1, header), on_step_change=chosen)
 
 
-def lights(selectors: Mapping[str, str], figure: str, *, key: str) -> None:
+def lights(selectors: Mapping[str, str], figure: str, chapter: int, *, key: str) -> None:
     """Words of a text light what they speak of, when pointed at, focused or tapped.
 
     selectors: CSS for the parts by name, which links to `#light-name` light; figure: CSS for what
-    the parts are looked for in.
+    the parts are looked for in. Where the chapter is another one than before, its heading comes
+    into view.
     """
-    _lights(key=key, data={"selectors": dict(selectors), "figure": figure})
+    _lights(key=key, data={"selectors": dict(selectors), "figure": figure, "chapter": chapter})
 
 
 class CopyLinkHeader(TypedDict):

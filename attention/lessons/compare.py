@@ -92,7 +92,7 @@ def _shown(value: Value | None) -> str:
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if isinstance(value, str):
-        return value if len(value) <= 40 else f"{value[:40]}…"
+        return (value if len(value) <= 40 else f"{value[:40]}…") or "none"
     return ABSENT if value is None else typed(value)
 
 
@@ -452,8 +452,9 @@ def alignment_words(compared: Comparison) -> str:
     words = []
     if replaced:
         more = f" and {len(replaced) - 6} more" if len(replaced) > 6 else ""
-        words.append(f"differing in {', '.join(replaced[:6])}{more}")
+        words.append(f"they differ in {', '.join(replaced[:6])}{more}")
     for count, side in zip(alone, ("first", "second"), strict=True):
         if count:
-            words.append(f"{count} in the {side} alone, hatched")
-    return f"Token by token: {int(both.sum())} stand side by side, {'; '.join(words)}."
+            verb = "stands" if count == 1 else "stand"
+            words.append(f"{count} {verb} in the {side} alone, hatched")
+    return f"{int(both.sum())} tokens are compared position by position; {'; '.join(words)}."

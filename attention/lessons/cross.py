@@ -456,10 +456,11 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
     if trace.mixed_scores is not None:
         columns["scaled"] = trace.scaled[row].tolist()
     logits = trace.logits[row].masked_fill(~allowed, -torch.inf)
-    columns["scaled, masked" if trace.mixed_scores is None else "mixed, masked"] = logits.tolist()
+    last = "scaled" if trace.mixed_scores is None else "mixed"
+    columns[f"{last}, masked"] = logits.tolist()
     if allowed.any():
         powers = (logits - logits.max()).exp()
-        columns["exp(score − greatest)"] = powers.tolist()
+        columns[f"exp({last} − greatest)"] = powers.tolist()
         words = (
             f"{place}: {number(trace.scale)} times each score"
             f"{' plus what is added' if trace.bias is not None else ''}"

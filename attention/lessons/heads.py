@@ -378,13 +378,15 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
         columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
         columns["− slope · distance"] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
     if trace.mixed_scores is None:
-        columns["scaled"] = masked(logits)
+        last = "scaled"
     else:
+        last = "mixed"
         columns["scaled"] = trace.scaled[query, kept].tolist()
-        columns["mixed"] = masked(logits)
-    columns["exp(score − greatest)"] = powers[kept].tolist()
+    columns[last] = masked(logits)
+    power = f"exp({last} − greatest)"
+    columns[power] = powers[kept].tolist()
     columns["weight"] = weights[kept].tolist()
-    sums = {"exp(score − greatest)": powers, "weight": weights}
+    sums = {power: powers, "weight": weights}
     if trace.mixed_weights is not None:
         columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
         sums["mixed weight"] = trace.mixed_weights[query]

@@ -211,7 +211,7 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
 
 
 def test_two_sentences_with_one_word_of_two_meanings_are_a_click_away() -> None:
-    app = opened("compare", compare="pair").press("Apple and apple")
+    app = opened("compare", compare="pair").press("Example: apple, two meanings")
     assert "apple" in app.values["s"]
     assert "apple" in app.values["s2"]
     assert app.values["s"] != app.values["s2"]

@@ -191,7 +191,7 @@ TASK: dict[str, Any] = {"vectors": "random", "d_model": 3, "predict": "on", "s":
 
 def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
     app = opened("steps", **TASK, step="weights", question="row", row=2)
-    asks = "Which key gets most in the row of “cow”? Click it in that row."
+    asks = "Which key gets the most in the row of “cow”? Click it in that row."
     assert app.notes == [f"{asks} The result is hidden until you answer."]
     assert shown(app).header["asked"] == [2, None]
     app.tell("matrices", "cell", [0, 1])
@@ -292,7 +292,7 @@ def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
 def test_a_question_that_does_not_fit_gives_way_to_one_that_does() -> None:
     app = opened("steps", **TASK, step="weights", question="mask")
     assert app.notes[0] == "The chosen question does not fit this step; another one is asked."
-    assert app.notes[1].startswith("Which key gets most")
+    assert app.notes[1].startswith("Which key gets the most")
     assert app.values["question"] == "mask"
 
 

@@ -522,7 +522,7 @@ def test_only_the_side_that_is_changed_moves_what_comes_out() -> None:
 
 def test_b_takes_every_setting_of_a_model_from_a() -> None:
     app = visit("compare", "minilm", cut="1,2", special="set aside", head=3, positions="rotary")
-    app.press("B as A")
+    app.press("Copy A to B")
     theirs = {"b_cut": "1,2", "b_special": "set aside", "b_head": "3", "b_positions": "rotary"}
     assert theirs.items() <= app.query_params.items()
     assert any("A and B are the same setting" in note for note in app.notes)

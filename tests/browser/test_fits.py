@@ -129,3 +129,36 @@ def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
     }""")
     found = page.evaluate(FAULTS)
     assert [fault.split(":")[0] for fault in found] == ["cut", "covered"]
+
+
+def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
+    open_page: Open,
+) -> None:
+    page = open_page("/", viewport={"width": 390, "height": 844})
+    expect_rest(page)
+    menu, unfold = (page.get_by_test_id(f"st{name}") for name in ("Sidebar", "ExpandSidebarButton"))
+    unfold.click()
+    expect(menu).to_be_in_viewport()
+    page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    expect(menu).not_to_be_in_viewport()
+    unfold.click()
+    menu.get_by_role("link", name="Heads").click()
+    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_in_viewport()
+    expect(menu).not_to_be_in_viewport()
+
+
+@pytest.mark.parametrize("link", ["/", "/heads", "/compare"])
+def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(
+    link: str, open_page: Open
+) -> None:
+    page = open_page(link, forced_colors="active")
+    expect_rest(page)
+    for name in ("variant", "stages"):
+        radios = page.locator(f".st-key-{name}, .{name}").get_by_role("radio")
+        looks = {
+            radio.get_attribute("aria-checked"): radio.evaluate(
+                "radio => getComputedStyle(radio).backgroundColor"
+            )
+            for radio in radios.all()
+        }
+        assert len(set(looks.values())) == len(looks)

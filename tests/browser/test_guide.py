@@ -129,3 +129,27 @@ def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page
     held[0].continue_()
     expect(spots.first).to_be_visible()
     page.context.close()
+
+
+def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -> None:
+    page = open_page("/guide?chapter=3", viewport={"width": 390, "height": 844})
+    page.get_by_role("button", name="Next").click()
+    heading = page.get_by_role("heading", name=CHAPTERS[4].title)
+    expect(heading).to_be_in_viewport()
+    expect(heading).to_be_focused()
+
+
+def test_a_chapters_own_sentence_is_told_and_the_first_example_takes_its_place(
+    open_page: Open,
+) -> None:
+    page = open_page("/guide?chapter=1")
+    tokens = page.locator(f"{FIGURE} .ytick")
+    expect(tokens).to_have_count(4)
+    expect(page.get_by_text("4 tokens in the chapter's own sentence")).to_be_visible()
+    expect(page.get_by_text("its own sentence, “cat dog car piano”")).to_be_visible()
+    page.get_by_role("button", name="the cat walks on the street").click()
+    expect(tokens).to_have_count(6)
+    expect(page.get_by_text("6 tokens · try")).to_be_visible()
+    page.get_by_role("button", name="Back to the chapter's own sentence").click()
+    expect(tokens).to_have_count(4)
+    expect_search(page, {"chapter": "1"})

@@ -215,7 +215,7 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
 def test_a_key_of_the_asked_row_is_guessed_by_click_or_keys(open_page: Open) -> None:
     page = open_page("/steps?step=weights&predict=on&row=3&variant=qkv")
     note = page.locator(".note")
-    expect(note).to_contain_text("Which key gets most in the row of “on”?")
+    expect(note).to_contain_text("Which key gets the most in the row of “on”?")
     expect(result(page).locator("tr").nth(4).locator("td.asked")).to_have_count(6)
     expect(result(page).locator("td.asked")).to_have_count(6)
     cell(page, 1, 1).click()

@@ -44,7 +44,7 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   const none = [0, 0, 0, 0, 0, 0, 0, 0]
   assert.equal(
     told(1, none),
-    "“cat” attends most to itself (0.500), then “the” at 0 and “walks” alike (0.250 each).",
+    "“cat” attends most to itself (0.500), then “the” at 0 and “walks” equally (0.250 each).",
   )
   assert.match(told(1, none, false), /^“cat” attends most to “cat” \(0\.500\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
@@ -87,9 +87,9 @@ test("keys whose weights are the same are told as such, not one after the other"
   const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
   const weights = new Float32Array([0.25, 0.375, 0.375, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3])
   const told = (query) => sums.summary({ ...content, numbers: { weights } }, query)
-  assert.equal(told(0), "“a” attends most to “b” and “c” alike (0.375 each).")
-  assert.equal(told(1), "“b” attends most to “a” and itself alike (0.500 each).")
-  assert.equal(told(2), "“c” attends most to 3 keys, as “a”, alike (0.333 each).")
+  assert.equal(told(0), "“a” attends most to “b” and “c” equally (0.375 each).")
+  assert.equal(told(1), "“b” attends most to “a” and itself equally (0.500 each).")
+  assert.equal(told(2), "“c” attends most to 3 keys, “a” among them, equally (0.333 each).")
 })
 
 test("long names are cut to twelve letters, and a position follows where a token comes again", () => {

@@ -253,7 +253,7 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
     assert compared.changed.tolist() == [False, False, True]
     assert not compared.divergence.isnan().any()
     assert compare.alignment_words(compared) == (
-        "Token by token: 3 stand side by side, differing in “walks / sleeps”."
+        "3 tokens are compared position by position; they differ in “walks / sleeps”."
     )
     same = compare.alignment_words(of_pair("a cat", "a cat"))
     assert same.startswith("Both sentences have the same words")
@@ -262,8 +262,8 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
 def test_words_of_one_sentence_alone_are_counted_and_have_no_numbers() -> None:
     compared = of_pair("a big cat", "a cat today")
     assert compare.alignment_words(compared) == (
-        "Token by token: 2 stand side by side, 1 in the first alone, hatched; "
-        "1 in the second alone, hatched."
+        "2 tokens are compared position by position; 1 stands in the first alone, hatched; "
+        "1 stands in the second alone, hatched."
     )
     assert compared.row_words(1) == "“big” stands in the first sentence alone: nothing to compare."
     assert compared.row_words(3) == (

@@ -411,7 +411,7 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
         for number, shown in zip(scaled, columns.get("scaled", logits), strict=True):
             assert shown == pytest.approx(number, abs=1e-6) or shown == -math.inf
         powers = [math.exp(number - max(logits)) for number in logits]
-        assert columns["exp(score − greatest)"] == pytest.approx(powers)
+        assert columns[f"exp({'mixed' if mixed else 'scaled'} − greatest)"] == pytest.approx(powers)
         assert columns["weight"] == pytest.approx([power / sum(powers) for power in powers])
         applied = columns["mixed weight" if mixed else "weight"]
         products = [weight * v for weight, v in zip(applied, columns["v"], strict=True)]

@@ -301,7 +301,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     expected = torch.stack([*trace.stages.values()])[2:, QUERY]
     torch.testing.assert_close(columns[last], expected[0, : QUERY + 1])
     powers = (columns[last] - columns[last].max()).exp()
-    torch.testing.assert_close(columns["exp(score − greatest)"][: QUERY + 1], powers)
+    torch.testing.assert_close(columns[f"exp({last} − greatest)"][: QUERY + 1], powers)
     torch.testing.assert_close(columns["weight"][: QUERY + 1], powers / powers.sum())
     assert ("mixed weight" in columns) == ("mixed is what the heads" in found.words)
     if name == "talking":
@@ -309,7 +309,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     assert len(found.total) == 1 + len(found.columns)
     sums = dict(zip(found.columns, found.total[1:], strict=True))
     assert sums["weight"] == "1.0000"
-    assert shown(sums["exp(score − greatest)"]) == pytest.approx(float(powers.sum()), abs=1e-4)
+    assert shown(sums[f"exp({last} − greatest)"]) == pytest.approx(float(powers.sum()), abs=1e-4)
 
 
 def test_of_many_keys_the_strongest_are_shown_and_the_rest_summed() -> None:

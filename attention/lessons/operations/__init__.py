@@ -90,7 +90,8 @@ OPERATIONS = {
         "Dividing by a temperature before the softmax changes how sure it is: towards 0 all weight "
         "goes to the greatest, or to those that tie for it; far above 1 all weights become equal. "
         "√d_k is such a temperature.",
-        r"w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \qquad H = -\sum_i w_i \log_2 w_i",
+        r"\begin{gathered} w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \\ "
+        r"H = -\sum_i w_i \log_2 w_i \end{gathered}",
         ("temperature_x", "temperature"),
         make_temperature,
         {"two that tie": {"temperature_x": "2 2 0 -1"}, "wide apart": {"temperature_x": "8 4 0"}},

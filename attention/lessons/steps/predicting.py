@@ -70,7 +70,7 @@ def words(step: Step, asked: str, cell: Cell) -> str:
     matrix, (row, column) = step.result, cell
     if asked == "row":
         name = _named(matrix.row_names, row)
-        return f"Which key gets most in the row of {name}? Click it in that row."
+        return f"Which key gets the most in the row of {name}? Click it in that row."
     if asked == "number":
         return (
             f"What number is in the cell of {_cell(matrix, row, column)}? "

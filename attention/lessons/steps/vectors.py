@@ -44,7 +44,7 @@ def x_step(done: Computation) -> Step:
     return Step(
         "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
-        "Each token comes in as a row of numbers that says what the word means. "
+        "Each token comes in as a vector: one row of numbers. "
         + ("Order is not in it." if positions is None else "Its position is added: order counts."),
         parts,
         working,

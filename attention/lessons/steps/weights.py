@@ -145,11 +145,12 @@ def weights_step(done: Computation) -> Step:
         return Working(
             f"“{queries[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
             f"exponential over the sum of them all, {total}; the greatest "
-            f"score, {number(float(scores.max()))}, is subtracted first, which changes nothing.",
+            f"masked score, {number(float(scores.max()))}, is subtracted first, which changes "
+            "nothing.",
             [names[key] for key in keys],
             {
                 "masked": scores.tolist(),
-                "exp(score − greatest)": powers.tolist(),
+                "exp(masked − greatest)": powers.tolist(),
                 "weight": trace.weights[row, keys].tolist(),
             },
             "sum",
@@ -194,7 +195,8 @@ def dropout_step(done: Computation) -> Step:
 
     return Step(
         "Dropout",
-        r"\tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij}, \quad b_{ij} \sim \text{Bernoulli}(1-p)",
+        r"\begin{gathered} \tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij} \\ "
+        r"b_{ij} \sim \text{Bernoulli}(1-p) \end{gathered}",
         f"While a model is trained, each weight is dropped with probability "
         f"p = {done.dropout:g}, so that it does not rely on single keys. The rows then no longer "
         "sum to 1. In use nothing is dropped.",

@@ -4,7 +4,7 @@ import { follow, make, makeName, place, under, viewIn } from "../shared/elements
 import { decode } from "../shared/message.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
-import { fixed, inFull, roomFor } from "../shared/words.js"
+import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @import { Numbers, Scale } from "../shared/painter.js"
@@ -172,7 +172,9 @@ function paint(view, { canvas, written, legend }, cells, scale, kind) {
   const pixels = paintNumbers(canvas, view.content.size, cells, scale, ramp(colours))
   if (written) write(view, written, cells, pixels)
   legend.style.setProperty("--shades", colours.join(","))
-  const [low, high] = scale.map((end) => (end === 0 ? "0" : fixed(end, 2)))
+  const told = (/** @type {number} */ end) =>
+    Math.abs(end) < 0.01 ? precise(end, 2) : fixed(end, 2)
+  const [low, high] = scale.map((end) => (end === 0 ? "0" : told(end)))
   legend.replaceChildren(low, make("i", ""), high)
   countDrawing(canvas)
 }

@@ -1,6 +1,7 @@
 import { bridgeCuts } from "../shared/cuts.js"
 import { make, viewIn } from "../shared/elements.js"
 import { keepSteps } from "../shared/history.js"
+import { foldMenu } from "../shared/menu.js"
 import { decode } from "../shared/message.js"
 import { fitPaper } from "../shared/printing.js"
 import { keepTyped } from "../shared/typed.js"
@@ -29,6 +30,7 @@ export default function ({ data, parentElement }) {
   fitPaper()
   keepTyped()
   bridgeCuts()
+  foldMenu()
   if (content.embedded) return
   keepSteps()
   fill(view)

@@ -1,16 +1,30 @@
 import { childrenOf, make, place, viewIn } from "../shared/elements.js"
 
 /** @import { Place } from "../shared/message.js"
-    @typedef {{ selectors: Record<string, string>, figure: string }} Content
+    @typedef {{ selectors: Record<string, string>, figure: string, chapter: number }} Content
     @typedef {{ content: Content, boxes: HTMLElement }} View */
 
 const LINK = 'a[href^="#light-"]'
+const HEADING = ".st-key-guide_words h2"
 const AROUND = 3
+/** @type {number | undefined} */
+let opened
 
 /** Words of a text light the part of the figure they speak of: when pointed at, focused or tapped.
     @type {(given: { data: Content, parentElement: Place }) => void} */
 export default function ({ data, parentElement }) {
   viewIn(parentElement, build).content = data
+  if (opened !== undefined && opened !== data.chapter) begin()
+  opened = data.chapter
+}
+
+/** Another chapter is read from its heading on. */
+function begin() {
+  const heading = /** @type {HTMLElement | null} */ (document.querySelector(HEADING))
+  if (!heading) return
+  heading.tabIndex = -1
+  heading.focus({ preventScroll: true })
+  if (heading.getBoundingClientRect().top < 0) heading.scrollIntoView()
 }
 
 /** @type {(parent: Place, view: View) => void} */

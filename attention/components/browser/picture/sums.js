@@ -164,8 +164,8 @@ export function summary({ tokens, keys, own, numbers, hidden, columns }, query) 
     const tied = order.filter((other) => weights[other] === weights[key])
     if (tied.length === 1) return `${name(key)} (${share(key)})`
     const [first, second] = tied.map(name)
-    const all = tied.length === 2 ? `${first} and ${second}` : `${tied.length} keys, as ${first},`
-    return `${all} alike (${share(key)} each)`
+    const some = `${tied.length} keys, ${first} among them,`
+    return `${tied.length === 2 ? `${first} and ${second}` : some} equally (${share(key)} each)`
   }
   const next = order.find((key) => weights[key] < weights[order[0]])
   const single = weights[order[1]] !== weights[order[0]]
