@@ -72,7 +72,7 @@ def whose_sentence(chapter: Chapter) -> None:
         return
     if own := html.escape(chapters.own_sentence()):
         st.html(
-            "<style>.st-key-s input:not(:focus) { opacity: 0.5; }</style><p class='quiet'>"
+            "<style>.st-key-s input:not(:focus) { opacity: 0.65; }</style><p class='quiet'>"
             f"This chapter shows its own sentence, “{own}”. Type yours in the box on top.</p>"
         )
         return
