@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.app.pages import FIRST, PAGES
+from attention.app.widgets import EXAMPLES
 from tests.browser.browsing import (
     FITS,
     Open,
     Page,
+    choice,
     eventually,
     expect,
     expect_heatmap,
@@ -25,6 +27,7 @@ from tests.browser.browsing import (
 )
 from tests.hostile import HOSTILE
 
+SECOND = 1000  # milliseconds
 CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
 TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
   const { top, left, right } = document.querySelector(selector).getBoundingClientRect()
@@ -253,6 +256,58 @@ def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
     expect_search(page, {"mask": "length"})
     go_forward(page)
     expect(box).to_have_value("5")
+
+
+def test_a_variant_is_one_step_of_the_history_with_the_scale_proposed_for_it(
+    open_page: Open,
+) -> None:
+    page = open_page("/")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    before = page.evaluate("history.length")
+    variants = [
+        ("qkv", {"variant": "qkv"}, "1/√d_k"),
+        ("cosine", {"variant": "cosine", "scale": "factor", "factor": "5.0"}, "factor"),
+        ("additive", {"variant": "additive", "scale": "none"}, "none"),
+    ]
+
+    def expect_shown(name: str, link: dict[str, str], scale: str) -> None:
+        expect_search(page, link)
+        expect_rest(page)
+        for setting, shown in [("variant", name), ("scale", scale)]:
+            expect(choice(page, setting, shown)).to_be_checked()
+        expect_search(page, link)
+
+    for variant in variants:
+        page.wait_for_timeout(SECOND)
+        choice(page, "variant", variant[0]).click()
+        expect_shown(*variant)
+    assert page.evaluate("history.length") == before + len(variants)
+    for variant in reversed(variants[:-1]):
+        go_back(page)
+        expect_shown(*variant)
+    go_back(page)
+    expect_search(page, {})
+    for variant in variants:
+        go_forward(page)
+        expect_shown(*variant)
+
+
+def test_two_examples_a_second_apart_and_what_is_typed_are_a_step_each(open_page: Open) -> None:
+    page = open_page("/")
+    box = page.locator(".st-key-s input")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    before = page.evaluate("history.length")
+    for example in EXAMPLES[1:]:
+        page.get_by_role("button", name=example).click()
+        expect_search(page, {"s": example})
+        page.wait_for_timeout(SECOND)
+    box.press("End")
+    box.press_sequentially(" and on", delay=300)
+    expect_search(page, {"s": f"{EXAMPLES[2]} and on"})
+    assert page.evaluate("history.length") == before + 3
+    for example in reversed(EXAMPLES):
+        go_back(page)
+        expect(box).to_have_value(example)
 
 
 def test_what_is_typed_as_the_page_is_loaded_again_is_not_lost(open_page: Open) -> None:

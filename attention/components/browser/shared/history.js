@@ -1,9 +1,12 @@
-/** A change of a widget becomes a step that Back undoes; Streamlit alone would replace the address.
+/** One choice of a visitor is one step that Back undoes; Streamlit alone would replace the address.
 
-    What is changed again soon, as text while one types, belongs to the same step. So does what the
-    server says soon after one has come to a page. What it says of that page before the browser
-    knows that one goes there is not put down to the page before. */
-const SAME_STEP = 2000 // milliseconds
+    A step begins with what a widget says, or the server, after the visitor has done something. All
+    else belongs to the step before: the scale that the server proposes for a variant, what it says
+    of a page that one has come to or gone back to, and what one sets again soon, as text while one
+    types. What the server says of a page before the browser knows that one goes there is not put
+    down to the page before. */
+const TYPING = 2000 // milliseconds
+const SOON = 1000
 const JUST_BEFORE = 500
 const CHOSEN = new Set(["query", "stage"]) // in the pictures: too many to be steps
 let kept = false
@@ -14,31 +17,41 @@ export function keepSteps() {
   kept = true
   const replace = history.replaceState.bind(history)
   const push = history.pushState.bind(history)
-  let last = { names: "", at: -SAME_STEP }
-  let came = -SAME_STEP
+  let acted = { at: 0, typing: false } // the visitor, whatever it was
+  let last = { names: "", at: 0 } // what the last step set, if it set something, and when
   const never = { at: -JUST_BEFORE, address: "", isStep: false }
   let told = never // by the server: when, what the address was before, whether it became a step
-  addEventListener("popstate", () => (last = { names: "", at: performance.now() }))
+  for (const name of ["pointerdown", "pointerup", "click", "keydown", "input"]) {
+    const act = (/** @type {Event} */ event) =>
+      (acted = { at: performance.now(), typing: "inputType" in event })
+    addEventListener(name, act, true)
+  }
+  addEventListener("popstate", () => {
+    last = { names: "", at: performance.now() }
+    told = never
+  })
 
   /** Whether it became a step of its own.
-      @type {(...to: Parameters<typeof history.pushState>) => boolean} */
-  const step = (state, title, url) => {
+      @type {(byServer: boolean, ...to: Parameters<typeof history.pushState>) => boolean} */
+  const step = (byServer, state, title, url) => {
     const names = changed(location.href, String(url ?? location.href)).join()
-    const at = performance.now()
-    const goesOn = at - last.at < SAME_STEP && (names === last.names || !last.names)
-    if (names) last = { names, at }
-    const own = names !== "" && !goesOn && at - came >= SAME_STEP
+    const again = names === last.names
+    let pause = SOON
+    if (again && acted.typing) pause = TYPING
+    if (!again && last.names && !byServer) pause = 0
+    const own = names !== "" && acted.at - last.at >= pause
+    if (own || (again && names)) last = { names, at: byServer ? acted.at : performance.now() }
     if (own) push(state, title, url)
     else replace(state, title, url)
     return own
   }
-  history.replaceState = (...to) => void step(...to)
+  history.replaceState = (...to) => void step(false, ...to)
   history.pushState = (state, title, url) => {
     const at = performance.now()
     const address = location.href
     const goesOn = at - told.at < JUST_BEFORE
     if (new URL(url ?? "", address).pathname === location.pathname) {
-      const isStep = step(state, title, url)
+      const isStep = step(true, state, title, url)
       told = goesOn ? { ...told, at } : { at, address, isStep }
       return
     }
@@ -47,7 +60,7 @@ export function keepSteps() {
       if (goesOn) replace(history.state, "", told.address)
       push(state, title, url)
     }
-    came = at
+    last = { names: "", at }
     told = never
   }
 }
