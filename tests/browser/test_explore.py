@@ -327,6 +327,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     expect(page.locator(".modebar-btn[data-title='Save as SVG']")).to_have_count(1)
     titles = page.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
     assert not [title for title in titles if "cloud" in title.lower() or "share" in title.lower()]
+    drawn = {}
     for name, button in {
         "attention-weights.svg": page.locator(".st-key-picture [data-title='Save as SVG']"),
         "weighted-sum.svg": page.get_by_text("Save as SVG"),
@@ -334,7 +335,11 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
         with page.expect_download() as download:
             button.click(force=True)
         assert download.value.suggested_filename == name
-        assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
+        drawn[name] = Path(download.value.path()).read_text("utf-8")
+        assert drawn[name].startswith("<svg")
+    numbers = page.locator(".attention-written span:not(:empty)").all_text_contents()
+    assert len(numbers) == 21
+    assert all(f">{number}</text>" in drawn["attention-weights.svg"] for number in numbers)
 
     files = {}
     page.get_by_role("button", name="Download").click()

@@ -85,6 +85,39 @@ const set = function (task) { own.set.call(this, wait(task)) }
 Object.defineProperty(WebSocket.prototype, "onmessage", { ...own, set })
 """
 
+# The numbers in the cells of the heatmap: whether all stand out from their cells by 4.5 to 1, as
+# WCAG 2.2 has it, have letters of 11 pixels and lie within their cells, and how many there are.
+WRITTEN = """() => {
+  const canvas = document.querySelector(".attention-cells")
+  const frame = canvas.getBoundingClientRect()
+  const spans = [...document.querySelectorAll(".attention-written span")].filter(
+    (span) => span.textContent)
+  const rows = Number(canvas.dataset.rows)
+  const all = document.querySelectorAll(".attention-written span").length
+  const [across, down] = [(frame.width * rows) / all, frame.height / rows]
+  const light = (colour) => colour
+    .map((byte) => byte / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + [0.2126, 0.7152, 0.0722][at] * part, 0.05)
+  const contrasts = spans.map((span) => {
+    const box = span.getBoundingClientRect()
+    const middle = [box.left + box.width / 2 - frame.left, box.top + box.height / 2 - frame.top]
+    const dots = [canvas.width / frame.width, canvas.height / frame.height]
+    const [x, y] = middle.map((at, side) => Math.floor(at * dots[side]))
+    const ground = [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3)
+    const ink = getComputedStyle(span).color.match(/\\d+/g).slice(0, 3).map(Number)
+    const [less, more] = [light(ink), light(ground)].sort((a, b) => a - b)
+    return more / less
+  })
+  const sizes = spans.map((span) => Number.parseFloat(getComputedStyle(span).fontSize))
+  const fit = spans.every((span) => {
+    const { width, height } = span.getBoundingClientRect()
+    return width < across && height < down
+  })
+  const [contrast, size] = [Math.min(...contrasts) >= 4.5, Math.min(...sizes) >= 11]
+  return { contrast, size, fit, numbers: spans.length }
+}"""
+
 
 def look(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate(LOOK)
@@ -285,6 +318,40 @@ def test_a_stage_is_chosen_by_click_and_arrow_keys(open_page: Open) -> None:
     page.keyboard.press("ArrowLeft")
     expect_stage(page, "masked")
     check_link(page, open_page)
+
+
+@pytest.mark.parametrize(
+    ("link", "numbers"),
+    [
+        ("/heads", 36),
+        ("/guide?chapter=2&guess=0", 81),
+        ("/?stage=scores", 36),
+        ("/?mask=causal", 21),
+    ],
+)
+def test_every_number_in_a_cell_stands_out_by_4_5_to_1_in_every_theme_width_and_on_paper(
+    link: str, numbers: int, open_page: Open
+) -> None:
+    page = open_page(link)
+    expect_heatmap(page)
+    as_it_should_be = {"contrast": True, "size": True, "fit": True, "numbers": numbers}
+    eventually(page, lambda: page.evaluate(WRITTEN), as_it_should_be)
+    page.emulate_media(color_scheme="dark")
+    eventually(page, lambda: page.evaluate(WRITTEN), as_it_should_be)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    eventually(page, lambda: page.evaluate(WRITTEN), as_it_should_be)
+    page.emulate_media(media="print")
+    eventually(page, lambda: page.evaluate(WRITTEN), as_it_should_be)
+
+
+def test_numbers_without_room_for_letters_one_can_read_are_not_shown(open_page: Open) -> None:
+    page = open_page("/guide?chapter=2&guess=0")
+    numbers = part(page, ".attention-written span")
+    expect(numbers).to_have_count(81)
+    page.set_viewport_size({"width": 330, "height": 900})
+    expect(numbers).to_have_count(0)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(numbers).to_have_count(81)
 
 
 def test_a_link_opens_both_and_what_is_not_here_is_the_nearest_with_a_word(

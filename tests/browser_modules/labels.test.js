@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { fitted } from "../../attention/components/browser/picture/labels.js"
+import { fitted, letterSize } from "../../attention/components/browser/picture/labels.js"
 
 const layoutOf = (/** @type {string[]} */ ticktext) => ({
   height: 300,
@@ -37,4 +37,10 @@ test("a single label, and one that stands already, stay as they are", () => {
   const standing = { ...layoutOf(["a".repeat(99), "b".repeat(99)]) }
   standing.xaxis.tickangle = -90
   assert.equal(fitted(standing, 200), standing)
+})
+
+test("numbers in cells have 12 pixels with room for it, else 11, and are not shown below that", () => {
+  // Four letters take 4 · 12 · 0.5 + 4 = 28 pixels, or 4 · 11 · 0.5 + 4 = 26.
+  const sizes = [28, 27, 26, 25].map((cell) => letterSize(["0.25", "1"], cell))
+  assert.deepEqual(sizes, [12, 11, 11, 0])
 })

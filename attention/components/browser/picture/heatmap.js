@@ -1,16 +1,16 @@
-import { palette, ramp } from "../shared/colours.js"
+import { inkOn, palette, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
 import { fontOf, load } from "../shared/plotly.js"
 import { fixed, shown } from "../shared/words.js"
-import { fitted } from "./labels.js"
+import { fitted, letterSize } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
     @typedef {{ left: number, top: number, width: number, height: number }} Box
     @typedef {Record<"menu" | "whole" | "hatch" | "chart" | "column" | "row" | "outline" | "entropy" |
-      "legend" | "tip" | "caption", HTMLElement>} Elements
+      "written" | "legend" | "tip" | "caption", HTMLElement>} Elements
     @typedef {Elements & { cells: HTMLCanvasElement, content: Content, at: At, stage: string | null,
       shown: Float32Array, shades: [number, string][], background: string, figure: [object, any],
       asked: string, frame: string, layout: any, width: number, box: Box, config: object,
@@ -23,7 +23,8 @@ const WHERE_MASKED = ["masked", "weights", "mixed"]
 const CHOSEN = "#d97706"
 const { make, place } = elements
 
-/** One stage as a heatmap: the cells are painted here, their labels and zoom are plotly.js's.
+/** One stage as a heatmap: the cells and their numbers are drawn here, the words around them and
+    zoom are plotly.js's.
     @type {(parent: HTMLElement) => Part} */
 export function buildHeatmap(parent) {
   const ariaLabel = "Stage of the computation"
@@ -36,6 +37,7 @@ export function buildHeatmap(parent) {
   const view = /** @type {any} */ ({
     ...{ menu, whole, hatch: layer("hatch") },
     cells: make("canvas", "attention-cells", whole, mute),
+    written: layer("written", mute),
     chart: layer("heatmap", { role: "group" }),
     ...{ column: layer("column", mute), row: layer("row", mute), outline: layer("outline", mute) },
     ...{ entropy: layer("entropy"), legend: layer("legend", mute) },
@@ -122,7 +124,7 @@ function draw(view, stage) {
   const looks = { autosize: true, paper_bgcolor: clear, font: theme.font, modebar, dragmode }
   const colours = { zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }
   view.figure = [
-    { ...heat, z, ...colours },
+    { ...heat, z, ...colours, texttemplate: "" },
     { ...layout, ...looks },
   ]
   view.asked = rangesOf(layout)
@@ -135,7 +137,7 @@ function draw(view, stage) {
   drawBeside(view)
   paint(view)
   const frame = JSON.stringify([heat.x, heat.y, layout, theme])
-  if (view.frame === frame && !isZoomed(view) && !heat.texttemplate) return
+  if (view.frame === frame && !isZoomed(view)) return
   view.frame = frame
   catchUp(view)
 }
@@ -210,14 +212,28 @@ function rangesOf({ xaxis, yaxis }) {
 
 /** The cells, a pixel or so apart where there are few.
     @type {(view: View) => void} */
-function paint({ cells, content, stage, shown, shades, background: ground, box }) {
+function paint(view) {
+  const { cells, content, stage, shown, shades, background: ground, box } = view
   const { heat, columns, rows, stages } = content
   const { zmin, zmax } = stages[stage ?? ""]
   const colours = ramp(shades.map(([, colour]) => colour))
   const gaps = { size: heat.xgap ?? 0, ground, width: box.width, height: box.height }
-  paintNumbers(cells, columns, shown, [zmin, zmax], colours, gaps)
+  write(view, paintNumbers(cells, columns, shown, [zmin, zmax], colours, gaps))
   cells.dataset.rows = String(rows)
   countDrawing(cells)
+}
+
+/** The numbers of few cells, where there is room for all of them. Few cells are not zoomed into.
+    @type {(view: View, pixels: Uint32Array) => void} */
+function write({ written, content: { heat, columns, rows }, shown, box }, pixels) {
+  const told = (/** @type {number} */ number) => (Number.isNaN(number) ? "" : fixed(number, 2))
+  const texts = heat.texttemplate ? Array.from(shown, told) : []
+  const size = letterSize(texts, box.width / columns)
+  written.style.fontSize = `${size}px`
+  written.style.gridTemplate = `repeat(${rows}, minmax(0, 1fr)) / repeat(${columns}, minmax(0, 1fr))`
+  const spans = (size ? texts : []).map((textContent) => make("span", "", null, { textContent }))
+  for (const [cell, span] of spans.entries()) span.style.color = inkOn(pixels[cell])
+  written.replaceChildren(...spans)
 }
 
 /** The whole figure as a file: what stands beside the cells is drawn by plotly.js there.
@@ -231,12 +247,25 @@ function save(view, Plotly) {
   const rows = { y0: at.held - 0.5, y1: at.held + 0.5 }
   const line = { color: CHOSEN, width: 2 }
   const shapes = [{ type: "rect", x0: -0.5, x1: content.columns - 0.5, ...rows, line }]
-  const data = [heat, ...(stage === "weights" ? content.beside : [])]
+  const data = [heat, numbersOf(view), ...(stage === "weights" ? content.beside : [])]
   const file = { format: "svg", filename: `attention-${stage}` }
   const size = { width: chart.clientWidth, height: layout.height }
   const { xaxis2 } = content.layout
   const whole = { ...layout, xaxis: across, xaxis2, yaxis: down, shapes }
   Plotly.downloadImage({ data, layout: whole }, { ...file, ...size })
+}
+
+/** The numbers that are written in cells, for plotly.js.
+    @type {(view: View) => object} */
+function numbersOf({ written, content: { heat, columns } }) {
+  const spans = elements.childrenOf(written)
+  const { fontSize: size } = written.style
+  return {
+    ...{ type: "scatter", mode: "text", text: spans.map((span) => span.textContent) },
+    x: spans.map((_, cell) => heat.x[cell % columns]),
+    y: spans.map((_, cell) => heat.y[Math.floor(cell / columns)]),
+    textfont: { size: Number.parseFloat(size), color: spans.map((span) => span.style.color) },
+  }
 }
 
 /** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and
@@ -253,7 +282,7 @@ function drawBeside(view) {
     return { left: l + start * width, top, width: (end - start) * width, height }
   }
   view.box = between(layout.xaxis.domain ?? [0, 1])
-  for (const element of [view.hatch, view.cells]) place(element, view.box)
+  for (const element of [view.hatch, view.cells, view.written]) place(element, view.box)
   place(view.legend, { left: l + width + 4, top, width: r - 4, height })
   view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
   const beyond = view.shown.some((number) => Math.abs(number) > zmax)

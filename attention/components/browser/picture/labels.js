@@ -1,5 +1,6 @@
 const WIDTH_OF_LETTER = 0.5 // of its height, on average
 const GAP = 4
+const SIZES = [12, 11] // of numbers in cells; smaller ones could not be read
 
 /** The layout of a heatmap in so many pixels: where labels along the top would touch they stand.
     @type {(layout: any, width: number) => any} */
@@ -23,4 +24,11 @@ export function fitted(layout, width) {
     margin: { ...margin, t },
     xaxis: { ...xaxis, tickangle: -90 },
   }
+}
+
+/** The size at which all texts have room in cells of so many pixels, 0 where they have none.
+    @type {(texts: string[], cell: number) => number} */
+export function letterSize(texts, cell) {
+  const longest = Math.max(...texts.map((text) => text.length))
+  return SIZES.find((size) => longest * size * WIDTH_OF_LETTER + GAP <= cell) ?? 0
 }
