@@ -97,6 +97,7 @@ def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Ter
 def entropy_bits(weights: Tensor) -> Tensor:
     """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries).
 
+    A row with nothing to attend to, 0 throughout, has none: nan.
     The greatest weight of a row is taken for what the others leave of 1, wherever they sum to 1 but
     for rounding: near 1 its own last digits say too little of how far from it they are.
     """
@@ -110,7 +111,7 @@ def entropy_bits(weights: Tensor) -> Tensor:
         most * most.clamp_min(1e-38).log(),
     )
     bits = -((others * logs).sum(-1) + term) / math.log(2)
-    return bits.clamp_min(0.0) + 0.0  # no -0.0 for sure rows
+    return (bits.clamp_min(0.0) + 0.0).where(most > 0, torch.nan)  # no -0.0 for sure rows
 
 
 def table(trace: Trace, query: int, tokens: Sequence[str]) -> dict[str, list[float] | list[str]]:

@@ -8,6 +8,7 @@ leave the app.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -52,6 +53,8 @@ TOKEN_AXIS = {
 ENTROPY: dict[str, Any] = {"xaxis": "x2", "marker": GREY}
 ENTROPY_DOMAIN = [0.84, 0.98]
 COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
+
+Lengths = Sequence[float | None]
 
 MAX_TICKS = 32
 MAX_CROSSES = 16
@@ -101,7 +104,7 @@ def heatmap(
     if trace.mask is not None and stage in WHERE_MASKED:
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
-    bits = analysis.entropy_bits(trace.weights).tolist()
+    bits = _entropies(trace)
     cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
     layout["shapes"] = [outline(query, n_keys)]
     labels = positioned(tokens)
@@ -124,12 +127,18 @@ def heatmap(
     return go.Figure([cells, *others], layout)
 
 
+def _entropies(trace: Trace) -> list[float | None]:
+    """The entropy of each row in bits, None where there is nothing to attend to."""
+    bits: list[float] = analysis.entropy_bits(trace.weights).tolist()
+    return [None if math.isnan(each) else each for each in bits]
+
+
 def _around_cells(
     trace: Trace,
     stage: str,
     tokens: Sequence[str],
     keys: Sequence[str] | None,
-    bits: Sequence[float],
+    bits: Lengths,
 ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
     """The cells of a heatmap without numbers and colours, what stands beside them, and the layout.
 
@@ -176,7 +185,7 @@ class StagesOfHeatmap(TypedDict):
     layout: dict[str, Any]
     beside: list[dict[str, Any]]
     room: list[float]
-    entropy: list[float]
+    entropy: list[float | None]
     stages: dict[str, dict[str, Any]]
 
 
@@ -184,7 +193,7 @@ def heatmap_of_stages(
     trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
 ) -> StagesOfHeatmap:
     """What a page draws `heatmap` from for any stage, without the numbers."""
-    bits = analysis.entropy_bits(trace.weights).tolist()
+    bits = _entropies(trace)
     heat, beside, layout = _around_cells(trace, "weights", tokens, keys, bits)
     n_keys = trace.scores.shape[1]
     quantile = colour_quantile(n_keys)
@@ -264,41 +273,48 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
     return go.Figure([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
 
 
-def bars(lengths: Any, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
-    """A horizontal bar a label, with its number while there is room for it."""
+def bars(lengths: Lengths, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
+    """A horizontal bar a label, with its number while there is room for it; "—" for None."""
+    told = ["—" if n is None else f"{n:.{digits}f}" for n in lengths]
     return {
         "type": "bar",
         "orientation": "h",
-        "x": lengths,
+        "x": [n or 0.0 for n in lengths],
         "y": labels,
         "width": 0.45,
-        "text": [f"{n:.{digits}f}" for n in lengths] if len(lengths) <= MAX_TICKS + 1 else None,
+        "text": told if len(told) <= MAX_TICKS + 1 else None,
         "textposition": "outside",
         "cliponaxis": False,
-        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+        "hovertemplate": _hover(lengths, hover),
     }
 
 
-def profile(lengths: Any, labels: Sequence[str], hover: str) -> dict[str, Any]:
+def profile(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
     """What `bars` shows, as one filled line: for more rows than bars are worth drawing for."""
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": lengths,
+        "x": [n or 0.0 for n in lengths],
         "y": labels,
         "fill": "tozerox",
         "fillcolor": GREY["color"],
         "line": {"width": 0, "shape": "vhv"},
-        "hovertemplate": f"%{{y}}<br>{hover}<extra></extra>",
+        "hovertemplate": _hover(lengths, hover),
     }
 
 
-def bar_axis(lengths: Any, domain: list[float], title: str) -> dict[str, Any]:
+def _hover(lengths: Lengths, words: str) -> list[str]:
+    """What is said of each length when it is pointed at."""
+    nothing = "nothing to attend to"
+    return [f"%{{y}}<br>{nothing if n is None else words}<extra></extra>" for n in lengths]
+
+
+def bar_axis(lengths: Lengths, domain: list[float], title: str) -> dict[str, Any]:
     """The axis of `bars`: from 0, with room for the numbers at their ends."""
     return {
         "domain": domain,
         "anchor": "y",
-        "range": [0, max(*lengths, 1e-6) * 1.4],
+        "range": [0, max(*(n or 0.0 for n in lengths), 1e-6) * 1.4],
         "showgrid": False,
         "showticklabels": False,
         "zeroline": False,

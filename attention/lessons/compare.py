@@ -147,7 +147,7 @@ class Comparison:
         """Entropy in bits of each row of A and of B, nan where there is none. 2 × (slots,)"""
 
         def bits(weights: Tensor, there: Tensor) -> Tensor:
-            return entropy_bits(weights.double()).where(there & weights.any(-1), torch.nan)
+            return entropy_bits(weights.double()).where(there, torch.nan)
 
         return bits(self.a, self.in_a), bits(self.b, self.in_b)
 

@@ -144,7 +144,7 @@ def measures(weights: Tensor, special: Sequence[bool] = ()) -> dict[str, Tensor]
     if any(special):
         on_special["special"] = weights[..., torch.tensor(special)].sum((-1, -2)) / rows
     return {
-        "entropy": entropy_bits(weights).sum(-1) / rows,
+        "entropy": entropy_bits(weights).nansum(-1) / rows,
         "distance": weights.flatten(-2) @ distance.flatten() / rows,
         "previous": beside(-1),
         "same": beside(0),

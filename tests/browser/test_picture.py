@@ -354,6 +354,18 @@ def test_numbers_without_room_for_letters_one_can_read_are_not_shown(open_page: 
     expect(numbers).to_have_count(81)
 
 
+def test_a_row_with_nothing_to_attend_to_has_no_entropy_beside_the_heatmap(
+    open_page: Open,
+) -> None:
+    page = open_page("/?mask=length&mask=window")
+    told = part(page, ".attention-entropy div:not(.title)")
+    weights = result_of("the cat walks on the street", mask=("length", "window")).trace.weights
+    expect(told).to_have_count(len(weights))
+    attends = [bool(row.any()) for row in weights]
+    assert [text != "—" for text in told.all_text_contents()] == attends
+    assert not all(attends)
+
+
 def test_a_link_opens_both_and_what_is_not_here_is_the_nearest_with_a_word(
     open_page: Open,
 ) -> None:

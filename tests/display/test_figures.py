@@ -177,6 +177,22 @@ def test_entropy_stands_beside_the_weights(n: int) -> None:
     assert list(beside.y) == list(heat(figure).y)
 
 
+@pytest.mark.parametrize("n", [7, 101])
+def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n: int) -> None:
+    mask = torch.ones(n, n, dtype=torch.bool)
+    mask[2], mask[3, 1:] = False, False
+    figure = figures.heatmap(traced(n, mask=mask), "weights", words(n), 0)
+    (beside,) = (part for part in figure.data if part.xaxis == "x2")
+    hovers = [each.removeprefix("%{y}<br>") for each in beside.hovertemplate]
+    assert hovers[2] == "nothing to attend to<extra></extra>"
+    assert hovers[3] == "entropy %{x:.4f} bits<extra></extra>"
+    assert (beside.x[2], beside.x[3]) == (0, 0)
+    if n == 7:
+        assert beside.text[2:4] == ("—", "0.00")
+    entropy = figures.heatmap_of_stages(traced(n, mask=mask), words(n))["entropy"]
+    assert (entropy[2], entropy[3]) == (None, 0)
+
+
 # The weighted sum
 
 

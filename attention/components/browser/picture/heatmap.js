@@ -306,12 +306,12 @@ export function legendOf(low, high, beyond) {
 
 /** @type {(view: View, height: number) => void} */
 function drawBars({ entropy: element, content: { entropy } }, height) {
-  const most = Math.max(...entropy, 1e-6)
+  const most = Math.max(...entropy.map(Number), 1e-6)
   for (const [row, bits] of entropy.entries()) {
     const line = make("div", "", element)
     place(line, { top: ((row + 0.5) * height) / entropy.length })
-    make("span", "", line).style.width = `calc((100% - 1.75rem) * ${bits / most})`
-    line.append(fixed(bits, 2))
+    make("span", "", line).style.width = `calc((100% - 1.75rem) * ${Number(bits) / most})`
+    line.append(bits === null ? "—" : fixed(bits, 2))
   }
 }
 
@@ -321,11 +321,11 @@ function drawProfile(view, height) {
   const { entropy } = view.content
   const picture = view.entropy.appendChild(document.createElementNS(SVG, "svg"))
   const [bottom, top] = layoutOf(view).yaxis.range
-  const most = 1.4 * Math.max(...entropy, 1e-6)
+  const most = 1.4 * Math.max(...entropy.map(Number), 1e-6)
   picture.setAttribute("viewBox", `0 ${top + 0.5} ${most} ${bottom - top}`)
   picture.setAttribute("preserveAspectRatio", "none")
   picture.style.height = `${height}px`
-  const steps = entropy.map((bits, row) => `H${bits}V${row + 1}`)
+  const steps = entropy.map((bits, row) => `H${Number(bits)}V${row + 1}`)
   const path = picture.appendChild(document.createElementNS(SVG, "path"))
   path.setAttribute("d", `M0,0${steps.join("")}H0Z`)
 }

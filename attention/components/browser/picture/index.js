@@ -15,7 +15,7 @@ import { buildSum } from "./sum.js"
       tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[], own: boolean,
       scale: number, sent: string[], head: number | null, masks: string[], emptyRow: string,
       caption: { before: string, after: string }, heat: Heat, layout: any, beside: object[],
-      room: [number, number], entropy: number[], stages: Record<string, Stage>,
+      room: [number, number], entropy: (number | null)[], stages: Record<string, Stage>,
       numbers: Record<string, Float32Array>, hidden: Uint8Array }} Content
 
     The terms of a sum: each of one key, or the last of the others together.
