@@ -6,7 +6,8 @@ put together by `add_trace` and `update_layout`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +23,18 @@ KINDS = {  # of a spot: its colour, and what the legend says
     "both": ("#4c9f70", "near both"),
     "token": ("rgba(128, 128, 128, 0.4)", "other tokens, by weight"),
 }
-LEAST_DOT, MOST_DOT = 6, 34
-MAP_WIDTH, MAP_HEIGHT, LETTER, LINE = 500, 276, 6.5, 14  # pixels
+FIRST_NAMED = ("probe", "both", "after", "before", "token")  # those of the table, then the others
+LEAST_DOT, MOST_DOT, OWN_DOT = 6, 34, 9
+MAP_WIDTHS, MAP_HEIGHT, LETTER, LINE = (350, 450, 700), 276, 6.5, 14  # pixels
 NARROWEST = 320
+SIDES = tuple(
+    f"{up} {across}"
+    for up, across in (
+        *(("middle", "right"), ("middle", "left"), ("top", "center"), ("bottom", "center")),
+        *(("top", "right"), ("top", "left"), ("bottom", "right"), ("bottom", "left")),
+    )
+)
+Box = tuple[float, float, float, float]  # left, bottom, right, top
 BASE: dict[str, Any] = {
     "template": "none",
     "paper_bgcolor": CLEAR,
@@ -55,14 +65,22 @@ def word_map(
     )
     across = _room([s.x for s in spots], start[0], end[0])
     up = _room([s.y for s in spots], start[1], end[1])
-    labels = _Labels(across, up)
-    for point, name, side in zip((start, end), ("alone", "here"), ends, strict=True):
-        labels.keep_free(*point, f"{token} {name}", side)
+    dots = [(spot.x, spot.y, _size(spot) / 2) for spot in spots]
+    dots += [(*point, OWN_DOT / 2) for point in (start, end)]
+    labels = _Labels(across, up, dots)
+    for at, (point, name) in enumerate(((start, "alone"), (end, "here"))):
+        own = (*point, f"{token} {name}", OWN_DOT / 2)
+        ends[at] = labels.place(*own, (ends[at], *SIDES)) or labels.keep(*own, ends[at])
+    sides_of = {
+        spot: labels.place(spot.x, spot.y, spot.name, _size(spot) / 2)
+        for spot in sorted(spots, key=lambda spot: FIRST_NAMED.index(spot.kind))
+        if spot.kind != "token" or spot.name not in named
+    }
     drawn = []
     for kind, (colour, words) in KINDS.items():
         some = [spot for spot in spots if spot.kind == kind]
         if some:
-            drawn.append(_spots(kind, some, colour, words, named, labels))
+            drawn.append(_spots(kind, some, colour, words, sides_of))
     token_itself = {
         "type": "scatter",
         "x": [start[0], end[0]],
@@ -71,7 +89,7 @@ def word_map(
         "text": [f"<b>{label(token)}</b> alone", f"<b>{label(token)}</b> here"],
         "textposition": ends,
         "textfont": {"size": 14, "color": CHOSEN},
-        "marker": {"size": 9, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
+        "marker": {"size": OWN_DOT, "color": CHOSEN, "symbol": ["circle-open", "circle"]},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -92,23 +110,17 @@ def word_map(
     return go.Figure([*drawn, token_itself], layout)
 
 
+def _size(spot: Spot) -> float:
+    """How wide the dot of a spot is."""
+    return LEAST_DOT + (MOST_DOT * abs(spot.weight) ** 0.5 if spot.kind == "token" else 0)
+
+
 def _spots(
-    kind: str,
-    some: Sequence[Spot],
-    colour: str,
-    words: str,
-    named: Collection[str],
-    labels: _Labels,
+    kind: str, some: Sequence[Spot], colour: str, words: str, sides_of: Mapping[Spot, str | None]
 ) -> dict[str, Any]:
-    """The spots of one kind; a token that is one of the `named` words keeps its dot alone."""
+    """The spots of one kind, each with its word where that has a side."""
     token = kind == "token"
-    sizes = [LEAST_DOT + MOST_DOT * abs(spot.weight) ** 0.5 if token else 6 for spot in some]
-    sides = [
-        None
-        if token and spot.name in named
-        else labels.place(spot.x, spot.y, spot.name, radius=size / 2)
-        for spot, size in zip(some, sizes, strict=True)
-    ]
+    sides = [sides_of.get(spot) for spot in some]
     told = "%{customdata[0]}" + ("<br>weight %{customdata[1]:.4f}" if token else "")
     return {
         "type": "scatter",
@@ -120,55 +132,75 @@ def _spots(
         "customdata": [[label(spot.name), spot.weight] for spot in some],
         "textposition": [side or "top center" for side in sides],
         "textfont": {"size": 12, "color": GREY if token else colour},
-        "marker": {"size": sizes, "color": colour, "line": {"width": 0}},
+        "marker": {"size": [_size(spot) for spot in some], "color": colour, "line": {"width": 0}},
         "hovertemplate": f"{told}<extra></extra>",
     }
 
 
 class _Labels:
-    """Where words are written on a map, so that none hides another or is cut.
+    """Where words are written on a map, so that none hides another or a dot, or is cut.
 
-    across, up: the ranges of the axes. Sizes are in pixels, on a map of about the size it has; on
-    one as narrow as a phone has it, no word is cut.
+    across, up: the ranges of the axes; dots: x, y and radius of each. Sizes are in pixels, on maps
+    of about the widths that it has; on one as narrow as a phone has it, no word is cut.
     """
 
-    def __init__(self, across: Sequence[float], up: Sequence[float]) -> None:
-        self.across, self.up = across, up
-        self.taken: list[tuple[float, float, float, float]] = []
+    def __init__(
+        self,
+        across: Sequence[float],
+        up: Sequence[float],
+        dots: Sequence[tuple[float, float, float]],
+    ) -> None:
+        self.across, self.up, self.dots = across, up, dots
+        self.taken: dict[int, list[Box]] = {width: [] for width in MAP_WIDTHS}
 
-    def place(self, x: float, y: float, word: str, radius: float = 3.0) -> str | None:
+    def place(
+        self, x: float, y: float, word: str, radius: float, sides: Sequence[str] = SIDES
+    ) -> str | None:
         """At which side of a dot there is room for its word; None where there is none."""
-        for side in ("middle right", "middle left", "top center", "bottom center"):
-            box = self._box(x, y, word, radius, side)
-            narrow = self._box(x, y, word, radius, side, NARROWEST)
-            within = narrow[0] >= 0 and narrow[2] <= NARROWEST
-            if within and not any(_meet(box, other) for other in self.taken):
-                self.taken.append(box)
-                return side
+        for side in sides:
+            left, _, right, _ = self._box(x, y, word, radius, side, NARROWEST)
+            if left < 0 or right > NARROWEST:
+                continue
+            if all(self._is_free(x, y, word, radius, side, width) for width in MAP_WIDTHS):
+                return self.keep(x, y, word, radius, side)
         return None
 
-    def keep_free(self, x: float, y: float, word: str, side: str) -> None:
-        """Let no word stand where this one does."""
-        self.taken.append(self._box(x, y, word, 3.0, side))
+    def keep(self, x: float, y: float, word: str, radius: float, side: str) -> str:
+        """Let no other word stand where this one does."""
+        for width, taken in self.taken.items():
+            taken.append(self._box(x, y, word, radius, side, width))
+        return side
 
-    def _box(
-        self, x: float, y: float, word: str, radius: float, side: str, across: int = MAP_WIDTH
-    ) -> tuple[float, float, float, float]:
+    def _is_free(self, x: float, y: float, word: str, radius: float, side: str, width: int) -> bool:
+        """Whether no other word stands there, and no dot but those at the same place."""
+        box, here = self._box(x, y, word, radius, side, width), self._pixels(x, y, width)
+        if any(_meet(box, other) for other in self.taken[width]):
+            return False
+        dots = ((self._pixels(x, y, width), size) for x, y, size in self.dots)
+        return not any(math.dist(dot, here) > 1 and _covers(box, *dot, size) for dot, size in dots)
+
+    def _pixels(self, x: float, y: float, width: int) -> tuple[float, float]:
         (left, right), (bottom, top) = self.across, self.up
-        x, y = (x - left) / (right - left) * across, (y - bottom) / (top - bottom) * MAP_HEIGHT
-        width, height, apart = LETTER * min(len(word), 2 * TICK_LENGTH), LINE, radius + 2
-        middle, low = x - width / 2, y - height / 2
-        left, bottom = {
-            "middle right": (x + apart, low),
-            "middle left": (x - apart - width, low),
-            "top center": (middle, y + apart),
-            "bottom center": (middle, y - apart - height),
-        }[side]
-        return left, bottom, left + width, bottom + height
+        return (x - left) / (right - left) * width, (y - bottom) / (top - bottom) * MAP_HEIGHT
+
+    def _box(self, x: float, y: float, word: str, radius: float, side: str, width: int) -> Box:
+        """What a word takes up, as far from its dot as plotly.js writes it."""
+        x, y = self._pixels(x, y, width)
+        long, apart = LETTER * min(len(word), 2 * TICK_LENGTH), radius / 0.8 + 1
+        up, across = side.split()
+        left = {"right": x + apart, "left": x - apart - long, "center": x - long / 2}[across]
+        bottom = {"top": y + apart, "bottom": y - apart - LINE, "middle": y - LINE / 2}[up]
+        return left, bottom, left + long, bottom + LINE
 
 
-def _meet(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+def _meet(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _covers(box: Box, x: float, y: float, radius: float) -> bool:
+    """Whether a box and a dot have anything in common."""
+    left, bottom, right, top = box
+    return math.hypot(max(left - x, 0, x - right), max(bottom - y, 0, y - top)) < radius
 
 
 def _room(values: Sequence[float], *more: float) -> list[float]:

@@ -372,6 +372,38 @@ def check_alone(browser: Any, figures: Path) -> None:
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
+# Of the map: each word that lies across the dot of another one, with that one's.
+ACROSS = """() => {
+  const layer = document.querySelector(".attention-chart .scatterlayer")
+  const seen = (selector) => [...layer.querySelectorAll(selector)]
+  return seen(".text text").flatMap((text) => {
+    const word = text.getBoundingClientRect()
+    const name = text.parentNode.__data__.tx
+    return seen(".points path").flatMap((dot) => {
+      const box = dot.getBoundingClientRect()
+      const [x, y] = [box.left + box.width / 2, box.top + box.height / 2]
+      const across = Math.max(word.left - x, 0, x - word.right)
+      const down = Math.max(word.top - y, 0, y - word.bottom)
+      const other = dot.__data__.data?.[0]
+      const meet = Math.hypot(across, down) < box.width / 2
+      return meet && other && !name.includes(other.split(" ")[0]) ? [`${name}: ${other}`] : []
+    })
+  })
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_on_the_map_no_word_lies_across_anothers_dot_and_those_of_the_table_are_written(
+    width: int, open_page: Open
+) -> None:
+    page = open_page("/?map=shown", viewport={"width": width, "height": 900})
+    words = page.locator(".attention-chart .scatterlayer text")
+    expect(words.filter(has_text="which")).to_have_count(1)
+    written = words.all_text_contents()
+    assert {"which", "in", "on", "."} <= set(written)
+    assert page.evaluate(ACROSS) == []
+
+
 def test_hostile_sentences_do_nothing(open_page: Open) -> None:
     first, *others = hostile(MOST_LABELLED)
     page = open_page("/?" + urlencode({"s": first}))

@@ -25,10 +25,27 @@ def test_an_arrow_leads_from_where_the_word_starts_to_where_it_ends() -> None:
 
 def test_words_are_written_beside_their_dots_where_none_hides_another() -> None:
     assert written([Spot("pear", 0.0, 3.0, "before")]) == {"pear": "middle right"}
-    beside = written([Spot("pear", 0.0, 3.0, "before"), Spot("plum", 0.0, 3.0, "after")])
+    beside = written([Spot("plum", 0.0, 3.0, "before"), Spot("pear", 0.0, 3.0, "after")])
     assert beside == {"pear": "middle right", "plum": "middle left"}
     crowd = [Spot(f"word{at}", 0.0, 3.0, "before") for at in range(9)]
     assert list(written(crowd)) == ["word0", "word1"], "the others say theirs when pointed at"
+
+
+def test_no_word_is_written_across_the_dot_of_another_one() -> None:
+    close = [Spot("which", 0.0, 3.0, "both"), Spot("in", 0.2, 3.0, "both")]
+    assert written(close) == {"which": "middle left", "in": "middle right"}
+    heavy = [Spot("pear", 0.0, 3.0, "after"), Spot("sugar", 0.3, 3.0, "token", 1.0)]
+    assert written(heavy) == {"pear": "middle left", "sugar": "middle right"}
+
+
+def test_a_word_without_room_beside_its_dot_stands_at_a_corner() -> None:
+    crowd = [
+        Spot("a", 0.0, 3.0, "after"),
+        Spot("b", 0.3, 3.0, "after"),
+        Spot("c", -0.3, 3.0, "after"),
+    ]
+    crowd += [Spot("d", 0.0, 3.2, "after"), Spot("e", 0.0, 2.8, "after")]
+    assert len(written(crowd)) == 5
 
 
 def test_a_word_at_the_right_edge_is_written_to_its_left() -> None:
