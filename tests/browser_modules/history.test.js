@@ -111,6 +111,10 @@ test("text is one step while one types, and so is a number while one drags", asy
       [7200, "replace", "?s=ab"],
       [9500, "input"],
       [9700, "replace", "?s=abc"],
+      [15000, "click"],
+      [15100, "push", "?s=abd"],
+      [16500, "input"],
+      [16700, "replace", "?s=abc"],
       [20000, "pointerdown"],
       [20300, "replace", "?s=abc&n=1"],
       [24000, "replace", "?s=abc&n=2"],
@@ -119,6 +123,7 @@ test("text is one step while one types, and so is a number while one drags", asy
     ]),
     [
       ...["push /explore?s=a", "replace /explore?s=ab", "push /explore?s=abc"],
+      ...["push /explore?s=abd", "push /explore?s=abc"],
       ...["push /explore?s=abc&n=1", "replace /explore?s=abc&n=2", "replace /explore?s=abc&n=3"],
     ],
   )

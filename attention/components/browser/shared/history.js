@@ -18,7 +18,7 @@ export function keepSteps() {
   const replace = history.replaceState.bind(history)
   const push = history.pushState.bind(history)
   let acted = { at: 0, typing: false } // the visitor, whatever it was
-  let last = { names: "", at: 0 } // what the last step set, if it set something, and when
+  let last = { names: "", at: 0, typing: false } // what the last step set, when, and how
   const never = { at: -JUST_BEFORE, address: "", isStep: false }
   let told = never // by the server: when, what the address was before, whether it became a step
   for (const name of ["pointerdown", "pointerup", "click", "keydown", "input"]) {
@@ -27,7 +27,7 @@ export function keepSteps() {
     addEventListener(name, act, true)
   }
   addEventListener("popstate", () => {
-    last = { names: "", at: performance.now() }
+    last = { names: "", at: performance.now(), typing: false }
     told = never
   })
 
@@ -37,10 +37,11 @@ export function keepSteps() {
     const names = changed(location.href, String(url ?? location.href)).join()
     const again = names === last.names
     let pause = SOON
-    if (again && acted.typing) pause = TYPING
+    if (again && acted.typing && last.typing) pause = TYPING
     if (!again && last.names && !byServer) pause = 0
     const own = names !== "" && acted.at - last.at >= pause
-    if (own || (again && names)) last = { names, at: byServer ? acted.at : performance.now() }
+    if (own || (again && names))
+      last = { ...acted, names, at: byServer ? acted.at : performance.now() }
     if (own) push(state, title, url)
     else replace(state, title, url)
     return own
@@ -60,7 +61,7 @@ export function keepSteps() {
       if (goesOn) replace(history.state, "", told.address)
       push(state, title, url)
     }
-    last = { names: "", at }
+    last = { names: "", at, typing: false }
     told = never
   }
 }
