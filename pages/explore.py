@@ -13,6 +13,6 @@ def explore() -> None:
         st.info("Type a sentence above, or take one of the examples.")
 
 
+frame.show(__file__, explore)
 with st.container(key="to_guide", width="content"):
     st.page_link("pages/guide.py", label="New here? Take the guide")
-frame.show(__file__, explore)
