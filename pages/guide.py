@@ -70,7 +70,7 @@ def whose_sentence(chapter: Chapter) -> None:
     """Whether the figure shows the visitor's sentence or the chapter's own."""
     if chapter.sentence is None or chapter.figure == "spread":
         return
-    if own := html.escape(chapters.own_sentence()):
+    if own := html.escape(chapters.own_sentence(chapter)):
         st.html(
             "<style>.st-key-s input:not(:focus) { opacity: 0.65; }</style><p class='quiet'>"
             f"This chapter shows its own sentence, “{own}”. Type yours in the box on top.</p>"

@@ -90,9 +90,8 @@ def sentence_of(chapter: Chapter) -> str:
     return str(typed if typed != default or chapter.sentence is None else chapter.sentence)
 
 
-def own_sentence() -> str:
-    """The sentence of the open chapter that is shown in place of that in the box, "" for none."""
-    chapter = opened()
+def own_sentence(chapter: Chapter | None) -> str:
+    """The chapter's own sentence while it is shown in place of that in the box, "" otherwise."""
     if chapter is None or chapter.sentence is None or chapter.figure == "spread":
         return ""
     return chapter.sentence if sentence_of(chapter) == chapter.sentence else ""

@@ -120,7 +120,7 @@ def _body(page: Page, draw: Callable[[], object]) -> None:
 def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
     wanted = sharing(page)
     if page.sentence(value_of):
-        sentence_box(chapters.own_sentence() if page.name == "guide" else "")
+        sentence_box(chapters.own_sentence(chapters.opened()) if page.name == "guide" else "")
     for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:
         note(words)
     if wanted:

@@ -24,7 +24,7 @@ function begin() {
   if (!heading) return
   heading.tabIndex = -1
   heading.focus({ preventScroll: true })
-  if (heading.getBoundingClientRect().top < 0) heading.scrollIntoView()
+  heading.scrollIntoView({ block: "nearest" })
 }
 
 /** @type {(parent: Place, view: View) => void} */

@@ -229,11 +229,12 @@ function write({ written, content: { heat, columns, rows }, shown, box }, pixels
   const told = (/** @type {number} */ number) => (Number.isNaN(number) ? "" : fixed(number, 2))
   const texts = heat.texttemplate ? Array.from(shown, told) : []
   const size = letterSize(texts, box.width / columns)
+  const spans = (size ? texts : []).map((textContent) => make("span", "", null, { textContent }))
+  written.replaceChildren(...spans)
+  if (!spans.length) return
+  for (const [cell, span] of spans.entries()) span.style.color = inkOn(pixels[cell])
   written.style.fontSize = `${size}px`
   written.style.gridTemplate = `repeat(${rows}, minmax(0, 1fr)) / repeat(${columns}, minmax(0, 1fr))`
-  const spans = (size ? texts : []).map((textContent) => make("span", "", null, { textContent }))
-  for (const [cell, span] of spans.entries()) span.style.color = inkOn(pixels[cell])
-  written.replaceChildren(...spans)
 }
 
 /** The whole figure as a file: what stands beside the cells is drawn by plotly.js there.
