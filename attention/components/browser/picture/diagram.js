@@ -1,5 +1,5 @@
-import { palette, ramp } from "../shared/colours.js"
-import { make, makeName, place, under, whenThemed } from "../shared/elements.js"
+import { ramp } from "../shared/colours.js"
+import { make, makeName, place, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
 import { fixed, inFull, named } from "../shared/words.js"
@@ -35,10 +35,6 @@ export function buildDiagram(parent) {
     pointAt(row === undefined ? null : { key: view.keys[Number(row)] })
   })
   flow.addEventListener("pointerleave", () => pointAt(null))
-  whenThemed(parent, () => {
-    view.drawn = -1
-    if (view.at) show(view, view.at)
-  })
   return {
     draw: (content) => Object.assign(view, { content, drawn: -1 }),
     show: (at) => show(view, at),
@@ -78,8 +74,8 @@ export function told({ tokens, scale, sent }, query) {
 
 /** @type {(view: View, query: number) => void} */
 function write(view, query) {
-  const { content, words, more, flow } = view
-  const { tokens, keys, columns, width, numbers, hidden } = content
+  const { content, words, more } = view
+  const { tokens, keys, columns, width, numbers, hidden, theme } = content
   const weights = sums.applied(content, query)
   view.keys = keysShown(weights)
   if (view.rows.length !== view.keys.length) lay(view)
@@ -92,7 +88,7 @@ function write(view, query) {
   const values = view.keys.map((key) => sums.rowOf(numbers.values, width, key))
   const output = sums.rowOf(numbers.output, width, query)
   const most = [...values, output].reduce((most, row) => Math.max(most, sums.quantile(row, 1)), 0)
-  const shades = ramp(palette(flow, "diverging"))
+  const shades = ramp(theme.diverging)
   /** @type {(canvas: HTMLCanvasElement, row: Float32Array) => void} */
   const paint = (canvas, row) => {
     paintNumbers(canvas, width, row, [-(most || 1), most || 1], shades)

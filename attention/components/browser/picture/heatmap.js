@@ -1,8 +1,8 @@
-import { inkOn, palette, ramp } from "../shared/colours.js"
+import { inkOn, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, pointAt } from "../shared/place.js"
-import { fontOf, load } from "../shared/plotly.js"
+import { load } from "../shared/plotly.js"
 import { fixed, shown } from "../shared/words.js"
 import { fitted, letterSize } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
@@ -12,7 +12,7 @@ import { rowOf, stageOf } from "./sums.js"
     @typedef {Record<"menu" | "whole" | "hatch" | "chart" | "column" | "row" | "outline" | "entropy" |
       "written" | "legend" | "tip" | "caption", HTMLElement>} Elements
     @typedef {Elements & { cells: HTMLCanvasElement, content: Content, at: At, stage: string | null,
-      shown: Float32Array, shades: [number, string][], background: string, figure: [object, any],
+      shown: Float32Array, shades: string[], figure: [object, any],
       asked: string, frame: string, layout: any, width: number, box: Box, config: object,
       behind: boolean,
       caughtUp: Promise<void> }} View */
@@ -56,7 +56,6 @@ export function buildHeatmap(parent) {
     mark(view)
     catchUp(view).then(async () => (await load()).Plots.resize(view.chart))
   }).observe(view.chart)
-  elements.whenThemed(parent, () => view.stage && draw(view, view.stage))
   return {
     draw: (content) => Object.assign(view, { content, stage: null }),
     show: (at) => {
@@ -104,17 +103,15 @@ function listenToCells(view) {
 /** @type {(view: View, stage: string) => void} */
 function draw(view, stage) {
   const { content, chart, caption } = view
-  const { columns, rows, heat, stages, hidden } = content
+  const { columns, rows, heat, stages, hidden, theme } = content
   view.width ||= chart.clientWidth
   view.layout = fitted(content.layout, view.width)
   const { xaxis2: _, ...layout } = view.layout // that of the entropy, which is drawn here
   const { zmin, zmax, diverging, words } = stages[stage]
-  const theme = themeOf(chart)
   const masks = WHERE_MASKED.includes(stage)
   const numbers = stageOf(content, stage)
   view.stage = stage
-  view.background = theme.background
-  view.shades = diverging ? theme.diverging : theme.sequential
+  view.shades = theme[diverging ? "diverging" : "sequential"]
   view.shown = masks ? numbers.map((each, cell) => (hidden[cell] ? Number.NaN : each)) : numbers
   view.hatch.hidden = !masks || !hidden.some(Boolean)
   const z = Array.from({ length: rows }, (_, row) => rowOf(view.shown, columns, row))
@@ -122,7 +119,8 @@ function draw(view, stage) {
   const modebar = { bgcolor: clear, color: theme.font.color, activecolor: theme.primary }
   const dragmode = Math.max(rows, columns) > 32 ? "zoom" : false
   const looks = { autosize: true, paper_bgcolor: clear, font: theme.font, modebar, dragmode }
-  const colours = { zmin, zmax, colorscale: view.shades, autocolorscale: false, hoverinfo: "none" }
+  const colorscale = view.shades.map((colour, index, all) => [index / (all.length - 1), colour])
+  const colours = { zmin, zmax, colorscale, autocolorscale: false, hoverinfo: "none" }
   view.figure = [
     { ...heat, z, ...colours, texttemplate: "" },
     { ...layout, ...looks },
@@ -213,12 +211,12 @@ function rangesOf({ xaxis, yaxis }) {
 /** The cells, a pixel or so apart where there are few.
     @type {(view: View) => void} */
 function paint(view) {
-  const { cells, content, stage, shown, shades, background: ground, box } = view
-  const { heat, columns, rows, stages } = content
+  const { cells, content, stage, shown, shades, box } = view
+  const { heat, columns, rows, stages, theme } = content
   const { zmin, zmax } = stages[stage ?? ""]
-  const colours = ramp(shades.map(([, colour]) => colour))
-  const gaps = { size: heat.xgap ?? 0, ground, width: box.width, height: box.height }
-  write(view, paintNumbers(cells, columns, shown, [zmin, zmax], colours, gaps))
+  const { width, height } = box
+  const gaps = { size: heat.xgap ?? 0, ground: theme.background, width, height }
+  write(view, paintNumbers(cells, columns, shown, [zmin, zmax], ramp(shades), gaps))
   cells.dataset.rows = String(rows)
   countDrawing(cells)
 }
@@ -285,7 +283,7 @@ function drawBeside(view) {
   view.box = between(layout.xaxis.domain ?? [0, 1])
   for (const element of [view.hatch, view.cells, view.written]) place(element, view.box)
   place(view.legend, { left: l + width + 4, top, width: r - 4, height })
-  view.legend.style.setProperty("--shades", view.shades.map(([, colour]) => colour).join(","))
+  view.legend.style.setProperty("--shades", view.shades.join(","))
   const beyond = view.shown.some((number) => Math.abs(number) > zmax)
   const ends = legendOf(zmin, zmax, beyond)
   view.legend.replaceChildren(...ends.map((textContent) => make("span", "", null, { textContent })))
@@ -404,17 +402,4 @@ export function words(content, query, key) {
     ...told.map(([stage, name]) => `${name}  ${fixed(stageOf(content, stage)[cell], 4)}`),
     ...(hiding.length ? [`hidden by ${hiding.join(" and ")}`] : []),
   ].join("\n")
-}
-
-/** @type {(element: Element) => Record<"sequential" | "diverging", [number, string][]> &
-      Record<"primary" | "background", string> & { font: ReturnType<typeof fontOf> }} */
-function themeOf(element) {
-  const style = getComputedStyle(element)
-  const read = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`)
-  /** @type {(kind: string) => [number, string][]} */
-  const scale = (kind) =>
-    palette(element, kind).map((colour, index, all) => [index / (all.length - 1), colour])
-  const scales = { sequential: scale("sequential"), diverging: scale("diverging") }
-  const [primary, background] = [read("primary-color"), read("background-color")]
-  return { ...scales, font: fontOf(element), primary, background }
 }

@@ -1,6 +1,6 @@
 import { cellAt } from "../shared/choosing.js"
-import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, under, whenThemed } from "../shared/elements.js"
+import { ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
 import { fixed, precise, scientific } from "../shared/words.js"
@@ -57,15 +57,9 @@ export function buildSum(parent) {
   })
   for (const place of [body, equation]) place.addEventListener("pointerleave", () => pointAt(null))
   save.addEventListener("click", () => download("weighted-sum.svg", svg(view)))
-  const shade = () => (view.shades = ramp(palette(frame, "diverging")))
-  whenThemed(parent, () => {
-    shade()
-    if (view.shown) paint(view)
-  })
   return {
     draw: (content) => {
-      shade()
-      Object.assign(view, { content, query: -1 })
+      Object.assign(view, { content, query: -1, shades: ramp(content.theme.diverging) })
     },
     show: ({ query, key }) => {
       if (view.query !== query) write(view, query)
