@@ -27,11 +27,15 @@ def own_weights() -> None:
     opened = st.file_uploader(
         f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
     )
-    if opened is None:
+    if opened is not None:
+        file = opened.file_id, opened.getvalue()
+    elif st.toggle("Show an example", key="own_example"):
+        file = "example", results.example_weights()
+    else:
         explain()
         return
     try:
-        read = results.read_weights(opened.file_id, opened.getvalue())
+        read = results.read_weights(*file)
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain()
@@ -47,7 +51,7 @@ def explain() -> None:
         "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
         "a notebook `attention.show(weights, tokens)` shows the same."
     )
-    st.download_button("An example file", results.example_weights, "weights.npz", on_click="ignore")
+    st.download_button("The example as a file", results.example_weights, "weights.npz", on_click="ignore")
 
 
 def show(read: Weights) -> None:

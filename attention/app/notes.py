@@ -169,7 +169,7 @@ def offer_files(result: Result, query: int) -> None:
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
-    files.offer_matrix("x", result.x, named(result.tokens))
+    files.offer_matrix("vectors x", result.x, named(result.tokens))
     files.offer("Table, CSV", "table.csv", table)
     files.offer("Figures, one HTML file", "figures.html", pictures)
     if is_short(result):

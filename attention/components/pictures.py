@@ -132,7 +132,7 @@ def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None
         files.offer_matrix(name, numbers, asking, asked, allowed)
     if trace.values.shape[-1]:
         files.offer_matrix("values", trace.values, asked)
-        files.offer_matrix("y", trace.output, asking)
+        files.offer_matrix("new vectors y", trace.output, asking)
 
 
 def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:

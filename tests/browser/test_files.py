@@ -114,12 +114,12 @@ def test_x_and_y_are_files_whose_weighted_sum_is_right(open_page: Open, tmp_path
     offered(page)
     files = {
         name: pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0)
-        for name in ("X", "Weights", "Y")
+        for name in ("Vectors x", "Weights", "New vectors y")
     }
-    assert list(files["X"].index) == ["0 a", "1 cat", "2 sat"]
-    assert files["X"].shape == files["Y"].shape == (3, 50)
-    made = files["Weights"].to_numpy() @ files["X"].to_numpy()
-    assert abs(made - files["Y"].to_numpy()).max() < 1e-5
+    x, weights, y = files.values()
+    assert list(x.index) == ["0 a", "1 cat", "2 sat"]
+    assert x.shape == y.shape == (3, 50)
+    assert abs(weights.to_numpy() @ x.to_numpy() - y.to_numpy()).max() < 1e-5
 
 
 def test_what_is_masked_is_empty_in_the_file_as_it_is_on_the_page(

@@ -1,0 +1,100 @@
+"""Own weights in Chromium: a file opened, its heads, the example, and files that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from tests.browser.browsing import (
+    Open,
+    Page,
+    expect,
+    expect_harmless,
+    expect_heatmap,
+    expect_to_fit,
+)
+from tests.hostile import HOSTILE
+
+LAYERS, HEADS, QUERIES, KEYS = 2, 3, 5, 7
+
+
+def saved(folder: Path, name: str = "weights.npz", **parts: Any) -> Path:
+    path = folder / name
+    numpy.savez(path, **parts)
+    return path
+
+
+def weights_where(chosen: int) -> Any:
+    """Every query attends evenly, but in the last head of all, where it attends to one key."""
+    weights = numpy.full((LAYERS, HEADS, QUERIES, KEYS), 1 / KEYS, dtype=numpy.float32)
+    weights[-1, -1] = numpy.eye(KEYS, dtype=numpy.float32)[chosen]
+    return weights
+
+
+def open_file(page: Page, file: Path) -> None:
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+
+
+def labels(page: Page, axis: str) -> Any:
+    return page.locator(f".attention-heatmap .{axis}tick")
+
+
+def numbers(page: Page) -> Any:
+    """Those written in the cells of the heatmap."""
+    return page.locator(".attention-written span:not(:empty)")
+
+
+def test_every_head_of_an_opened_file_can_be_chosen(open_page: Open, tmp_path: Path) -> None:
+    asking, asked = list("abcde"), list("tuvwxyz")
+    weights = weights_where(3)
+    parts = {"tokens": json.dumps(asking), "keys": json.dumps(asked)}
+    page = open_page("/own")
+    open_file(page, saved(tmp_path, weights=weights, **parts))
+    expect_heatmap(page)
+    expect(labels(page, "y")).to_have_text(asking)
+    expect(labels(page, "x")).to_have_text(asked)
+    expect(page.get_by_text("Layer 0, head 0.")).to_be_visible()
+    expect(numbers(page)).to_have_text(["0.14"] * QUERIES * KEYS)
+    page.get_by_role("radio", name="layer 1, head 2", exact=True).click()
+    expect(page.get_by_text("Layer 1, head 2.")).to_be_visible()
+    expect(numbers(page)).to_have_text(["0.00", "0.00", "0.00", "1.00", *["0.00"] * 3] * QUERIES)
+
+
+def test_the_example_is_shown_at_one_click_and_put_away_by_another(open_page: Open) -> None:
+    page = open_page("/own")
+    expect(page.get_by_text("How to write such a file")).to_be_visible()
+    toggle = page.get_by_text("Show an example", exact=True)
+    toggle.click()
+    expect_heatmap(page)
+    expect(labels(page, "x")).to_have_text(["the", "cat", "walks", "on", "the", "street"])
+    toggle.click()
+    expect(page.get_by_text("How to write such a file")).to_be_visible()
+    expect(page.locator(".attention-picture")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "weights.safetensors"])
+def test_a_file_of_another_kind_is_answered_with_a_word(
+    open_page: Open, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text("the cat walks on the street")
+    page = open_page("/own")
+    open_file(page, file)
+    expect(page.get_by_text("This file cannot be shown: the file must be")).to_be_visible()
+    expect(page.get_by_text("How to write such a file")).to_be_visible()
+
+
+def test_tokens_of_a_file_are_text_and_the_page_fits_a_phone(
+    open_page: Open, tmp_path: Path
+) -> None:
+    tokens = json.dumps(list(HOSTILE))
+    weights = numpy.eye(len(HOSTILE), dtype=numpy.float32)
+    page = open_page("/own", viewport={"width": 390, "height": 800})
+    open_file(page, saved(tmp_path, weights=weights, tokens=tokens))
+    expect_heatmap(page)
+    expect_harmless(page)
+    expect_to_fit(page)
