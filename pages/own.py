@@ -51,7 +51,9 @@ def explain() -> None:
         "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
         "a notebook `attention.show(weights, tokens)` shows the same."
     )
-    st.download_button("The example as a file", results.example_weights, "weights.npz", on_click="ignore")
+    st.download_button(
+        "The example as a file", results.example_weights, "weights.npz", on_click="ignore"
+    )
 
 
 def show(read: Weights) -> None:
