@@ -58,6 +58,17 @@ def test_changes_of_b_and_a_swap_are_painted_and_live_in_the_link(open_page: Ope
     check_link(page, open_page)
 
 
+@pytest.mark.parametrize(("factor", "written"), [("0.1414", False), ("0.2", True)])
+def test_differences_too_small_for_the_decimals_of_a_cell_are_left_to_the_colours(
+    open_page: Open, factor: str, written: bool
+) -> None:
+    page = open_page("/compare?" + urlencode({"b_scale": "factor", "b_factor": factor}))
+    inked = """canvases => canvases.map(canvas => new Uint32Array(canvas.getContext("2d")
+        .getImageData(0, 0, canvas.width, canvas.height).data.buffer).some(Boolean))"""
+    pictures = page.locator(".box.cells .written")
+    eventually(page, lambda: pictures.evaluate_all(inked), [True, True, written])
+
+
 def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
     open_page: Open,
 ) -> None:

@@ -179,7 +179,7 @@ function paint(view, { canvas, written, legend }, cells, scale, kind) {
   countDrawing(canvas)
 }
 
-/** Cells with room for it hold their numbers.
+/** Cells with room for it hold their numbers, unless so few decimals would tell none of them.
     @type {(view: View, canvas: HTMLCanvasElement, cells: Numbers, pixels: Uint32Array) => void} */
 function write({ frame, content: { size }, side, cell: width }, canvas, cells, pixels) {
   const context = sharp(canvas, side, side)
@@ -187,6 +187,7 @@ function write({ frame, content: { size }, side, cell: width }, canvas, cells, p
   context.font = `${height}px ${getComputedStyle(frame).fontFamily}`
   context.textAlign = "center"
   context.textBaseline = "middle"
+  if (greatest(cells) < 10 ** -digits) return
   for (const [cell, number] of cells.entries()) {
     if (Number.isNaN(number)) continue
     const [row, column] = [Math.floor(cell / size), cell % size]
