@@ -10,13 +10,13 @@ from attention.app.pages import PAGES
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
-    ("explore", {}, {"Weights", "Scores", "Scaled", "Masked", "X", "Y", "Values", "Table"}),
-    ("explore", {"variant": "talking"}, {"Weights", "X", "Y"}),
+    ("explore", {}, {"Weights", "Scores", "Scaled", "Masked", "Vectors x", "New vectors y", "Values", "Table"}),
+    ("explore", {"variant": "talking"}, {"Weights", "Vectors x", "New vectors y"}),
     ("explore", {"model": "minilm", "join": "words"}, {"Weights"}),
     ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Table"}),
     ("heads", {}, {"Weights", "Q", "K", "Table", "Table 2"}),
     ("trained", {}, {"Weights", "What is added", "The sum", "Table"}),
-    ("cross", {}, {"Weights", "X", "Y"}),
+    ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
     ("cross", {"cross": "batch"}, {"Weights", "Weights 2", "Output", "Table"}),
     ("compare", {}, {"A", "B", "B − A", "Divergence", "Table"}),
     ("compare", {"compare": "sweep"}, {"Scores"}),
@@ -55,7 +55,7 @@ def test_every_page_that_shows_numbers_is_among_these() -> None:
 def test_no_file_is_offered_before_it_is_asked_for() -> None:
     for page in PAGES:
         app = opened(page.name)
-        assert labels(app) <= {"An example file"}
+        assert labels(app) <= {"The example as a file"}
         assert "save_figures" not in app.sent
 
 
