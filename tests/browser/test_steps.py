@@ -20,6 +20,7 @@ from tests.browser.browsing import (
     expect_harmless,
     expect_heatmap,
     expect_in_search,
+    expect_rest,
     expect_search,
     expect_to_fit,
     go_back,
@@ -419,11 +420,15 @@ def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
     expect_heatmap(page)
     page.get_by_role("link", name="Step by step").click()
     expect_search(page, {"query": "2", "variant": "qkv"})
-    expect(page.locator(".st-key-step_graph")).to_contain_text("W_q queries")
+    graph = page.locator(".st-key-step_graph")
+    expect(graph).to_contain_text("W_q queries")
     go_back(page)
     expect_search(page, {"query": "2"})
+    expect_heatmap(page)
     go_forward(page)
     expect_search(page, {"query": "2", "variant": "qkv"})
+    expect(graph).to_contain_text("W_q queries")
+    expect_rest(page)
     choice(page, "variant", "dot").click()
     expect_search(page, {"query": "2"})
     page.get_by_role("link", name="Heads").click()
