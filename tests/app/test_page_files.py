@@ -10,7 +10,11 @@ from attention.app.pages import PAGES
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
-    ("explore", {}, {"Weights", "Scores", "Scaled", "Masked", "Vectors x", "New vectors y", "Values", "Table"}),
+    (
+        "explore",
+        {},
+        {"Weights", "Scores", "Scaled", "Masked", "Vectors x", "New vectors y", "Values", "Table"},
+    ),
     ("explore", {"variant": "talking"}, {"Weights", "Vectors x", "New vectors y"}),
     ("explore", {"model": "minilm", "join": "words"}, {"Weights"}),
     ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Table"}),

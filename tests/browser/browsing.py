@@ -25,6 +25,17 @@ expect.set_options(timeout=1000 * SECONDS)
 
 NEXT_FRAME = "() => new Promise(requestAnimationFrame)"
 
+# A run may follow the one before within a frame or two, or a click that has not been told yet.
+FRAMES_AT_REST = 6
+RESTS = """frames => {
+  const rests = "[data-testid=stApp][data-test-script-state=notRunning]"
+  const address = document.querySelector(rests) && location.href
+  const { atRest } = window
+  const count = address && atRest?.address === address ? atRest.count + 1 : 0
+  window.atRest = count < frames ? { address, count } : undefined
+  return count >= frames
+}"""
+
 # The state of the app, then all that is to be seen, inside the components too: words, what fields
 # hold, what is chosen, and a number for each picture. What Streamlit says of a field one has just
 # typed into goes away by itself.
@@ -109,9 +120,8 @@ def expect_heatmap(page: Page) -> None:
 
 
 def expect_rest(page: Page) -> None:
-    """Until no run of the app is under way: what the last one made has come."""
-    rests = "[data-testid=stApp][data-test-script-state=notRunning]"
-    expect(page.locator(rests)).to_be_attached()
+    """Until no run of the app has been under way for some frames: what the last made has come."""
+    page.wait_for_function(RESTS, arg=FRAMES_AT_REST, polling="raf")
 
 
 def go_back(page: Page) -> None:
