@@ -17,7 +17,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Widget
+from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
 from attention.app.pages import FIRST
@@ -58,9 +58,19 @@ class App(AppTest):
     """A visit to the app: nothing may fail, whatever is done."""
 
     def _run(self, widget_state: WidgetStates | None = None, timeout: float | None = None) -> App:
+        before = self._tree
         super()._run(widget_state, timeout)
         assert not self.exception
+        self.ran_alone = not any(item.proto.body.startswith("<style>") for item in self.get("html"))
+        if self.ran_alone:
+            self._keep(before.sidebar)
         return self
+
+    def _keep(self, side: Block) -> None:
+        """What stands beside a page that ran alone stays, as in a browser."""
+        self._tree.children[1] = side
+        for node in side:
+            node.root = self._tree
 
     # What is shown
 

@@ -33,14 +33,21 @@ from attention.app.session import (
     value_of,
     width_of,
 )
-from attention.app.widgets import acknowledgement, fit_divisors, sentence_box, settings_beside
+from attention.app.widgets import (
+    PAGE,
+    acknowledgement,
+    beside_is_old,
+    fit_divisors,
+    parts_beside,
+    sentence_box,
+    settings_beside,
+)
 from attention.display import files
 from attention.hosting.pace import Pace
 from attention.hosting.work import rerun, share
 
 SCRIPT = "streamlit_app.py"
 MAX_UNFELT = 1.0  # seconds
-SENTENCES = ("s", "target", "memory")
 
 
 def run() -> None:
@@ -82,13 +89,15 @@ def _around(page: Page, shown: st.Page) -> None:
     if "beside" in st.session_state:
         fit_divisors(_own_names(page))
         known = st.session_state["beside"] = _beside(page)
+        st.session_state["parts_beside"] = parts_beside(page)
+        st.session_state.pop("beside_is_old", None)
         with content:
             shown.run()
     if not st.context.is_embedded:
         with st.sidebar:
             settings_beside(page)
     st.session_state["beside"] = _beside(page)
-    if not known:
+    if known is None:
         with content:
             shown.run()
     elif known != st.session_state["beside"]:
@@ -111,7 +120,7 @@ def show(file: str, page: Callable[[], object]) -> None:
     _body(known, page)
 
 
-@st.fragment
+@st.fragment(key=PAGE)
 def _body(page: Page, draw: Callable[[], object]) -> None:
     with rerun(page.name, _share()) as held, remembering():
         _draw(page, draw, held or st.session_state.pop("held", 0.0))
@@ -130,7 +139,7 @@ def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
     else:
         draw()
     acknowledgement()
-    if _beside_is_old(page):
+    if st.session_state.pop("beside_is_old", False) or beside_is_old(page):
         st.rerun()
 
 
@@ -153,29 +162,14 @@ def _words_on_waiting(held: float) -> list[str]:
 
 
 def _beside(page: Page) -> dict[str, object]:
-    """What the settings beside a page are drawn from: their values, and words where cells hide."""
-    names = page.beside(value_of)
-    cells = "mask" in names and "cells" in value_of("mask")
-    words = SENTENCES if cells else ()
-    values = {name: value_of(name) for name in [*names, *_own_names(page), *words]}
-    return values | {"names": names}
+    """The values of the settings at the side of a page."""
+    return {name: value_of(name) for name in [*page.beside(value_of), *_own_names(page)]}
 
 
 def _own_names(page: Page) -> list[str]:
     """The settings beside a page that the variant chosen there has of its own."""
     menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
     return [name for menu in menus for name in own_settings(value_of(menu))]
-
-
-def _beside_is_old(page: Page) -> bool:
-    """Whether something on the page changed what stands beside it; see also `session.choose`."""
-    drawn = st.session_state["beside"]
-    words = [name for name in SENTENCES if name in drawn]
-    return (
-        st.session_state.pop("beside_is_old", False)
-        or page.beside(value_of) != drawn["names"]
-        or any(value_of(name) != drawn[name] for name in words)
-    )
 
 
 def _enter() -> None:

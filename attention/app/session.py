@@ -208,6 +208,11 @@ def tell_choices() -> None:
         st.session_state["heard"] = last
 
 
+def all_heard() -> bool:
+    """Whether the browser's last message was sent after it heard of all that code has chosen."""
+    return bool(st.session_state.get("heard", 0) >= st.session_state.get("choices", 0))
+
+
 def choose(name: str, value: Value) -> None:
     """Set a bound setting from code, within a callback; Streamlit writes it into the address.
 

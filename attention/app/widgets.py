@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -17,6 +18,7 @@ from attention.app.notes import count_of
 from attention.app.pages import VARIANT_MENUS, Page
 from attention.app.results import pieces_of, sequence_tokens
 from attention.app.session import (
+    all_heard,
     applies,
     choose,
     forget,
@@ -25,6 +27,7 @@ from attention.app.session import (
     keep_choice,
     menu_of,
     own_settings,
+    remembering,
     tell_choices,
     two_sequences,
     value_of,
@@ -44,6 +47,7 @@ EXAMPLES = (
     "apple sells computers and software",
     "she ate an apple and a pear with sugar",
 )
+PAGE = "page"  # the part of the screen that runs again by itself
 MAX_CLICKABLE = 32
 MAX_CHOICES = 1 << 40  # by code, in one visit
 UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
@@ -123,14 +127,18 @@ def _divisor(name: str, shared: dict[str, Any]) -> Any:
 
 def _offered(name: str) -> list[int]:
     """The divisors a setting has to choose from; it has one of them then."""
-    about = every_setting()[name]
-    side = OTHER if name.startswith(OTHER) else ""
-    whole = _fitting(side)[about.divides.removeprefix(side)]
-    offered = divisors(whole, int(about.maximum or 1))
+    offered = divisors(_divided(name), int(every_setting()[name].maximum or 1))
     if st.session_state.get(name, 1) not in offered:
         st.session_state[name] = _below(st.session_state[name], offered)
         forget(name)
     return offered
+
+
+def _divided(name: str) -> int:
+    """The number that a setting must divide, 0 where it need not divide any."""
+    side = OTHER if name.startswith(OTHER) else ""
+    divides = every_setting()[name].divides
+    return int(_fitting(side)[divides.removeprefix(side)]) if divides else 0
 
 
 def _below(largest: Any, offered: Iterable[int]) -> int:
@@ -184,21 +192,68 @@ def _count(own: str) -> str:
     return f"{words}{more}, {special} of them special" if special else words + more
 
 
-def settings_beside(page: Page) -> None:
-    """The settings at the side of a page, as far as they have any effect now."""
+@dataclass(frozen=True)
+class Part:
+    """Something at the side of a page.
+
+    name: the setting that it belongs to; given: what it is drawn from, but for the value that its
+    own widget has; draw: draws it.
+    """
+
+    name: str
+    draw: Callable[[], object] = field(compare=False)
+    given: object = None
+
+
+def parts_beside(page: Page) -> list[Part]:
+    """What stands at the side of a page: the settings, as far as they have any effect now."""
     variant = str(value_of(menu_of(page) or "variant"))
     undrawn = hidden()
+    parts: list[Part] = []
+
+    def add(name: str, offered: Sequence[str] | None = None) -> None:
+        draw = functools.partial(
+            widget, name, offered=offered, on_change=run_page_alone, args=(page,)
+        )
+        parts.append(Part(name, draw, (offered, _divided(name))))
+
     for name in page.beside(value_of):
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
-                variant_controls(name, "cross" if page.name == "cross" else "self")
+                kind = "cross" if page.name == "cross" else "self"
+                parts.append(Part(name, functools.partial(variant_menu, name, kind), variant))
+                for own in own_settings(variant):
+                    add(own)
         elif name not in undrawn and applies(name, variant=variant):
-            offered = sources.names()[1:] if (name, page.models) == ("model", "needed") else None
-            widget(name, offered=offered)
+            add(name, sources.names()[1:] if (name, page.models) == ("model", "needed") else None)
             if name == "model":
-                model_words()
+                parts.append(Part(name, model_words, value_of(name)))
             if name == "cells":
-                cell_grid(two_sequences if page.name == "cross" else sequence_tokens)
+                sequences = two_sequences if page.name == "cross" else sequence_tokens
+                grid = functools.partial(cell_grid, sequences)
+                parts.append(Part(name, grid, (sequences(), value_of(name))))
+    return parts
+
+
+def settings_beside(page: Page) -> None:
+    """Draws what stands at the side of a page."""
+    st.session_state["parts_beside"] = parts = parts_beside(page)
+    for part in parts:
+        part.draw()
+
+
+def beside_is_old(page: Page) -> bool:
+    """Whether something else should stand at the side of a page than was drawn there, if any."""
+    drawn = st.session_state.get("parts_beside")
+    return drawn is not None and drawn != parts_beside(page)
+
+
+def run_page_alone(page: Page) -> None:
+    """Within a callback: the page runs again, what stands at its side only where it changes."""
+    with remembering():
+        alone = all_heard() and not beside_is_old(page)
+    if alone:
+        st.rerun(PAGE)
 
 
 def model_words() -> None:
@@ -208,24 +263,23 @@ def model_words() -> None:
         st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
-def variant_controls(menu: str, kind: str) -> None:
-    """The menu of variants, what the chosen one is, and the settings only it has.
+def variant_menu(menu: str, kind: str) -> None:
+    """The menu of variants, and what the chosen one is.
 
     kind: "self" or "cross", as a page shows attention within one sequence or between two.
     """
+    if menu in hidden():
+        return
     name = value_of(menu)
     variant = VARIANTS[name]
     title = variant.title.replace("self-attention", f"{kind}-attention")
-    if menu not in hidden():
-        widget(menu, on_change=propose_scale, args=(menu, name))
-        st.markdown(
-            f"**{title}**\n\n"
-            rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
-            f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
-            f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
-        )
-    for field in own_settings(name):
-        widget(field)
+    widget(menu, on_change=propose_scale, args=(menu, name))
+    st.markdown(
+        f"**{title}**\n\n"
+        rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
+        f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
+        f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
+    )
 
 
 def propose_scale(menu: str, before: str) -> None:
