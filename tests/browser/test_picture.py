@@ -55,6 +55,14 @@ LOOK = """() => {
     return Math.round(((box[start] - cells[start]) * count) / cells[size])
   }
   const [rows, columns] = [all(".queries .token").length, all(".keys .token").length]
+  const lineTo = (line) => {
+    if (!line) return null
+    const { top } = all(".lines svg")[0].getBoundingClientRect()
+    const end = top + Number(line.getAttribute("d").split(",").at(-1))
+    const middle = ({ top, height }) => top + height / 2
+    return all(".keys .token").findIndex(
+      (key) => Math.abs(middle(key.getBoundingClientRect()) - end) < 1.5)
+  }
   const term = all(".equation .pointed")[0]
   return {
     held: first(".queries .token", "[aria-selected=true]"),
@@ -63,7 +71,7 @@ LOOK = """() => {
     query: first(".queries .token", ".previewed"),
     row: along("row", "top", "height", rows),
     key: first(".keys .token", ".previewed"),
-    line: first(".lines path", ".previewed"),
+    line: lineTo(all(".lines path.previewed")[0]),
     column: along("column", "left", "width", columns),
     term: term ? Number(term.dataset.key) : null,
     terms: first(".terms tbody tr", ".pointed"),
@@ -434,10 +442,14 @@ def check_numbers(page: Page, result: Result, query: int) -> None:
     trace, tokens, keys = result.trace, result.tokens, result.key_tokens
     weights, applied = trace.weights[query].double(), trace.applied[query].double()
     allowed = weights >= 0 if trace.mask is None else trace.mask[query]
-    told = part(page, ".keys .token small").all_inner_texts()
-    assert [text != "masked" for text in told] == allowed.tolist()
-    numbers = [text for text in told if text != "masked"]
-    assert near(numbers, weights[allowed], 4 if len(keys) > 64 else 3)
+
+    def every_weight_is_told() -> bool:
+        told = part(page, ".keys .token small").all_inner_texts()
+        numbers = [text for text in told if text != "masked"]
+        seen = [text != "masked" for text in told] == allowed.tolist()
+        return seen and near(numbers, weights[allowed], 4 if len(keys) > 64 else 3)
+
+    eventually(page, every_weight_is_told, True)
 
     order = sorted(range(len(keys)), key=lambda key: (-abs(float(applied[key])), key))
     written = [key for key in order if applied[key]][:7]

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { corner, layoutOf } from "../../attention/components/browser/head_grid/index.js"
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
 import { within } from "../../attention/components/browser/picture/heatmap.js"
-import { below, curve } from "../../attention/components/browser/picture/lines.js"
+import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
 import { roomFor } from "../../attention/components/browser/shared/words.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8 }
@@ -56,4 +56,33 @@ test("of a row that is zoomed out of sight nothing is framed", () => {
   const row = (top) => within({ left: 10, top, width: 100, height: 20 }, outer)
   assert.deepEqual(row(50), { left: 10, top: 50, width: 100, height: 10 })
   assert.equal(row(-40).height, 0)
+})
+
+test("up to 64 keys have a line each, but for masked ones", () => {
+  const row = Float32Array.of(0.5, 0.2, 0, 0.3)
+  const groups = groupsOf(row, Uint8Array.of(0, 0, 1, 0), 0.5)
+  assert.deepEqual(
+    groups.map(({ keys }) => keys),
+    [[0], [1], [3]],
+  )
+  assert.deepEqual(
+    groups.map(({ weight }) => weight),
+    [row[0], row[1], row[3]],
+  )
+})
+
+test("of more keys those share a line whose weights are alike, and none is left out", () => {
+  const row = Float32Array.from({ length: 67 }, (_, key) => (key % 2 ? 0.01 : 0.5 + key / 1e4))
+  const groups = groupsOf(row, new Uint8Array(67), row[66])
+  const spread = groups.map(({ keys }) => keys.map((key) => row[key]))
+  assert.deepEqual(
+    groups.flatMap(({ keys }) => keys).sort((a, b) => a - b),
+    [...row.keys()],
+  )
+  assert.ok(groups.length <= 33)
+  for (const [index, { weight }] of groups.entries()) {
+    const [least, most] = [Math.min(...spread[index]), Math.max(...spread[index])]
+    assert.ok(least - 1e-9 <= weight && weight <= most + 1e-9)
+    assert.ok(most - least <= row[66] / 32)
+  }
 })

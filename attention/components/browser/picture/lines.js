@@ -1,20 +1,26 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { make, makeChip, place, reveal } from "../shared/elements.js"
 import { choose } from "../shared/place.js"
+import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { fixed } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
 /** @import { Tokens } from "../shared/choosing.js"
+    @import { Sight } from "../shared/sight.js"
     @import { At, Content, Part } from "./index.js"
     @typedef {Record<"scroll" | "told" | "notes", HTMLElement> & Tokens & { content: Content,
-      lines: SVGElement, number: HTMLInputElement, height: number, weights: Text[], paths: Element[],
-      names: string, at?: At, held: number }} View */
+      lines: SVGElement, pointed: SVGElement, number: HTMLInputElement, height: number,
+      weights: Text[], names: string, at?: At, held: number, isNew: boolean,
+      sight: Sight }} View
+    @typedef {{ row: Float32Array, masked: Uint8Array, most: number }} Row */
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_ROOMY = 14
 const GAP = 4
 const PADDING = 3
 const PART = 16
+const MOST_ALONE = 64 // keys
+const LEVELS = 32
 
 /** Queries and keys as text, joined by lines as strong as the weights of one query.
     @type {(parent: HTMLElement) => Part} */
@@ -32,8 +38,10 @@ export function buildLines(parent) {
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
   lines.setAttribute("preserveAspectRatio", "none")
+  const pointed = makeLine(lines)
   /** @type {View} */
-  const view = /** @type {any} */ ({ scroll, queries, lines, keys, number, told, notes })
+  const view = /** @type {any} */ ({ scroll, queries, lines, pointed, keys, number, told, notes })
+  view.sight = makeSight()
   listenToTokens(view)
   number.addEventListener("change", () => {
     const wanted = Math.round(number.valueAsNumber)
@@ -41,7 +49,7 @@ export function buildLines(parent) {
     if (Number.isFinite(wanted)) choose("query", Math.min(last, Math.max(0, wanted)))
     number.value = String(view.held)
   })
-  const again = () => view.at && join(view, view.at.query)
+  const again = () => view.at && join(view, view.at)
   scroll.addEventListener("scroll", () => {
     if (scroll.querySelector(".held")) requestAnimationFrame(again)
   })
@@ -54,7 +62,7 @@ export function buildLines(parent) {
 function draw(view, content) {
   const { tokens, known, keys, keysKnown, own } = content
   const names = JSON.stringify([tokens, known, keys, keysKnown])
-  Object.assign(view, { content, at: undefined })
+  Object.assign(view, { content, at: undefined, isNew: true })
   if (view.names !== names) write(view)
   view.names = names
   const room = own ? 0 : view.scroll.clientHeight
@@ -72,12 +80,17 @@ function write(view) {
   view.options = tokens.map((token, index) => makeChip("option", known[index], token, index))
   view.items = keys.map((token, index) => makeChip("listitem", keysKnown[index], token, index))
   view.weights = view.items.map((item) => make("small", "", item).appendChild(new Text()))
-  view.paths = keys.map(() => document.createElementNS(SVG, "path"))
   view.number.max = String(tokens.length - 1)
   view.held = -1
   view.queries.replaceChildren(...parts(view, view.options))
-  view.keys.replaceChildren(...parts(view, view.items))
-  view.lines.replaceChildren(...view.paths)
+  const keyParts = parts(view, view.items)
+  view.keys.replaceChildren(...keyParts)
+  watch(view.sight, keyParts)
+}
+
+/** @type {(lines: SVGElement, before?: Element) => SVGElement} */
+function makeLine(lines, before) {
+  return lines.insertBefore(document.createElementNS(SVG, "path"), before ?? null)
 }
 
 /** A few tokens each: the browser leaves parts alone that are scrolled out of sight.
@@ -97,40 +110,99 @@ function show(view, at) {
   const { query, key, held } = at
   const { scroll, queries, height } = view
   if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
-  if (view.at?.query !== query) join(view, query)
+  if (view.at?.query !== query) join(view, at)
+  else if (view.at.key !== key) point(view, at)
   if (view.at?.query !== query || view.at.wanted !== at.wanted) tell(view, at)
   if (view.held !== held) view.number.value = String(held)
   Object.assign(view, { at, held })
   markQueries(view, held, query)
-  for (const marked of scroll.querySelectorAll(".keys .previewed, path.previewed"))
+  for (const marked of scroll.querySelectorAll(".keys .previewed"))
     marked.classList.remove("previewed")
-  if (key !== null)
-    for (const marked of [view.items[key], view.paths[key]]) marked.classList.add("previewed")
+  if (key !== null) view.items[key].classList.add("previewed")
 }
 
-/** The lines from the query to the keys, and each key's weight.
-    @type {(view: View, query: number) => void} */
-function join(view, query) {
-  const { columns, numbers, hidden } = view.content
+/** @type {(view: Pick<View, "content">, query: number) => Row} */
+function rowAt({ content: { columns, numbers, hidden } }, query) {
   const row = rowOf(numbers.weights, columns, query)
-  const masked = rowOf(hidden, columns, query)
   const most = row.reduce((most, weight) => Math.max(most, weight), 0) || 1
-  const { clientWidth: width, clientHeight } = view.lines
-  view.lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
-  const middle = view.height / 2
-  const from = view.queries.offsetTop + below(view.height, query) + middle
-  const start = view.keys.offsetTop + middle
-  for (const [key, weight] of row.entries()) {
-    const [item, line] = [view.items[key], view.paths[key]]
-    const share = `${6 + (44 * weight) / most}%`
-    const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
+  return { row, masked: rowOf(hidden, columns, query), most }
+}
+
+/** The lines from the query to the keys, and each key's weight: at once of those in sight.
+    @type {(view: View, at: At) => void} */
+function join(view, at) {
+  view.at = at
+  const { row, masked, most } = rowAt(view, at.query)
+  const { lines, pointed, isNew } = view
+  const { clientWidth: width, clientHeight } = lines
+  const curveTo = curvesOf(view, at.query)
+  lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
+  const groups = groupsOf(row, masked, most)
+  while (lines.children.length <= groups.length) makeLine(lines, pointed)
+  while (lines.children.length > groups.length + 1) lines.firstElementChild?.remove()
+  for (const [index, { keys, weight }] of groups.entries()) {
+    const line = lines.children[index]
+    line.setAttribute("d", keys.map(curveTo).join(""))
+    line.setAttribute("stroke-width", String(widthOf(weight)))
+    line.setAttribute("stroke-opacity", String(0.08 + (0.8 * weight) / most))
+  }
+  point(view, at)
+  writeInSight(view, isNew, (all) => weigh(view, all))
+  view.isNew = false
+}
+
+/** Keys that are joined by one line, and how strong it is: each key by itself, or where there are
+    many those together whose weights are about the same.
+    @type {(row: Float32Array, masked: Uint8Array, most: number) =>
+      { keys: number[], weight: number }[]} */
+export function groupsOf(row, masked, most) {
+  const keys = [...row.keys()].filter((key) => !masked[key])
+  if (row.length <= MOST_ALONE) return keys.map((key) => ({ keys: [key], weight: row[key] }))
+  /** @type {number[][]} */
+  const levels = Array.from({ length: LEVELS + 1 }, () => [])
+  for (const key of keys) levels[Math.round((LEVELS * row[key]) / most)].push(key)
+  return levels
+    .filter((level) => level.length)
+    .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
+}
+
+/** @type {(weight: number) => number} */
+function widthOf(weight) {
+  return 0.75 + 7 * weight
+}
+
+/** From a query to each key; asks for the layout once.
+    @type {(view: View, query: number) => (key: number) => string} */
+function curvesOf({ queries, keys, lines, height }, query) {
+  const [width, middle] = [lines.clientWidth, height / 2]
+  const from = queries.offsetTop + below(height, query) + middle
+  const start = keys.offsetTop + middle
+  return (key) => curve(width, from, start + below(height, key))
+}
+
+/** The line to the key that is pointed at.
+    @type {(view: View, at: At) => void} */
+function point(view, { query, key }) {
+  const { row, masked } = rowAt(view, query)
+  const none = key === null || masked[key]
+  view.pointed.classList.toggle("previewed", !none)
+  view.pointed.setAttribute("d", none ? "" : curvesOf(view, query)(key))
+  if (!none) view.pointed.setAttribute("stroke-width", String(widthOf(row[key])))
+}
+
+/** What weight each key gets; of all keys, or of those in sight.
+    @type {(view: View, all: boolean) => void} */
+function weigh({ at, content, items, weights, sight }, all) {
+  if (!at) return
+  const { row, masked, most } = rowAt({ content }, at.query)
+  for (const [key, item] of items.entries()) {
+    if (!all && item.parentElement && sight.out.has(item.parentElement)) continue
     const none = Boolean(masked[key])
+    const share = `${6 + (44 * row[key]) / most}%`
+    const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
-    view.weights[key].data = none ? "masked" : fixed(weight, columns > 64 ? 4 : 3)
-    line.setAttribute("d", none ? "" : curve(width, from, start + below(view.height, key)))
-    line.setAttribute("stroke-width", String(none ? 0 : 0.75 + 7 * weight))
-    line.setAttribute("stroke-opacity", String(none ? 0 : 0.08 + (0.8 * weight) / most))
+    weights[key].data = none ? "masked" : fixed(row[key], content.columns > 64 ? 4 : 3)
   }
 }
 

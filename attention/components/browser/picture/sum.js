@@ -3,16 +3,18 @@ import { ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
+import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { fixed, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
+    @import { Sight } from "../shared/sight.js"
     @typedef {Record<"line" | "weight" | "bar", HTMLElement> & Record<"key" | "position" | "number",
       Text> & { cells: Text[] }} Line
     @typedef {Record<"frame" | "equation" | "checked" | "body" | "readout" | "total" | "over" |
       "low" | "high", HTMLElement> & Record<"terms" | "sum", HTMLCanvasElement> & {
       strip: HTMLTableCellElement, sums: HTMLElement[], lines: Line[], content: Content,
-      query: number, shown: Terms, shades: Uint32Array }} View */
+      query: number, shown: Terms, shades: Uint32Array, isNew: boolean, sight: Sight }} View */
 
 const ROW = 27
 
@@ -39,7 +41,7 @@ export function buildSum(parent) {
   make("th", "", foot, { scope: "row", textContent: "Σ = y" })
   /** @type {View} */
   const view = /** @type {any} */ ({ frame, equation, checked, body, readout, over, low, high })
-  view.lines = []
+  Object.assign(view, { lines: [], sight: makeSight() })
   view.total = make("td", "weight total", foot)
   view.strip = make("td", "strip")
   view.terms = makePicture(view, view.strip)
@@ -59,7 +61,8 @@ export function buildSum(parent) {
   save.addEventListener("click", () => download("weighted-sum.svg", svg(view)))
   return {
     draw: (content) => {
-      Object.assign(view, { content, query: -1, shades: ramp(content.theme.diverging) })
+      const shades = ramp(content.theme.diverging)
+      Object.assign(view, { content, query: -1, shades, isNew: true })
     },
     show: ({ query, key }) => {
       if (view.query !== query) write(view, query)
@@ -153,18 +156,13 @@ function writeTerms(view) {
     view.body.replaceChildren(...view.lines.map(({ line }) => line))
     view.strip.rowSpan = rows.length
     view.lines[0].weight.after(view.strip)
+    watch(
+      view.sight,
+      view.lines.map(({ line }) => line),
+    )
   }
-  const greatest = greatestOf(view.shown)
-  for (const [index, { key, name, weight, cells }] of rows.entries()) {
-    const line = view.lines[index]
-    line.key.data = name
-    line.position.data = key === null ? "" : String(key)
-    line.bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
-    line.bar.classList.toggle("negative", weight < 0)
-    line.number.data = fixed(weight, 4)
-    for (const [column, cell] of line.cells.entries())
-      cell.data = sums.format(column, cells[column])
-  }
+  writeInSight(view, view.isNew, (all) => writeLines(view, all))
+  view.isNew = false
   const all = rows.reduce((sum, { weight }) => sum + weight, 0)
   view.total.textContent = fixed(all, 4)
   view.sums[3].textContent = `‖y‖ ${fixed(length, 3)}`
@@ -175,6 +173,23 @@ function writeTerms(view) {
   view.high.textContent = `+${precise(most, 2)}`
   tellHint(view)
   paint(view)
+}
+
+/** The words and numbers of all terms, or of those in sight.
+    @type {(view: View, all: boolean) => void} */
+function writeLines({ lines, shown, sight }, all) {
+  const greatest = greatestOf(shown)
+  for (const [index, { line, bar, ...texts }] of lines.entries()) {
+    if (!all && sight.out.has(line)) continue
+    const { key, name, weight, cells } = shown.rows[index]
+    texts.key.data = name
+    texts.position.data = key === null ? "" : String(key)
+    bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
+    bar.classList.toggle("negative", weight < 0)
+    texts.number.data = fixed(weight, 4)
+    for (const [column, cell] of texts.cells.entries())
+      cell.data = sums.format(column, cells[column])
+  }
 }
 
 /** @type {() => Line} */
