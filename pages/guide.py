@@ -198,19 +198,9 @@ def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) ->
             key="away",
         )
         shown = chapters.without_those_away(shown)
-    memory = shown.memory
-    picture(
-        shown.trace,
-        shown.tokens,
-        shown.known,
-        chapters.place(chapter),
-        key="picture",
-        parts=drawn,
-        memory=None if memory is None else (memory.tokens, memory.known),
-        masks=shown.masks,
-        head=shown.head if shown.layer.heads > 1 else None,
-        stage=chapters.place(chapter)["values"]["stage"],
-    )
+    place = chapters.place(chapter)
+    stage = place["values"]["stage"]
+    picture(sections.picture_of(shown, drawn, stage=stage), place, key="picture")
 
 
 def side_by_side(chapter: Chapter, shown: Result) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
-from attention.components.pictures import head_grid, picture
+from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
 from attention.display.showing import Weights
 from attention.lessons import heads, trained
@@ -75,16 +75,15 @@ def show(read: Weights) -> None:
             layer_names=[f"layer {position}" for position in range(layers)],
         )
     with right:
-        picture(
+        shown = Picture(
             read.trace(layer, head),
             read.tokens,
             [True] * len(read.tokens),
-            session.place(),
-            key="picture",
             parts=("heatmap",),
             memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
             caption=(f"Layer {layer}, head {head}.", ""),
         )
+        picture(shown, session.place(), key="picture")
     st.subheader("What each head attends to")
     widgets.widget("sort", offered=("head", *glance.seen.measures))
     names = glance.names(lambda position: f"layer {position}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import html
 import json
@@ -234,11 +235,19 @@ class Sent:
 def _sent(proto: Any) -> Sent:
     if not proto.bytes:
         return Sent(json.loads(proto.json), torch.empty(0), b"")
-    start = 4 + int.from_bytes(proto.bytes[:4], "little")
-    header = json.loads(proto.bytes[4:start])
+    return sent_as(proto.bytes)
+
+
+def sent_as(data: bytes) -> Sent:
+    """What a message of ours says; of a picture where it is looked at, and what it draws."""
+    start = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:start])
     end = start + 4 * header["floats"]
-    floats = numpy.frombuffer(proto.bytes[start:end], numpy.float32)
-    return Sent(header, torch.from_numpy(floats.copy()), proto.bytes[end:])
+    floats = numpy.frombuffer(data[start:end], numpy.float32)
+    if header["message"] == "picture":
+        content = sent_as(data[end:])
+        return dataclasses.replace(content, header=content.header | {"place": header["place"]})
+    return Sent(header, torch.from_numpy(floats.copy()), data[end:])
 
 
 def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from threading import Lock
+from threading import Condition, Lock
 
 import streamlit as st
 from cachetools import LRUCache, cached
@@ -52,7 +52,7 @@ _runs: LRUCache[tuple[object, ...], Result] = LRUCache(
 )
 
 
-@cached(_runs, lock=Lock())
+@cached(_runs, condition=Condition())  # who asks for what is being worked out waits for it
 def _run(settings: Settings, memory: str | None) -> Result:
     return compute(settings, load_vectors, memory, run_model)
 

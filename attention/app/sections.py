@@ -3,51 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Condition
 
 import streamlit as st
+from cachetools import LRUCache, cached
 
 from attention.app import notes, results, session, widgets
-from attention.components.pictures import PARTS, Place, chart, picture, place_of
+from attention.components.pictures import (
+    PARTS,
+    Content,
+    Picture,
+    Place,
+    chart,
+    picture,
+    place_of,
+)
 from attention.core.functional import WeightsAlone
 from attention.display import maps, tables
 from attention.lessons import trained
 from attention.lessons.where import MapSettings, Where, why_nowhere
 from attention.pipeline import Result, Settings
 
+CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
 
-def attention_of(result: Result, after: str = "") -> None:
+
+def attention_of(result: Result, after: str = "", ahead: Sequence[str] = ()) -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    after: what the heatmap's caption ends with.
+    after: what the heatmap's caption ends with; ahead: as `Picture` has it.
     """
     if trained.words_of(result):
         lines_and_weights(result)
         notes.note_problems(result)
         return
-    figure = session.value_of("figure")
-    picture_of(result, (figure,) if figure in PARTS else PARTS, ("", after))
+    shown, content = explored(result, after, ahead)
+    picture(shown, session.place(), key="picture", content=content)
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
         notes.note_head(result)
     _rest(result.settings, result.memory_text)
 
 
+def explored(result: Result, after: str = "", ahead: Sequence[str] = ()) -> tuple[Picture, Content]:
+    """The picture that `attention_of` draws: all parts, or the one that stands alone."""
+    figure = session.value_of("figure")
+    parts = (figure,) if figure in PARTS else PARTS
+    shown = picture_of(result, parts, ("", after), ahead=ahead)
+    return shown, _content_of(shown, (result.settings, result.memory_text, parts, after, *ahead))
+
+
+@cached(
+    LRUCache(CONTENT_BYTES, getsizeof=lambda content: len(content.data)),
+    key=lambda shown, made_from: made_from,
+    condition=Condition(),
+)
+def _content_of(shown: Picture, made_from: tuple[object, ...]) -> Content:
+    """What a picture sends, the same for all who see it."""
+    return Content(shown.content())
+
+
 def picture_of(
-    result: Result, parts: Sequence[str] = ("heatmap",), caption: tuple[str, str] = ("", "")
-) -> None:
-    """One head of a result, every step of it. parts, caption: as in `picture`."""
+    result: Result,
+    parts: Sequence[str] = ("heatmap",),
+    caption: tuple[str, str] = ("", ""),
+    stage: str = "",
+    ahead: Sequence[str] = (),
+) -> Picture:
+    """One head of a result, every step of it; the rest as `Picture` has it."""
     memory = result.memory
-    picture(
+    return Picture(
         result.trace,
         result.tokens,
         result.known,
-        session.place(),
-        key="picture",
         parts=parts,
         memory=None if memory is None else (memory.tokens, memory.known),
         masks=result.masks,
-        head=result.head if "sum" in parts and result.layer.heads > 1 else None,
+        head=result.head if result.layer.heads > 1 else None,
         caption=caption,
+        stage=stage,
+        ahead=ahead,
     )
 
 
@@ -67,7 +101,7 @@ def weights_of(result: Result, caption: str) -> None:
     if trained.words_of(result):
         lines_and_weights(result, caption=caption, parts=("heatmap",))
     else:
-        picture_of(result, caption=(caption, ""))
+        picture(picture_of(result, caption=(caption, "")), session.place(), key="picture")
 
 
 def lines_and_weights(
@@ -83,17 +117,16 @@ def lines_and_weights(
     """
     tokens, keys, trace = trained.shown(result)
     words = notes.JOINED if trained.words_of(result) else ""
-    picture(
+    shown = Picture(
         WeightsAlone(trace.weights, trace.mask),
         tokens,
         [True] * len(tokens),
-        place or session.place(),
-        key=key,
         parts=parts,
         memory=(keys, [True] * len(keys)) if result.memory else None,
         head=result.head,
         caption=(f"{caption} {words}".strip(), ""),
     )
+    picture(shown, place or session.place(), key=key)
 
 
 @st.fragment

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 import plotly.graph_objects as go
@@ -42,7 +45,7 @@ class Place(TypedDict):
 class PictureHeader(StagesOfHeatmap):
     """What the picture is sent besides numbers; so for each component below."""
 
-    place: Place
+    ahead: list[str]
     parts: list[str]
     rows: int
     columns: int
@@ -59,68 +62,116 @@ class PictureHeader(StagesOfHeatmap):
     caption: dict[str, str]
 
 
-def picture(
-    trace: Trace,
-    tokens: Sequence[str],
-    known: Sequence[bool],
-    place: Place,
-    *,
-    key: str,
-    parts: Sequence[str] = PARTS,
-    memory: tuple[Sequence[str], Sequence[bool]] | None = None,
-    masks: Mapping[str, Tensor] | None = None,
-    head: int | None = None,
-    caption: tuple[str, str] = ("", ""),
-    stage: str = "",
-) -> None:
-    """One attention as a picture whose parts all show the same query, from a trace of one head.
+@dataclass(frozen=True)
+class Picture:
+    """One attention as a picture whose parts all show the same query.
 
+    trace: of one head; tokens, known: those of the queries, and which have a vector;
     parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
     query as a weighted sum, and how that comes about from query, keys and values, which needs the
-    numbers sent with the sum. place: which query and stage are chosen, see `place_of`; they change
-    in the browser, which has all numbers already. memory: the tokens of the keys and which are
-    known, None where they are those of the queries; masks: those in force, by name; head: which
-    one of several the trace is of; caption: what the heatmap's begins and ends with; stage: the
-    only one the heatmap has, "" = all of them.
+    numbers sent with the sum. memory: the tokens of the keys and which are known, None where they
+    are those of the queries; masks: those in force, by name; head: which one of several the trace
+    is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
+    "" = all of them; ahead: the settings after whose change the browser can ask for the picture
+    before the page has run.
     """
-    keys = None if memory is None else list(memory[0])
-    _offer_trace(trace, tokens, keys)
-    sent: dict[str, Tensor] = {
-        name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
-    }
-    if trace.bias is not None:
-        sent["scaled"] = trace.scaled
-    if trace.mixed_scores is not None:
-        sent["masked"] = trace.logits
-    if trace.mixed_weights is not None:
-        sent["mixed"] = trace.mixed_weights
-    if "sum" in parts:
-        sent |= {"values": trace.values, "output": trace.output}
-    rows, columns = trace.scores.shape
-    header: PictureHeader = {
-        **figures.heatmap_of_stages(trace, tokens, keys),
-        "place": place,
-        "parts": list(parts),
-        "rows": rows,
-        "columns": columns,
-        "width": trace.values.shape[-1],
-        "tokens": list(tokens),
-        "known": list(known),
-        "keys": keys,
-        "keysKnown": None if memory is None else list(memory[1]),
-        "scale": trace.scale,
-        "sent": list(sent),
-        "head": head,
-        "masks": [MASK_NAMES[name] for name in masks or {}],
-        "emptyRow": EMPTY_ROW,
-        "caption": {"before": caption[0], "after": caption[1]},
-    }
-    if stage in header["stages"]:
-        header["stages"] = {stage: header["stages"][stage]}
-    hidden = mask_bits(masks or {}, (rows, columns))
-    _picture(
-        key=key, data=message("picture", 1, header, *sent.values(), rest=hidden.numpy().tobytes())
-    )
+
+    trace: Trace
+    tokens: Sequence[str]
+    known: Sequence[bool]
+    parts: Sequence[str] = PARTS
+    memory: tuple[Sequence[str], Sequence[bool]] | None = None
+    masks: Mapping[str, Tensor] | None = None
+    head: int | None = None
+    caption: tuple[str, str] = ("", "")
+    stage: str = ""
+    ahead: Sequence[str] = ()
+
+    @property
+    def keys(self) -> list[str] | None:
+        """The tokens of the keys, None where they are those of the queries."""
+        return None if self.memory is None else list(self.memory[0])
+
+    def content(self) -> bytes:
+        """What the component draws, as a message."""
+        trace, keys = self.trace, self.keys
+        sent: dict[str, Tensor] = {
+            name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
+        }
+        if trace.bias is not None:
+            sent["scaled"] = trace.scaled
+        if trace.mixed_scores is not None:
+            sent["masked"] = trace.logits
+        if trace.mixed_weights is not None:
+            sent["mixed"] = trace.mixed_weights
+        if "sum" in self.parts:
+            sent |= {"values": trace.values, "output": trace.output}
+        rows, columns = trace.scores.shape
+        masks = self.masks or {}
+        header: PictureHeader = {
+            **figures.heatmap_of_stages(trace, self.tokens, keys),
+            "ahead": list(self.ahead),
+            "parts": list(self.parts),
+            "rows": rows,
+            "columns": columns,
+            "width": trace.values.shape[-1],
+            "tokens": list(self.tokens),
+            "known": list(self.known),
+            "keys": keys,
+            "keysKnown": None if self.memory is None else list(self.memory[1]),
+            "scale": trace.scale,
+            "sent": list(sent),
+            "head": self.head,
+            "masks": [MASK_NAMES[name] for name in masks],
+            "emptyRow": EMPTY_ROW,
+            "caption": {"before": self.caption[0], "after": self.caption[1]},
+        }
+        if self.stage in header["stages"]:
+            header["stages"] = {self.stage: header["stages"][self.stage]}
+        hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()
+        return message("content", 1, header, *sent.values(), rest=hidden)
+
+
+class PlacedHeader(TypedDict):
+    """What goes before the content: where it is looked at, and its name; two of a name are equal.
+
+    place: None as chosen in the browser; name: "" where it has none.
+    """
+
+    place: Place | None
+    name: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of a picture that is sent more than once."""
+
+    data: bytes
+
+    @functools.cached_property
+    def name(self) -> str:
+        """The same only for the same content."""
+        return hashlib.blake2b(self.data, digest_size=12).hexdigest()
+
+    def message(self, place: Place | None = None) -> bytes:
+        """What the component is sent; place: None as chosen in the browser."""
+        return _placed(self.data, place, self.name)
+
+
+def _placed(content: bytes, place: Place | None, name: str = "") -> bytes:
+    header: PlacedHeader = {"place": place, "name": name}
+    return message("picture", 2, header, rest=content)
+
+
+def picture(shown: Picture, place: Place, *, key: str, content: Content | None = None) -> None:
+    """Draws a picture.
+
+    place: which query and stage are chosen, see `place_of`; they change in the browser, which has
+    all numbers already. content: that of the picture, None where it is not known yet.
+    """
+    _offer_trace(shown.trace, shown.tokens, shown.keys)
+    data = content.message(place) if content else _placed(shown.content(), place)
+    _picture(key=key, data=data)
 
 
 def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None) -> None:

@@ -1,3 +1,4 @@
+import { bringAhead } from "../shared/ahead.js"
 import { palette } from "../shared/colours.js"
 import { make, viewIn, whenThemed } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
@@ -8,12 +9,12 @@ import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
 
-/** What all parts are drawn from: `PictureHeader` in Python without the place, then the numbers of
+/** What all parts are drawn from: `PictureHeader` in Python, then the numbers of
     each stage, and which masks hide each cell. Where a sentence is its own memory, `own`, its tokens
     are the keys. `theme` is the page's.
     @typedef {{ zmin: number, zmax: number, diverging: boolean, words: string }} Stage
     @typedef {{ x: string[], y: string[], xgap?: number, texttemplate?: string }} Heat
-    @typedef {{ parts: (keyof typeof BUILDERS)[], rows: number, columns: number, width: number,
+    @typedef {{ ahead: string[], parts: (keyof typeof BUILDERS)[], rows: number, columns: number, width: number,
       tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[], own: boolean,
       scale: number, sent: string[], head: number | null, masks: string[], emptyRow: string,
       caption: { before: string, after: string }, heat: Heat, layout: any, beside: object[],
@@ -30,7 +31,8 @@ import { buildSum } from "./sum.js"
     @import { Given, Place } from "../shared/message.js"
     @typedef {ReturnType<typeof where>} At
     @typedef {{ draw: (content: Content) => void, show: (at: At) => void }} Part
-    @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string }} View */
+    @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string,
+      name: string }} View */
 
 const BUILDERS = {
   lines: buildLines,
@@ -44,11 +46,18 @@ const BUILDERS = {
     before anything changes: asked for it amid changes, the browser would lay out the page.
     @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
-  const view = viewIn(parentElement, build)
+  take(viewIn(parentElement, build), data)
+}
+
+/** What has come ahead is not drawn again. Without a place it stands as chosen here.
+    @type {(view: View, data: Uint8Array) => void} */
+function take(view, data) {
   const theme = themeOf(view.frame)
-  const { place, ...header } = decode(data, "picture", 1)
-  adopt(place)
-  view.content = { ...contentOf(header), theme }
+  const { place, name, rest } = decode(data, "picture", 2)
+  if (place) adopt(place)
+  if (name && name === view.name) return
+  view.name = name
+  view.content = { ...contentOf(decode(rest, "content", 1)), theme }
   if (view.names !== view.content.parts.join()) compose(view)
   draw(view)
 }
@@ -75,6 +84,11 @@ export function contentOf({ numbers: all, rest, ...header }) {
 function build(parent, view) {
   view.frame = make("div", "attention-picture", parent)
   whenMoved(view.frame, () => view.parts && show(view))
+  bringAhead({
+    element: view.frame,
+    names: () => view.content?.ahead ?? [],
+    take: (data) => take(view, data),
+  })
   whenThemed(parent, () => {
     if (!view.parts) return
     view.content.theme = themeOf(view.frame)

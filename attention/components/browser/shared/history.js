@@ -10,6 +10,14 @@ const SOON = 1000
 const JUST_BEFORE = 500
 const CHOSEN = new Set(["query", "stage"]) // in the pictures: too many to be steps
 let kept = false
+/** @type {Set<(names: string[]) => void>} */
+const tasks = new Set()
+
+/** Runs a task whenever a visitor has set something by a widget, with the names of what was set.
+    @type {(task: (names: string[]) => void) => void} */
+export function whenSet(task) {
+  tasks.add(task)
+}
 
 /** @type {() => void} */
 export function keepSteps() {
@@ -46,7 +54,11 @@ export function keepSteps() {
     else replace(state, title, url)
     return own
   }
-  history.replaceState = (...to) => void step(false, ...to)
+  history.replaceState = (...to) => {
+    const names = changed(location.href, String(to[2] ?? location.href))
+    step(false, ...to)
+    if (names.length) for (const task of tasks) task(names)
+  }
   history.pushState = (state, title, url) => {
     const at = performance.now()
     const address = location.href
