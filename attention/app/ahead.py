@@ -18,17 +18,18 @@ from starlette.routing import Route
 from attention.app import sections
 from attention.app.links import every_setting, read_link
 from attention.app.results import current_result
-from attention.app.session import known_ahead, reading, width_of
+from attention.app.session import known_ahead, reading, value_of, width_of
 from attention.components.answers import MAX_NAMES
 from attention.hosting.pace import Pace
+from attention.inputs.text import tokenize
 from attention.lessons.trained import words_of
 from attention.pipeline import Result
 
 # Of a core, for all visitors: when more is asked for, they wait for their pages as ever.
 SHARE, AT_ONCE = 0.3, 1.0  # seconds a second, seconds
-# Of more tokens the message takes as long to come twice as the page takes to be drawn: of 256 the
-# heatmap was 17 ms sooner and the page 5 ms later, of 512 both were later.
-MAX_CELLS = 128 * 128
+# A longer message takes too long to come twice: of 256 tokens the heatmap was 17 ms sooner and the
+# page 5 ms later, of 512 both were later. Of 16 and 64 they were 26 and 36, 2 and 13 ms sooner.
+MAX_TOKENS = 128
 
 _pace = Pace.full(SHARE, AT_ONCE, time.monotonic())
 _place = BoundedSemaphore()
@@ -40,7 +41,7 @@ def names(result: Result) -> list[str]:
 
 
 def _is_short(result: Result) -> bool:
-    return len(result.tokens) * len(result.key_tokens) <= MAX_CELLS
+    return max(len(result.tokens), len(result.key_tokens)) <= MAX_TOKENS
 
 
 def answer(request: Request) -> Response:
@@ -65,6 +66,8 @@ def picture_at(link: Mapping[str, Sequence[str]]) -> bytes | None:
         if _pace.take(0.0, time.monotonic()):
             return None
         with reading(link):
+            if len(tokenize(value_of("s"))) > MAX_TOKENS:
+                return None
             result = current_result()
             if result is None or words_of(result) or not _is_short(result):
                 return None
@@ -76,8 +79,8 @@ def picture_at(link: Mapping[str, Sequence[str]]) -> bytes | None:
 
 def _is_legal(link: Mapping[str, Sequence[str]]) -> bool:
     """Whether all settings in a link can be taken as they stand there."""
-    known = {name: texts for name, texts in link.items() if name in every_setting()}
     declared = every_setting()
+    known = {name: texts for name, texts in link.items() if name in declared}
     too_long = (declared[name].problem(declared[name].parse_all(known[name])) for name in known)
     return not read_link(known, width_of)[1] and not any(too_long)
 

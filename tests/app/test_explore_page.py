@@ -249,7 +249,7 @@ def test_a_change_beside_runs_the_page_alone_unless_something_else_comes_to_stan
         app.choose(name, value)
         assert (name, app.ran_alone) == (name, alone)
         assert app.values[name] == value
-    assert app.sent["picture"].header["masks"] == ["causal", "window"]
+    assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]
 
 
 def test_what_code_has_chosen_can_be_set_back_once_the_browser_has_heard_of_it() -> None:

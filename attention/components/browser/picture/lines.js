@@ -108,13 +108,14 @@ function parts({ height }, tokens) {
     @type {(view: View, at: At) => void} */
 function show(view, at) {
   const { query, key, held } = at
-  const { scroll, queries, height } = view
+  const { scroll, queries, height, at: before } = view
   if (view.held !== held) reveal(scroll, queries.offsetTop + below(height, held), height)
-  if (view.at?.query !== query) join(view, at)
-  else if (view.at.key !== key) point(view, at)
-  if (view.at?.query !== query || view.at.wanted !== at.wanted) tell(view, at)
+  view.at = at
+  if (before?.query !== query) join(view, at)
+  else if (before.key !== key) point(view, at)
+  if (before?.query !== query || before.wanted !== at.wanted) tell(view, at)
   if (view.held !== held) view.number.value = String(held)
-  Object.assign(view, { at, held })
+  view.held = held
   markQueries(view, held, query)
   for (const marked of scroll.querySelectorAll(".keys .previewed"))
     marked.classList.remove("previewed")
@@ -131,7 +132,6 @@ function rowAt({ content: { columns, numbers, hidden } }, query) {
 /** The lines from the query to the keys, and each key's weight: at once of those in sight.
     @type {(view: View, at: At) => void} */
 function join(view, at) {
-  view.at = at
   const { row, masked, most } = rowAt(view, at.query)
   const { lines, pointed, isNew } = view
   const { clientWidth: width, clientHeight } = lines
