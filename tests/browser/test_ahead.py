@@ -36,7 +36,9 @@ def test_a_mask_shows_before_the_page_has_been_run_and_is_drawn_once(open_page: 
     page.get_by_test_id("stSidebar").get_by_text("causal", exact=True).click()
     expect(page.locator(".keys .masked")).to_have_count(5)
     expect_search(page, {"mask": "causal"})
-    page.wait_for_function("window.told.some(([masked, , state]) => masked && state === 'running')")
+    page.wait_for_function(
+        "() => window.told.some(([masked, , run]) => masked && run === 'running')"
+    )
     expect_rest(page)
     told = page.evaluate("window.told")
     first = next(state for masked, _, state in told if masked)

@@ -32,7 +32,7 @@ import { buildSum } from "./sum.js"
     @typedef {ReturnType<typeof where>} At
     @typedef {{ draw: (content: Content) => void, show: (at: At) => void }} Part
     @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string,
-      name: string }} View */
+      drawn: string }} View */
 
 const BUILDERS = {
   lines: buildLines,
@@ -49,14 +49,16 @@ export default function ({ data, parentElement }) {
   take(viewIn(parentElement, build), data)
 }
 
-/** What has come ahead is not drawn again. Without a place it stands as chosen here.
+/** What has come ahead is not drawn again, but in another theme. Without a place it stands as
+    chosen here.
     @type {(view: View, data: Uint8Array) => void} */
 function take(view, data) {
   const theme = themeOf(view.frame)
   const { place, name, rest } = decode(data, "picture", 2)
   if (place) adopt(place)
-  if (name && name === view.name) return
-  view.name = name
+  const drawn = name && name + JSON.stringify(theme)
+  if (drawn && drawn === view.drawn) return
+  view.drawn = drawn
   view.content = { ...contentOf(decode(rest, "content", 1)), theme }
   if (view.names !== view.content.parts.join()) compose(view)
   draw(view)
