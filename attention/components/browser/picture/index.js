@@ -9,15 +9,16 @@ import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
 
-/** What all parts are drawn from: `PictureHeader` in Python, then the numbers of
-    each stage, and which masks hide each cell. Where a sentence is its own memory, `own`, its tokens
-    are the keys. `theme` is the page's.
+/** What all parts are drawn from: `PictureHeader` in Python, then the numbers of each stage, and
+    which masks hide each cell. Where a sentence is its own memory, `own`, its tokens are the keys.
+    `theme` is the page's.
     @typedef {{ zmin: number, zmax: number, diverging: boolean, words: string }} Stage
     @typedef {{ x: string[], y: string[], xgap?: number, texttemplate?: string }} Heat
-    @typedef {{ ahead: string[], parts: (keyof typeof BUILDERS)[], rows: number, columns: number, width: number,
-      tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[], own: boolean,
-      scale: number, sent: string[], head: number | null, masks: string[], emptyRow: string,
-      caption: { before: string, after: string }, heat: Heat, layout: any, beside: object[],
+    @typedef {{ ahead: string[], parts: (keyof typeof BUILDERS)[], rows: number, columns: number,
+      width: number, tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[],
+      own: boolean, scale: number, sent: string[], head: number | null, masks: string[],
+      emptyRow: string, caption: { before: string, after: string }, heat: Heat, layout: any,
+      beside: object[],
       room: [number, number], entropy: (number | null)[], stages: Record<string, Stage>,
       numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme }} Content
 

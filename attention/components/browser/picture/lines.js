@@ -160,7 +160,7 @@ export function groupsOf(row, masked, most) {
   if (row.length <= MOST_ALONE) return keys.map((key) => ({ keys: [key], weight: row[key] }))
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS + 1 }, () => [])
-  for (const key of keys) levels[Math.round((LEVELS * row[key]) / most)].push(key)
+  for (const key of keys) levels[Math.max(0, Math.round((LEVELS * row[key]) / most))].push(key)
   return levels
     .filter((level) => level.length)
     .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
