@@ -101,6 +101,23 @@ def search(page: Page) -> dict[str, str]:
     return found
 
 
+def with_messages(through: str) -> str:
+    """A script after which each message of the server comes by way of a function.
+
+    through: the function, in JavaScript: it gets what handles a message, and gives what is to.
+    """
+    return f"""
+const through = {through}
+const listen = WebSocket.prototype.addEventListener
+WebSocket.prototype.addEventListener = function (name, task, ...more) {{
+  return listen.call(this, name, name === "message" ? through(task) : task, ...more)
+}}
+const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage")
+const set = function (task) {{ own.set.call(this, through(task)) }}
+Object.defineProperty(WebSocket.prototype, "onmessage", {{ ...own, set }})
+"""
+
+
 def expect_search(page: Page, settings: dict[str, str]) -> None:
     """Until the address bar holds these settings and no others."""
     eventually(page, lambda: search(page), settings)

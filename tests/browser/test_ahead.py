@@ -6,28 +6,20 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.browsing import Open, expect_rest, expect_search
+from tests.browser.browsing import Open, expect_rest, expect_search, with_messages
 
 # What the server says by the websocket can be held back.
 HELD = """
 window.held = null
-const hold = (task) => function (event) {
-  if (window.held) window.held.push(() => task.call(this, event))
-  else task.call(this, event)
-}
 window.release = () => {
   const held = window.held
   window.held = null
   for (const task of held) task()
 }
-const listen = WebSocket.prototype.addEventListener
-WebSocket.prototype.addEventListener = function (name, task, ...more) {
-  return listen.call(this, name, name === "message" ? hold(task) : task, ...more)
-}
-const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage")
-const set = function (task) { own.set.call(this, hold(task)) }
-Object.defineProperty(WebSocket.prototype, "onmessage", { ...own, set })
-"""
+""" + with_messages("""(task) => function (event) {
+  if (window.held) window.held.push(() => task.call(this, event))
+  else task.call(this, event)
+}""")
 MESSAGES = 10  # of a run, at the least
 
 

@@ -31,6 +31,7 @@ from tests.browser.browsing import (
     go_back,
     go_forward,
     hostile,
+    with_messages,
 )
 from tests.deploy.cutting import cutting
 from tests.lessons.making import result_of
@@ -82,16 +83,7 @@ LOOK = """() => {
 }"""
 
 # The server's answers come late.
-LATE = """
-const wait = (task) => function (event) { setTimeout(() => task.call(this, event), 250) }
-const listen = WebSocket.prototype.addEventListener
-WebSocket.prototype.addEventListener = function (name, task, ...more) {
-  return listen.call(this, name, name === "message" ? wait(task) : task, ...more)
-}
-const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage")
-const set = function (task) { own.set.call(this, wait(task)) }
-Object.defineProperty(WebSocket.prototype, "onmessage", { ...own, set })
-"""
+LATE = with_messages("(task) => function (event) { setTimeout(() => task.call(this, event), 250) }")
 
 # The numbers in the cells of the heatmap: whether all stand out from their cells by 4.5 to 1, as
 # WCAG 2.2 has it, have letters of 11 pixels and lie within their cells, and how many there are.
