@@ -4,7 +4,9 @@
 three are served by processes of their own and looked at by one browser. A sample clicks the other
 of two options (of "Mask": none, causal) with the mouse and waits for the pictures that follow;
 `watch.js` says what counts as painted. The pages take turns click by click, so that noise hits all
-alike. The app's other pages are then measured against the floor in the same way.
+alike. The app's other pages are then measured against the floor in the same way. At last all pages
+stand beside the floor among as many plain elements as they have, with what each part of the way
+from the click to the painted page takes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlencode
@@ -137,6 +139,21 @@ OTHER_PAGES = (
 )
 
 
+# What a click comes to, one after the other: it is sent, answered for the first time and the last,
+# all is drawn, and painted.
+WAY = ("sent", "first", "last", "drawn", "page")
+ON_THE_WAY = (
+    *((APP, n) for n in (16, 256, 512)),
+    *((STEPS, n) for n in (16, 256)),
+    *((COMPARE, n) for n in (16, 256)),
+    (OPERATIONS, 16),
+    (IDENTITIES, 16),
+    (HEADS, 512),
+)
+ELEMENT, FLOOR_ELEMENTS = '[data-testid="stElementContainer"]', 2
+HEADER = ("click to painted page, ms", "elements", "floor", "plain", "page", *WAY[:-1], "painted")
+
+
 @dataclass(frozen=True)
 class Effort:
     """How many clicks to spend on every page: not measured, timed, on CPU time."""
@@ -152,10 +169,11 @@ QUICK = Effort(warm=1, timed=4, cpu=5)
 
 @dataclass
 class Samples:
-    """Milliseconds from click to painted, one number per measured click."""
+    """Milliseconds from click to painted, one number per measured click; way: of its parts."""
 
     heatmap: list[float] = field(default_factory=list)
     page: list[float] = field(default_factory=list)
+    way: list[list[float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -206,6 +224,7 @@ class Tab:
         self.page, self.site, self.server = page, site, server
         page.add_init_script(path=HERE / "watch.js")
         self.options = cycle(reversed(site.options))
+        self.times: dict[str, float] = {}  # of the last click, see `watch.js`
 
     def open(self, n: int) -> None:
         """Load the site and wait until it rests and shows n rows."""
@@ -243,11 +262,17 @@ class Tab:
 
         return self._timed(type_it)
 
+    def way(self) -> list[float]:
+        """What each part of the last click's way took, in milliseconds."""
+        return [
+            self.times[then] - self.times.get(before, 0.0) for before, then in pairwise(("", *WAY))
+        ]
+
     def _timed(self, act: Callable[[], None]) -> tuple[float, float]:
         self.page.evaluate("selector => watch.arm(selector)", self.site.heatmap)
         act()
-        times = self.page.evaluate("timeout => watch.result(timeout)", PAINT_MS)
-        return times["heatmap"], times["page"]
+        self.times = self.page.evaluate("timeout => watch.result(timeout)", PAINT_MS)
+        return self.times["heatmap"], self.times["page"]
 
 
 def measure(tabs: list[Tab], n: int, effort: Effort) -> dict[str, Samples]:
@@ -269,6 +294,7 @@ def measure(tabs: list[Tab], n: int, effort: Effort) -> dict[str, Samples]:
             heatmap, page = tab.click()
             samples[tab.site.name].heatmap.append(heatmap)
             samples[tab.site.name].page.append(page)
+            samples[tab.site.name].way.append(tab.way())
     return samples
 
 
@@ -312,6 +338,39 @@ def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Eff
             what = f"{site.name}, {n} rows, over the floor"
             rows.append(at_most(what, ours / least, limit, "x"))
         tab.page.close()
+    return rows
+
+
+def way_rows(
+    browser: playwright.Browser,
+    floor: Tab,
+    app: Server,
+    effort: Effort,
+    progress: Callable[[str], None],
+) -> list[Row]:
+    """A click's way to the painted page: on the floor, among as many plain elements, on the page.
+
+    What each part of it takes on the page, and in brackets among the plain elements.
+    """
+    rows: list[Row] = []
+    for site, n in ON_THE_WAY:
+        progress(f"the way of a click on {site.name}, {n} rows")
+        tab = Tab(browser.new_page(viewport=VIEWPORT), site, app)
+        tab.open(n)
+        elements = tab.page.locator(ELEMENT).count()
+        query = FLOOR.parameters(n) | {"elements": str(elements - FLOOR_ELEMENTS)}
+        among = replace(FLOOR, name="plain", parameters=lambda _, query=query: query)
+        plain = Tab(browser.new_page(viewport=VIEWPORT), among, floor.server)
+        samples = measure([floor, plain, tab], n, effort)
+        pages = (f"{statistics.median(each.page):.0f}" for each in samples.values())
+        ours, theirs = (samples[name].way for name in (site.name, among.name))
+        parts = (
+            f"{statistics.median(a):.0f} ({statistics.median(b):.0f})"
+            for a, b in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True)
+        )
+        rows.append((f"{site.name}, {n} rows", str(elements), *pages, *parts))
+        for each in (tab, plain):
+            each.page.close()
     return rows
 
 
@@ -364,3 +423,5 @@ def run(quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
         progress("clicking on the other pages")
         others = other_rows(browser, tabs[0], tabs[1].server, effort)
         yield table("Other pages: click to painted, ratios of medians", TARGETS, others)
+        ways = way_rows(browser, tabs[0], tabs[1].server, effort, progress)
+        yield table("The way of a click, beside as many plain elements (in brackets)", HEADER, ways)

@@ -4,7 +4,9 @@ One control, one softmax, one component that paints the weights on one canvas. N
 the page, so its click-to-painted time is Streamlit's own cost plus the browser's: no page that
 answers a click in Python can be expected to be faster.
 
-The canvas counts its paintings in ``data-version``, by which the harness sees them.
+The canvas counts its paintings in ``data-version``, by which the harness sees them. With
+``?elements=`` so many plain elements of Streamlit's stand around it, which nothing changes: what
+it takes longer then is what elements cost, whatever they show.
 """
 
 import gc
@@ -39,7 +41,11 @@ export default function ({ data, parentElement }) {
 
 @st.cache_resource
 def settle() -> None:
-    """Keep everything imported so far out of the garbage collection that follows every rerun."""
+    """Keep everything imported so far out of the garbage collection that follows every rerun.
+
+    One thread: to start others for a softmax takes more than twice the CPU time.
+    """
+    torch.set_num_threads(1)
     gc.collect()
     gc.freeze()
 
@@ -65,3 +71,11 @@ settle()
 mask = st.segmented_control("Mask", ["none", "causal"], default="none")
 weights = attention(int(st.query_params.get("n", 16)), mask == "causal")
 canvas(key="weights", data=weights.numpy().tobytes())
+for index in range(int(st.query_params.get("elements", 0))):
+    match index % 4:
+        case 0:
+            st.sidebar.selectbox(f"Choice {index}", ["one", "another"])
+        case 1:
+            st.sidebar.slider(f"Number {index}", 0, 10)
+        case _:
+            st.html(f"<p>Words {index}</p>")

@@ -38,8 +38,8 @@ MAX_VISITORS, MAX_SECONDS = 300, 120
 THINK_SECONDS = 5.0
 RAMP_SECONDS = 15.0
 PATIENCE_SECONDS = 120
-# Of ForwardMsg.ScriptFinishedStatus: a run, or that of a fragment, is over; 2 begins another one.
-FINISHED = (0, 1, 3)
+# Of ForwardMsg.ScriptFinishedStatus: a whole run is over, or that of a fragment; 2 begins another.
+WHOLE, OF_A_FRAGMENT = (0, 1), (3,)
 CHANGES = {"type": 12, "mask": 3, "token": 2, "page": 2, "link": 1}
 LINKS = (
     {"variant": "multihead", "positions": "alibi"},
@@ -107,31 +107,32 @@ class Visitor:
 
     async def run(self, message: BackMsg) -> float:
         """Send a message; seconds until the run that it starts has finished."""
-        if not message.rerun_script.fragment_id:
-            self.widgets.clear()
+        drawn: dict[str, str] = {}
         start = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
             answer = ForwardMsg()
             answer.ParseFromString(await asyncio.wait_for(self.socket.recv(), PATIENCE_SECONDS))
             match answer.WhichOneof("type"):
-                case "script_finished" if answer.script_finished in FINISHED:
+                case "script_finished" if answer.script_finished in WHOLE + OF_A_FRAGMENT:
+                    kept = {} if answer.script_finished in WHOLE else self.widgets
+                    self.widgets = kept | drawn
                     return time.perf_counter() - start
                 case "navigation":
                     told = answer.navigation.app_pages
                     self.names = {page.page_script_hash: page.url_pathname for page in told}
                     self.pages = [*self.names]
                 case "delta":
-                    self.look_at(answer.delta)
+                    self.look_at(answer.delta, drawn)
 
-    def look_at(self, delta: Delta) -> None:
+    def look_at(self, delta: Delta, drawn: dict[str, str]) -> None:
         """Note a widget by its key, which is the end of its id; an exception is an error."""
         kind = delta.new_element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(delta.new_element.exception.message)
         identity = str(getattr(getattr(delta.new_element, kind or "", None), "id", ""))
         if identity.startswith("$$ID-"):
-            self.widgets[identity.split("-", 2)[2]] = identity
+            drawn[identity.split("-", 2)[2]] = identity
             self.fragments[identity] = delta.fragment_id
 
     def message(self, **query: str) -> BackMsg:

@@ -1,7 +1,8 @@
 /* Times one click inside the page, from the click itself to the pictures it leads to.
 
    arm(heatmap) before the click, then `await result()`:
-     {heatmap, page} in milliseconds since the click, or an error after `timeout` milliseconds.
+     {heatmap, page, sent, first, last, drawn} in milliseconds since the click, or an error after
+     `timeout` milliseconds.
 
    heatmap  The weights are on the screen: either an <image> that matches the selector `heatmap`
             has loaded a picture it did not show before, or a canvas that matches it has counted
@@ -9,6 +10,8 @@
             by then the page has been laid out and painted.
    page     Nothing on the page changes any more: the last change of content, counted up to
             600 ms of quiet after the script has ended, and the frame that paints it.
+   sent, first, last  The click is sent to the server, whose first answer comes, and its last.
+   drawn    The last change of content, before it is painted.
 
    Content is every element, attribute and text in the body, inside shadow roots too, and every
    canvas drawn on. Not content: Streamlit's header with its running indicator, and the marks of
@@ -77,6 +80,22 @@
     })
   }
 
+  /* Notes when something happens during the click that is timed, and the first time alone. */
+  function note(name, once = true) {
+    if (run?.start && !(once && run[name])) run[name] = performance.now()
+  }
+
+  const heard = new WeakSet()
+  follow(WebSocket.prototype, "send", (socket) => {
+    note("sent")
+    if (heard.has(socket)) return
+    heard.add(socket)
+    socket.addEventListener("message", () => {
+      note("first")
+      note("last", false)
+    })
+  })
+
   document.addEventListener(
     "click",
     () => {
@@ -116,8 +135,10 @@
           const quiet = now - current.changed > QUIET && !scriptRuns()
           if (current.heatmap && quiet) {
             clearInterval(timer)
-            const { start, heatmap, page } = current
-            resolve({ heatmap: heatmap - start, page: page - start })
+            const { start, heatmap, page, sent, first, last, changed: drawn } = current
+            const times = { heatmap, page, sent, first, last, drawn }
+            for (const name in times) times[name] -= start
+            resolve(times)
           } else if (now > deadline) {
             clearInterval(timer)
             reject(new Error(current.heatmap ? "the page never rests" : "no new heatmap"))
