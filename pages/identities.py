@@ -65,8 +65,11 @@ def case_for(settings: ClaimSettings) -> tuple[Case | None, list[str]]:
 
 
 def show(checked: ClaimResult) -> None:
-    """The claim, the checks, and what they compare: its matrices are sent first."""
-    said, shown = st.container(), st.container()
+    """The claim, the checks, and what they compare: its matrices are sent first.
+
+    What they are made from has a place of its own, so that it stays as other claims show more.
+    """
+    said, shown, origin = (st.container() for _ in range(3))
     keys = (f"matrices_{index}" for index in count())
     with shown:
         places = [(item, st.container()) for item in checked.shown]
@@ -76,8 +79,8 @@ def show(checked: ClaimResult) -> None:
         for item, place in places:
             if not isinstance(item, Row):
                 words_of(item, place)
-        with st.expander("The matrices all of this is made from"):
-            matrices(joined(checked.given, ""), key=next(keys))
+    with origin, st.expander("The matrices all of this is made from"):
+        matrices(joined(checked.given, ""), key="matrices_origin")
     with said:
         st.latex(checked.formula)
         st.markdown(checked.why)
