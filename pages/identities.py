@@ -110,7 +110,7 @@ def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
                 columns = st.columns(len(item.pieces))
                 for column, (title, code) in zip(columns, item.pieces.items(), strict=True):
                     column.markdown(f"**{title}**")
-                    column.code(code)
+                    column.code(code, wrap_lines=True)
 
 
 def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:

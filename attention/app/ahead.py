@@ -26,7 +26,7 @@ from attention.lessons.trained import words_of
 from attention.pipeline import Result
 
 # Of a core, for all visitors: when more is asked for, they wait for their pages as ever.
-SHARE, AT_ONCE = 0.3, 1.0  # seconds a second, seconds
+SHARE, AT_ONCE = 0.3, 1.0  # seconds of each second, seconds
 # A longer message takes too long to come twice: of 256 tokens the heatmap was 17 ms sooner and the
 # page 5 ms later, of 512 both were later. Of 16 and 64 they were 26 and 36, 2 and 13 ms sooner.
 MAX_TOKENS = 128

@@ -191,7 +191,7 @@ def _count(case: Case) -> ClaimResult:
         "The count of all numbers grows with the sentence, so the scores shrink and the weights "
         "even out: the longer the sentence, the less attention can choose.",
         (
-            f"scale = queries.shape[-1] ** -0.5  # {counts['d_k']} numbers a query\n"
+            f"scale = queries.shape[-1] ** -0.5  # {counts['d_k']} numbers in each query\n"
             "weights = (scores * scale).softmax(dim=-1)",
             f"scale = queries.numel() ** -0.5  # {counts['all numbers']} numbers in all\n"
             "weights = (scores * scale).softmax(dim=-1)",
