@@ -26,10 +26,13 @@ PLACE = ("operation_batch", "operation_row", "operation_column")
 
 
 def operation_page() -> None:
-    """One operation: what it is for, numbers to change, and their result, which is sent first."""
+    """One operation: what it is for, numbers to change, and their result, which is sent first.
+
+    The text has a place of its own, so that it stays open while what is typed there does not fit.
+    """
     settings = session.values_of(OperationSettings)
     operation, made = OPERATIONS[settings.operation], operations.prepare(settings)
-    above, below = st.container(), st.container()
+    above, below, text = (st.container() for _ in range(3))
     with below:
         with st.container(
             horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
@@ -40,10 +43,10 @@ def operation_page() -> None:
             refused(made)
         else:
             answer(made, settings)
-        with st.expander("The same as text"):
-            for name in filter(session.applies, operation.inputs):
-                if name in CHANGES:
-                    widgets.widget(name)
+    with text, st.expander("The same as text"):
+        for name in filter(session.applies, operation.inputs):
+            if name in CHANGES:
+                widgets.widget(name)
     with above:
         introduction(operation)
         inputs(settings)

@@ -18,14 +18,20 @@ OWN = settings_of(OwnMatrixSettings)
 
 
 def step_by_step() -> None:
-    """The chosen step of the sentence, or of one's own matrices."""
+    """The chosen step of the sentence, or of one's own matrices.
+
+    Each part has a place of its own, so that the text stays open while what is typed there does not
+    fit.
+    """
     settings = session.values_of(StepSettings)
     own = settings.input == "matrices"
-    done = from_own_matrices(settings) if own else from_sentence(settings)
+    with st.container():
+        done = from_own_matrices(settings) if own else from_sentence(settings)
     with st.container(key="steps_kept"):
         widgets.widget("step", offered=steps.STEPS)
-    if done is not None:
-        show(done, settings)
+    with st.container():
+        if done is not None:
+            show(done, settings)
     if own and not session.hidden() & OWN.keys():
         as_text()
 

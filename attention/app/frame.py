@@ -130,8 +130,9 @@ def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
     wanted = sharing(page)
     if page.sentence(value_of):
         sentence_box(chapters.own_sentence(chapters.opened()) if page.name == "guide" else "")
-    for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:
-        note(words)
+    with st.container():  # what comes and goes leaves the page in its place
+        for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:
+            note(words)
     if wanted:
         with files.collecting() as offered:
             draw()

@@ -7,7 +7,6 @@ from tests.browser.browsing import (
     check_link,
     eventually,
     expect,
-    expect_rest,
     expect_search,
     expect_to_fit,
 )
@@ -47,14 +46,3 @@ def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -
     page.reload()
     expect(cells).to_have_count(4 * 4)
     expect_to_fit(page)
-
-
-def test_the_opened_matrices_stay_open_as_another_mistake_shows_more(open_page: Open) -> None:
-    page = open_page("/identities?claim=mistakes")
-    page.get_by_text("The matrices all of this is made from").click()
-    opened = page.locator(".st-key-matrices_origin figure").first
-    expect(opened).to_be_visible()
-    page.get_by_label("Mistake", exact=True).get_by_text("count", exact=True).click()
-    expect_search(page, {"claim": "mistakes", "mistake": "count"})
-    expect_rest(page)
-    expect(opened).to_be_visible()
