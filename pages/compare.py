@@ -5,6 +5,8 @@ import html
 import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
+from attention.app.parts import part
+from attention.app.view import View
 from attention.components.pictures import comparison, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
@@ -13,11 +15,11 @@ from attention.lessons import compare, trained
 from attention.trained.sources import NONE
 
 
-def choices() -> None:
+def choices(view: View) -> None:
     """What is compared, and a way to swap."""
-    kind = session.value_of("compare")
+    kind = view["compare"]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        widgets.widget("compare", width="content", label_visibility="collapsed")
+        widgets.widget(view, "compare", width="content", label_visibility="collapsed")
         if kind == "settings":
             st.button("Swap A and B", on_click=widgets.swap_sides)
             st.button("Copy A to B", on_click=widgets.copy_side, help="Give B every setting of A.")
@@ -30,7 +32,8 @@ def choices() -> None:
 
 def swap_sentences() -> None:
     """Exchange the two sentences, within a callback."""
-    first, second = session.value_of("s"), session.value_of("s2")
+    view = session.view()
+    first, second = view["s"], view["s2"]
     session.choose("s", second)
     session.choose("s2", first)
 
@@ -42,48 +45,45 @@ def take_apples() -> None:
     session.choose("s2", second)
 
 
-def body() -> None:
+def body(view: View) -> None:
     """What is compared now."""
-    choices()
-    result = results.current_result()
+    choices(view)
+    result = results.current_result(view)
     if result and sections.over_another(result):
         return
-    {"settings": settings, "sweep": sweep, "pair": pair}[session.value_of("compare")]()
+    {"settings": settings, "sweep": sweep, "pair": pair}[view["compare"]](view)
 
 
-def settings() -> None:
+def settings(view: View) -> None:
     """Two settings, A and B, on the same sentence."""
-    expected = session.current_settings(compare.OTHER)
-    now = results.compared()
+    now = results.compared(view)
     said, figure, other = st.container(), st.container(), st.container(border=True)
     if now is None:
         explain_what_is_empty()
     else:
         compared, both = now
         with figure:
-            comparison(compared, ["A", "B", "B − A"], session.place(), key="comparison")
+            comparison(compared, ["A", "B", "B − A"], view.place, key="comparison")
         with said:
-            show_differences(results.differences())
+            show_differences(results.differences(view))
     with other:
         st.markdown(
             "**Setting B**" if st.context.is_embedded else "**Setting B** · A is in the sidebar"
         )
-        widgets.other_controls()
-    if session.current_settings(compare.OTHER) != expected:
-        st.rerun()
+        widgets.other_controls(view)
     if now is not None:
         notes.note_problems_of_both(both)
-        rows()
-        if session.value_of("model") != NONE:
-            what_comes_out()
+        rows(view)
+        if view["model"] != NONE:
+            what_comes_out(view)
 
 
-def what_comes_out() -> None:
+def what_comes_out(view: View) -> None:
     """How far A and B move what comes out of a trained model, and which of its heads matter."""
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**What comes out of the model** · against all as it was trained")
-        moved = results.moved()
+        moved = results.moved(view)
         if moved is None:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
@@ -95,18 +95,18 @@ def what_comes_out() -> None:
             )
     with right:
         st.markdown("**Which heads matter** · each of this layer cut out alone")
-        which_heads_matter()
+        which_heads_matter(view)
 
 
-@st.fragment
-def which_heads_matter() -> None:
+@part
+def which_heads_matter(view: View) -> None:
     """How far each head moves what comes out; at once where that is quick, else on request."""
-    tokens, _ = results.sequence_tokens()
+    tokens, _ = results.sequence_tokens(view)
     if len(tokens) > trained.MAX_PIECES_AT_ONCE and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):
-        names, columns = trained.importance_table(results.without_each())
+        names, columns = trained.importance_table(results.without_each(view))
     st.html(tables.table(names, columns))
     st.caption(
         "Mean and least cosine of the last hidden states with those of the whole model; the head "
@@ -128,16 +128,16 @@ def show_differences(changed: list[str]) -> None:
     st.html(f"<p class='differs'>A → B {lines}</p>")
 
 
-@st.fragment
-def rows() -> None:
+@part
+def rows(view: View) -> None:
     """The chosen row key by key, what masks hide of it, and all rows."""
-    now = results.compared()
+    now = results.compared(view)
     if now is None:
         return
     compared, both = now
-    place_of(session.place(), session.choose_place, key="place")
+    place_of(view.place, session.choose_place, key="place")
     last = len(compared.names) - 1
-    wanted = int(session.value_of("query"))
+    wanted = int(view["query"])
     query = min(wanted, last)
     if wanted > last:
         notes.note(f"There is no token {wanted} here; showing the last, {last}.")
@@ -161,60 +161,72 @@ def rows() -> None:
         )
 
 
-def sweep() -> None:
+def sweep(view: View) -> None:
     """One setting over its range, worked out in the browser as the slider moves."""
-    result = results.current_result()
+    result = results.current_result(view)
     if result is None:
         explain_what_is_empty()
         return
     if trained.words_of(result):
         notes.note("What is swept are scores, which only pieces have: pieces are not joined here.")
     kinds = compare.sweeps_of(result.trace)
-    kind = session.value_of("sweep")
+    kind = view["sweep"]
     if kind not in kinds:
         notes.note(f"This variant mixes its scores across heads: no {kind} can be swept here.")
         kind = kinds[0]
-    wanted = float(session.value_of("sweep_at"))
+    wanted = float(view["sweep_at"])
     swept = results.sweep_of(result, kind, wanted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.widget("sweep", offered=kinds, width="content")
-        widgets.widget("sweep_at", boxed=True, width=170, format="%0.3f")
+        widgets.widget(view, "sweep", offered=kinds, width="content")
+        widgets.widget(view, "sweep_at", boxed=True, width=170, format="%0.3f")
     sweep_view(
         swept,
         distinct_names(result.tokens),
-        session.place(),
+        view.place,
         lambda value: session.choose("sweep_at", value),
         key="sweep_view",
     )
     st.caption(compare.sweep_words(swept, wanted))
     notes.note_problems(result)
-    hidden_from_chosen()
+    hidden_from_chosen(view)
 
 
-@st.fragment
-def hidden_from_chosen() -> None:
+@part
+def hidden_from_chosen(view: View) -> None:
     """What each mask hides from the chosen query."""
-    if result := results.current_result():
-        place_of(session.place(), session.choose_place, key="place")
-        notes.note_masks(result, min(session.value_of("query"), len(result.tokens) - 1))
+    if result := results.current_result(view):
+        place_of(view.place, session.choose_place, key="place")
+        notes.note_masks(result, min(view["query"], len(result.tokens) - 1))
 
 
-def pair() -> None:
+def pair(view: View) -> None:
     """One setting on two sentences, token by token."""
-    widgets.widget("s2", live="200ms")
+    widgets.widget(view, "s2", live="200ms")
     said, figure = st.container(), st.container()
-    now = results.compared()
+    now = results.compared(view)
     if now is None:
         st.info("Both sentences need a word: one stands on top, the other just above.")
         return
     compared, both = now
     with figure:
         titles = ["A · first", "B · second", "B − A"]
-        comparison(compared, titles, session.place(), key="comparison")
+        comparison(compared, titles, view.place, key="comparison")
     with said:
         notes.note(compare.alignment_words(compared))
     notes.note_problems_of_both(both)
-    rows()
+    rows(view)
 
 
-frame.show(__file__, body)
+def sentences(view: View) -> list[tuple[str, str]]:
+    """The sentences that are compared."""
+    return [(name, view[name]) for name in ("s", "s2") if view.applies(name)]
+
+
+def changed(view: View) -> list[str]:
+    """What differs between A and B, in words."""
+    if view["compare"] != "settings":
+        return []
+    return [f"A → B: {'; '.join(results.differences(view)) or 'the same'}"]
+
+
+frame.show(__file__, body, sentences=sentences, more=changed)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention.app import frame, grids, notes, results, sections, session, widgets
 from attention.app.links import every_setting
+from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.display import tables
@@ -20,70 +21,70 @@ PAIRS = (
 PLACE = ("sequence", "row", "dimension")
 
 
-def choices() -> None:
+def choices(view: View) -> None:
     """Which part is shown, and its texts."""
     st.caption("In the formulas i counts the queries, j the keys of the memory.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
-        widgets.widget("cross", width="content")
-        batch = session.value_of("cross") == "batch"
+        widgets.widget(view, "cross", width="content")
+        batch = view["cross"] == "batch"
         if batch:
-            widgets.widget("batch_example", width="content")
+            widgets.widget(view, "batch_example", width="content")
     if not batch:
-        two_boxes()
-    elif session.value_of("batch_example") == "sentences":
-        text_boxes(target=260, batch="stretch", batch_lens=260)
-        lengths_to_try("batch_lens")
-        dropout()
+        two_boxes(view)
+    elif view["batch_example"] == "sentences":
+        text_boxes(view, target=260, batch="stretch", batch_lens=260)
+        lengths_to_try(view, "batch_lens")
+        dropout(view)
     else:
-        text_boxes(toy_queries=260, toy_lens=260)
-        lengths_to_try("toy_lens")
-        by_hand()
-        dropout()
+        text_boxes(view, toy_queries=260, toy_lens=260)
+        lengths_to_try(view, "toy_lens")
+        by_hand(view)
+        dropout(view)
 
 
-def text_boxes(**widths: str | int) -> None:
+def text_boxes(view: View, **widths: str | int) -> None:
     """Texts that update as one types."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_texts"):
         for name, width in widths.items():
-            widgets.widget(name, live="200ms", width=width)
+            widgets.widget(view, name, live="200ms", width=width)
 
 
-def by_hand() -> None:
+def by_hand(view: View) -> None:
     """How the scores are made, and the numbers of the batch as grids that grow and shrink."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="toy_controls"):
         for name in ("toy_scores", "toy_hidden", "toy_seed"):
-            if session.applies(name):
+            if view.applies(name):
                 about = every_setting()[name]
-                widgets.widget(name, width="content" if about.choices else 150)
-    texts = {name: session.value_of(name) for name in (*toy.TEXTS, "toy_lens")}
-    scores = session.value_of("toy_scores")
+                widgets.widget(view, name, width="content" if about.choices else 150)
+    texts = {name: view[name] for name in (*toy.TEXTS, "toy_lens")}
+    scores = view["toy_scores"]
     with st.expander("Queries, keys and values by hand"):
         for name in toy.TEXTS:
-            grids.stack_grids(name)
+            grids.stack_grids(view, name)
         with st.container(horizontal=True, gap="small", key="toy_sizes"):
             for change in (f"{sign} {what}" for what in toy.sizes_of(scores) for sign in "+−"):
                 new = toy.changed(texts, change, scores)
                 grids.change_button(change, change, new, f"{change} of the batch")
         for name in ("toy_keys", "toy_values"):
-            widgets.widget(name)
+            widgets.widget(view, name)
     grids.words_on_edit()
 
 
-def dropout() -> None:
+def dropout(view: View) -> None:
     """How much of the weights is dropped, and which."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_dropout"):
-        widgets.widget("dropout", width=260)
-        if session.value_of("dropout"):
-            widgets.widget("dropout_seed", width=150)
+        widgets.widget(view, "dropout", width=260)
+        if view["dropout"]:
+            widgets.widget(view, "dropout_seed", width=150)
 
 
-def two_boxes() -> None:
+def two_boxes(view: View) -> None:
     """Both sentences, a way to swap them, and pairs to start from."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="sentence"):
-        widgets.widget("target", live="200ms")
+        widgets.widget(view, "target", live="200ms")
         st.button("Swap", on_click=swap, help="Let the other sentence ask.")
-        widgets.widget("memory", live="200ms")
-    target, memory = session.two_sequences()
+        widgets.widget(view, "memory", live="200ms")
+    target, memory = view.two_sequences
     examples(
         f"asking: {notes.count_of(target)} · answering: {notes.count_of(memory)} · try",
         [" / ".join(pair) for pair in PAIRS],
@@ -100,12 +101,13 @@ def take(target: str, memory: str) -> None:
 
 def swap() -> None:
     """Exchange the two sentences, within a callback."""
-    take(session.value_of("memory"), session.value_of("target"))
+    view = session.view()
+    take(view["memory"], view["target"])
 
 
-def lengths_to_try(name: str) -> None:
+def lengths_to_try(view: View, name: str) -> None:
     """Valid lengths to start from, the batch's own first."""
-    made = results.cross_batch()
+    made = results.cross_batch(view)
     first = str(every_setting()[name].default)
     tries = (first, *(cross.lengths_to_try(made) if made else ()))
     examples(
@@ -116,34 +118,34 @@ def lengths_to_try(name: str) -> None:
     )
 
 
-def sentences() -> None:
+def sentences(view: View) -> None:
     """What the first sentence makes of the second."""
-    if result := results.cross_result():
+    if result := results.cross_result(view):
         settings = result.settings
-        sections.attention_of(result, cross.mask_words(settings.mask, settings.positions))
+        sections.attention_of(view, result, cross.mask_words(settings.mask, settings.positions))
     else:
-        explain_what_is_empty()
+        explain_what_is_empty(view)
 
 
-def explain_what_is_empty() -> None:
+def explain_what_is_empty(view: View) -> None:
     """Which of the sentences has no words, and what that means."""
-    target, _ = session.two_sequences()
+    target, _ = view.two_sequences
     if target:
         st.info("The memory is empty: there are no keys and values yet. Type a second sentence.")
     else:
         st.info("No one asks: the first sentence has no words yet, so there are no queries.")
 
 
-def batch() -> None:
+def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
-    made = results.cross_batch()
+    made = results.cross_batch(view)
     if made is None:
         st.info("A batch needs a sentence that asks and at least one memory with a word in it.")
         return
     for words in made.notes:
         notes.note(words)
     notes.note_unknown_words(made.unknown)
-    place = chosen(made)
+    place = chosen(view, made)
     for sequence in range(len(made.titles)):
         st.text(cross.heading(made, sequence))
         matrices(
@@ -154,14 +156,14 @@ def batch() -> None:
             written=10,
         )
     st.caption(cross.hatching_words(made))
-    explain(made, *place)
+    explain(view, made, *place)
 
 
-def chosen(made: Batch) -> tuple[int, int, int]:
+def chosen(view: View, made: Batch) -> tuple[int, int, int]:
     """The chosen number of the output, or the nearest there is: batches differ in size."""
     place = []
     for name, size in zip(PLACE, made.trace.output.shape, strict=True):
-        wanted = int(session.value_of(name))
+        wanted = int(view[name])
         if wanted >= size:
             notes.note(f"There is no {name} {wanted} in this batch; showing the last, {size - 1}.")
         place.append(min(wanted, size - 1))
@@ -175,12 +177,12 @@ def choose(sequence: int, row: int, dimension: int) -> None:
         session.choose(name, position)
 
 
-def explain(made: Batch, sequence: int, row: int, dimension: int) -> None:
+def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) -> None:
     """Where the scores come from, what the weights take, and one number worked out."""
     st.subheader(f"How sequence {sequence} gets there")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
         for name in PLACE:
-            widgets.widget(name, width=150)
+            widgets.widget(view, name, width=150)
     work = cross.working(made, sequence, row, dimension)
     st.html(f"<div class='working'>{tables.working(work)}</div>")
     st.caption(cross.origin_words(made))
@@ -189,13 +191,18 @@ def explain(made: Batch, sequence: int, row: int, dimension: int) -> None:
     matrices(cross.sources(made, sequence), key="sources", chosen=(row, dimension), written=10)
 
 
-def two_sequences() -> None:
+def two_sequences(view: View) -> None:
     """Two sentences, or a batch."""
-    choices()
-    if session.value_of("cross") == "batch":
-        batch()
+    choices(view)
+    if view["cross"] == "batch":
+        batch(view)
     else:
-        sentences()
+        sentences(view)
 
 
-frame.show(__file__, two_sequences)
+def both(view: View) -> list[tuple[str, str]]:
+    """The sentence that asks and the one that is asked."""
+    return [] if view["cross"] == "batch" else [(name, view[name]) for name in ("target", "memory")]
+
+
+frame.show(__file__, two_sequences, sentences=both)

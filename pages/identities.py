@@ -5,8 +5,9 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app import frame, notes, session, widgets
+from attention.app import frame, notes, shared, widgets
 from attention.app.links import every_setting
+from attention.app.view import View
 from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, joined
 from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, check_claim, random_case
 from attention.components.pictures import matrices
@@ -16,10 +17,10 @@ from attention.inputs.text import tokenize
 from attention.inputs.vectors import look_up
 
 
-def identities() -> None:
+def identities(view: View) -> None:
     """One claim: what it says and why, its two sides, which are sent first, how far apart."""
-    settings = session.values_of(ClaimSettings)
-    case, problems = case_for(settings)
+    settings = view.of(ClaimSettings)
+    case, problems = case_for(view, settings)
     checked = check_claim(settings.claim, case) if case else None
     above, below = st.container(), st.container()
     with below:
@@ -30,26 +31,27 @@ def identities() -> None:
         else:
             show(checked)
     with above:
-        controls()
+        controls(view)
 
 
-def controls() -> None:
+def controls(view: View) -> None:
     """The claim on top, and in a row below it what it is checked on."""
     first, *others = settings_of(ClaimSettings)
-    widgets.widget(first, label_visibility="collapsed")
+    widgets.widget(view, first, label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="bottom", key="claim_controls"):
         for name in others:
-            if session.applies(name):
+            if view.applies(name):
                 about = every_setting()[name]
                 number = isinstance(about.default, int)
-                widgets.widget(name, width=130 if number else "content" if about.choices else 190)
+                width = 130 if number else "content" if about.choices else 190
+                widgets.widget(view, name, width=width)
 
 
-def case_for(settings: ClaimSettings) -> tuple[Case | None, list[str]]:
+def case_for(view: View, settings: ClaimSettings) -> tuple[Case | None, list[str]]:
     """What the claim is checked on, None while there are no words; and what was left out."""
     if settings.source == "random":
         return random_case(settings), []
-    everything = tokenize(session.value_of("s"))
+    everything = tokenize(view["s"])
     tokens = everything[:MAX_TOKENS]
     if not tokens:
         return None, []
@@ -58,7 +60,7 @@ def case_for(settings: ClaimSettings) -> tuple[Case | None, list[str]]:
         problems.append(
             f"The first {MAX_TOKENS} of {len(everything)} tokens are used on this page."
         )
-    embedded = look_up(session.load_vectors("glove"), tokens)
+    embedded = look_up(shared.load_vectors("glove"), tokens)
     if missing := embedded.known.count(False):
         problems.append(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
     return case_of(settings, embedded.x, tokens), problems

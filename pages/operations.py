@@ -7,6 +7,7 @@ import streamlit as st
 
 from attention.app import frame, grids, notes, session, widgets
 from attention.app.links import every_setting
+from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.core.settings import Value
@@ -25,12 +26,12 @@ from attention.lessons.operations.settings import CHANGES, resized
 PLACE = ("operation_batch", "operation_row", "operation_column")
 
 
-def operation_page() -> None:
+def operation_page(view: View) -> None:
     """One operation: what it is for, numbers to change, and their result, which is sent first.
 
     The text has a place of its own, so that it stays open while what is typed there does not fit.
     """
-    settings = session.values_of(OperationSettings)
+    settings = view.of(OperationSettings)
     operation, made = OPERATIONS[settings.operation], operations.prepare(settings)
     above, below, text = (st.container() for _ in range(3))
     with below:
@@ -42,40 +43,40 @@ def operation_page() -> None:
         if isinstance(made, Refused):
             refused(made)
         else:
-            answer(made, settings)
+            answer(view, made, settings)
     with text, st.expander("The same as text"):
-        for name in filter(session.applies, operation.inputs):
+        for name in filter(view.applies, operation.inputs):
             if name in CHANGES:
-                widgets.widget(name)
+                widgets.widget(view, name)
     with above:
-        introduction(operation)
-        inputs(settings)
+        introduction(view, operation)
+        inputs(view, settings)
 
 
-def introduction(operation: operations.Operation) -> None:
+def introduction(view: View, operation: operations.Operation) -> None:
     """The choice of blocks, and what the chosen one is for."""
-    widgets.widget("operation", label_visibility="collapsed")
+    widgets.widget(view, "operation", label_visibility="collapsed")
     words, formula = st.columns(2, gap="large", vertical_alignment="center")
     words.text(operation.why)
     formula.latex(operation.formula)
 
 
-def inputs(settings: OperationSettings) -> None:
+def inputs(view: View, settings: OperationSettings) -> None:
     """The numbers of the operation, as grids to edit, and its other settings."""
     with st.container(horizontal=True, gap="large", key="inputs"):
-        for name in filter(session.applies, OPERATIONS[settings.operation].inputs):
+        for name in filter(view.applies, OPERATIONS[settings.operation].inputs):
             about = every_setting()[name]
             if name in CHANGES:
-                stack(name, about.label, getattr(settings, name))
+                stack(view, name, about.label, getattr(settings, name))
             else:
-                widgets.widget(name, width="content" if about.choices else 240)
+                widgets.widget(view, name, width="content" if about.choices else 240)
     grids.words_on_edit()
 
 
-def stack(name: str, label: str, text: str) -> None:
+def stack(view: View, name: str, label: str, text: str) -> None:
     """A grid of number boxes for each matrix of a stack, and buttons that resize them all."""
     with st.container(width="content", gap="small"):
-        grids.stack_grids(name)
+        grids.stack_grids(view, name)
         with st.container(horizontal=True, gap="small"):
             for change in CHANGES[name]:
                 new = resized(text, change)
@@ -113,7 +114,7 @@ def refused(made: Refused) -> None:
             notes.note(made.torch_says)
 
 
-def answer(made: Made, settings: OperationSettings) -> None:
+def answer(view: View, made: Made, settings: OperationSettings) -> None:
     """The result, the working of what is chosen in it, and torch's own answer."""
     for words in made.notes:
         notes.note(words)
@@ -130,7 +131,7 @@ def answer(made: Made, settings: OperationSettings) -> None:
         st.caption(made.hint)
     with right:
         explain(made.working(picture, row, column))
-        place(made)
+        place(view, made)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.markdown("**Torch’s own answer**")
@@ -151,12 +152,12 @@ def contrast(wrong: Contrast) -> None:
     st.html(tables.table(wrong.names, wrong.columns))
 
 
-def place(made: Made) -> None:
+def place(view: View, made: Made) -> None:
     """The chosen cell by number, as far as there is a choice."""
     with st.container(horizontal=True, key="place"):
         for name, size in zip(PLACE, made.sizes, strict=True):
             if size > 1:
-                widgets.widget(name, width=110)
+                widgets.widget(view, name, width=110)
 
 
 def explain(worked: Worked) -> None:

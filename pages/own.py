@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attention.app import frame, notes, results, session, widgets
+from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
 from attention.display.showing import Weights
@@ -21,7 +22,7 @@ numpy.savez(
 )"""
 
 
-def own_weights() -> None:
+def own_weights(view: View) -> None:
     """A file to open, and what is in it."""
     st.caption("The weights stay in this visit; a link does not carry them.")
     opened = st.file_uploader(
@@ -40,7 +41,7 @@ def own_weights() -> None:
         notes.note(f"This file cannot be shown: {error}.")
         explain()
         return
-    show(read)
+    show(view, read)
 
 
 def explain() -> None:
@@ -56,12 +57,12 @@ def explain() -> None:
     )
 
 
-def show(read: Weights) -> None:
+def show(view: View, read: Weights) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
     layers, heads_of_each = read.numbers.shape[:2]
     glance = trained.glance_of(read.numbers)
-    layer = min(int(session.value_of("layer")), layers - 1)
-    head = min(int(session.value_of("head")), heads_of_each - 1)
+    layer = min(int(view["layer"]), layers - 1)
+    head = min(int(view["head"]), heads_of_each - 1)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Every head** · a row for each layer · click one")
@@ -83,11 +84,11 @@ def show(read: Weights) -> None:
             memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
             caption=(f"Layer {layer}, head {head}.", ""),
         )
-        picture(shown, session.place(), key="picture")
+        picture(shown, view.place, key="picture")
     st.subheader("What each head attends to")
-    widgets.widget("sort", offered=("head", *glance.seen.measures))
+    widgets.widget(view, "sort", offered=("head", *glance.seen.measures))
     names = glance.names(lambda position: f"layer {position}")
-    named, columns, even = heads.measure_table(glance.seen, session.value_of("sort"), names)
+    named, columns, even = heads.measure_table(glance.seen, view["sort"], names)
     st.html(tables.table(named, columns, total=even))
 
 

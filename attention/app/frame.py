@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
-from attention.app import chapters, server
+from attention.app import cold, server, session
 from attention.app.heading import (
     ICON,
+    Told,
+    said_alone,
     sharing,
     show_files,
     style,
@@ -20,43 +23,32 @@ from attention.app.heading import (
     title,
     words_on_figure,
 )
-from attention.app.links import read_link
 from attention.app.notes import note
-from attention.app.pages import FIRST, PAGES, VARIANT_MENUS, Page
-from attention.app.session import (
-    current_settings,
-    layer_settings,
-    own_settings,
-    recall_place,
-    recall_settings,
-    remembering,
-    value_of,
-    width_of,
-)
-from attention.app.widgets import (
-    PAGE,
-    acknowledgement,
-    beside_is_old,
-    fit_divisors,
-    parts_beside,
-    sentence_box,
-    settings_beside,
-)
+from attention.app.pages import FIRST, PAGES, Page
+from attention.app.view import View
+from attention.app.widgets import beside_is_old, sentence_box, settings_beside
 from attention.display import files
 from attention.hosting.pace import Pace
 from attention.hosting.work import rerun, share
 
-SCRIPT = "streamlit_app.py"
 MAX_UNFELT = 1.0  # seconds
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """What a page gives the frame.
+
+    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`.
+    """
+
+    draw: Callable[[View], object]
+    told: Told
+
+
 def run() -> None:
-    """The whole app, once: navigation, the page with the sentence on top, and the settings beside.
+    """The whole app, once: navigation, the settings at the side, the page with its sentence on top.
 
     The first page is found without a path, and by its name as the others are.
-    The page comes before the settings, since it is what one waits for: they are known before
-    their widgets are drawn again. Should the widgets have it otherwise (after a step back in the
-    browser's history), everything is drawn once more.
     """
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
@@ -66,82 +58,63 @@ def run() -> None:
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     with rerun(page.name, _share()) as held:
         st.session_state["held"] = held
-        _run(page, shown)
+        cold.come_back()
+        view = session.enter(page)
+        server.warm_up()
+        style(view)
+        if not st.context.is_embedded:
+            with st.sidebar:
+                settings_beside(view)
+        shown.run()
+        server.freeze()
+        server.give_back()
 
 
-def _run(page: Page, shown: st.Page) -> None:
-    st.session_state["models"] = page.models
-    _enter()
-    recall_settings(page)
-    server.warm_up()
-    st.set_page_config(page_title=tab_title(page), page_icon=ICON, layout="wide")
-    style(page)
-
-    with remembering():
-        _around(page, shown)
-    server.freeze()
-    server.give_back()
-
-
-def _around(page: Page, shown: st.Page) -> None:
-    content = st.container()
-    known = None
-    if "beside" in st.session_state:
-        fit_divisors(_own_names(page))
-        known = st.session_state["beside"] = _beside(page)
-        st.session_state["parts_beside"] = parts_beside(page)
-        st.session_state.pop("beside_is_old", None)
-        with content:
-            shown.run()
-    if not st.context.is_embedded:
-        with st.sidebar:
-            settings_beside(page)
-    st.session_state["beside"] = _beside(page)
-    if known is None:
-        with content:
-            shown.run()
-    elif known != st.session_state["beside"]:
-        st.rerun()
-
-
-def show(file: str, page: Callable[[], object]) -> None:
+def show(
+    file: str,
+    draw: Callable[[View], object],
+    *,
+    sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone,
+    more: Callable[[View], Sequence[str]] = lambda view: (),
+    instead: Callable[[View], str] = lambda view: "",
+) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
     The sentence stands on top where the page has one. Only this runs again while one types, or
     changes something on the page; the settings beside follow where they depend on that.
-    A cold server answers the first visit to a page's own address with that page alone, since a
-    folder called `pages` is there. Then go to the frame, which comes back here.
+    sentences: the sentences that the page shows, each with the name of its setting; more: further
+    words for a caption; instead: the sentence shown in place of that in the box, "" for none.
     """
-    if not st.session_state.pop("framed", False):
-        st.session_state["return_to"] = f"pages/{Path(file).name}"
-        st.switch_page(SCRIPT, query_params=_link())
-    known = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    title(known)
-    _body(known, page)
+    cold.go_to_frame(file)
+    page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
+    title(page)
+    _body(page, Drawing(draw, Told(sentences, more, instead)))
 
 
-@st.fragment(key=PAGE)
-def _body(page: Page, draw: Callable[[], object]) -> None:
-    with rerun(page.name, _share()) as held, remembering():
-        _draw(page, draw, held or st.session_state.pop("held", 0.0))
+@st.fragment
+def _body(page: Page, drawing: Drawing) -> None:
+    with rerun(page.name, _share()) as held:
+        if session.whole_run_is_due():
+            st.rerun()
+        _draw(session.view(), drawing, held or st.session_state.pop("held", 0.0))
 
 
-def _draw(page: Page, draw: Callable[[], object], held: float) -> None:
-    wanted = sharing(page)
-    if page.sentence(value_of):
-        sentence_box(chapters.own_sentence(chapters.opened()) if page.name == "guide" else "")
+def _draw(view: View, drawing: Drawing, held: float) -> None:
+    if beside_is_old(view):
+        st.rerun()
+    st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
+    wanted = sharing(view, drawing.told)
+    if view.page.sentence(view):
+        sentence_box(view, drawing.told.instead(view))
     with st.container():  # what comes and goes leaves the page in its place
-        for words in [*_words_on_link(), *words_on_figure(page), *_words_on_waiting(held)]:
+        for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)
     if wanted:
         with files.collecting() as offered:
-            draw()
-        show_files(page, wanted, offered)
+            drawing.draw(view)
+        show_files(view.page, wanted, offered)
     else:
-        draw()
-    acknowledgement()
-    if st.session_state.pop("beside_is_old", False) or beside_is_old(page):
-        st.rerun()
+        drawing.draw(view)
 
 
 def _share() -> Pace:
@@ -162,53 +135,7 @@ def _words_on_waiting(held: float) -> list[str]:
     ]
 
 
-def _beside(page: Page) -> dict[str, object]:
-    """The values of the settings at the side of a page."""
-    return {name: value_of(name) for name in [*page.beside(value_of), *_own_names(page)]}
-
-
-def _own_names(page: Page) -> list[str]:
-    """The settings beside a page that the variant chosen there has of its own."""
-    menus = [name for name in page.beside(value_of) if name in VARIANT_MENUS]
-    return [name for menu in menus for name in own_settings(value_of(menu))]
-
-
-def _enter() -> None:
-    """The other half of `show`, and the opened link, before any bound widget is drawn.
-
-    What a link says wrongly is taken out of the address, so that no widget fails on it. Where code
-    has just put the address right, see `session.choose`, all begins with what it says now.
-    """
-    if return_to := st.session_state.pop("return_to", None):
-        st.switch_page(return_to, query_params=_link())
-    st.session_state["framed"] = True
-    if st.session_state.pop("address_is_old", False):
-        st.rerun()
-    if "link_problems" not in st.session_state:
-        link = _link()
-        instead = {"model": value_of("model")}
-        taken, st.session_state["link_problems"] = read_link(link, width_of, instead)
-        if taken != link:
-            st.query_params.from_dict(taken)
-            st.rerun()
-    recall_place()
-
-
-def _link() -> dict[str, list[str]]:
-    """The address now: every text of every name."""
-    return {name: st.query_params.get_all(name) for name in st.query_params}
-
-
 @functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is FIRST
     return st.Page(page.path, title=page.title, url_path="" if first else page.name, default=first)
-
-
-def _words_on_link() -> list[str]:
-    """What the opened link said that could not be taken, until something is changed."""
-    problems: list[str] = st.session_state["link_problems"]
-    if not problems:
-        return []
-    now = (current_settings(), layer_settings())
-    return problems if st.session_state.setdefault("as_opened", now) == now else []

@@ -8,13 +8,14 @@ import streamlit as st
 
 from attention.app import notes, session
 from attention.app.links import every_setting
+from attention.app.view import View
 from attention.components.inputs import number_grid
 from attention.lessons.operations.settings import fits_a_grid, parts_of, with_part
 
 
-def stack_grids(name: str) -> None:
+def stack_grids(view: View, name: str) -> None:
     """A grid of number boxes for each matrix of the stack that a setting writes."""
-    label, text = every_setting()[name].label, session.value_of(name)
+    label, text = every_setting()[name].label, view[name]
     parts = parts_of(text)
     with st.container(horizontal=True, gap="medium"):
         for index, part in enumerate(parts):
@@ -52,7 +53,7 @@ def edit_all(texts: dict[str, str]) -> None:
     """Take over edited texts by setting, within a callback, unless one is too long for a link."""
     problems = [every_setting()[name].problem(text) for name, text in texts.items()]
     if problem := next(filter(None, problems), None):
-        st.session_state["too_long"] = problem
+        session.change(refused=problem)
         return
     for name, text in texts.items():
         session.choose(name, text)
@@ -60,5 +61,6 @@ def edit_all(texts: dict[str, str]) -> None:
 
 def words_on_edit() -> None:
     """Why the last edit was not taken over, if it was not."""
-    if words := st.session_state.pop("too_long", ""):
+    if words := session.visit().refused:
+        session.change(refused="")
         notes.note(words)

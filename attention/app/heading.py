@@ -5,17 +5,16 @@ from __future__ import annotations
 import base64
 import functools
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app import chapters
 from attention.app.links import every_setting
 from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
-from attention.app.results import differences
-from attention.app.session import applies, in_use, menu_of, own_settings, value_of
+from attention.app.view import View, own_settings
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -30,11 +29,6 @@ APP = "Attention explorer"
 # A few bytes of pixels: an emoji is drawn anew, for 5 ms, whenever the address changes.
 _PIXELS = (Path(__file__).parent / "icon.png").read_bytes()
 ICON = f"data:image/png;base64,{base64.b64encode(_PIXELS).decode()}"
-OTHER_SENTENCES = {
-    "target": ("cross", "sentences"),
-    "memory": ("cross", "sentences"),
-    "s2": ("compare", "pair"),
-}
 SHORT, LONG = 40, 300
 PAPER = {
     "primary-color": "primaryColor",
@@ -45,7 +39,30 @@ PAPER = {
     "chart-diverging-colors": "chartDivergingColors",
     "chart-categorical-colors": "chartCategoricalColors",
 }
+# Told by their titles, or where one is on a page: no part of a caption.
+TOLD_APART = (
+    *(*VARIANT_MENUS, "model", "layer", "scale"),
+    *("compare", "lesson", "chapter", "guess", "map"),
+)
 KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stException"]'
+
+
+def said_alone(view: View) -> Sequence[tuple[str, str]]:
+    """The sentence of a page that shows that in the box, or none."""
+    return [("s", view["s"])] if view.page.sentence(view) else []
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a page says of itself, from its view.
+
+    sentences: those it shows, each with the name of its setting; more: further words for a
+    caption; instead: the sentence shown in place of that in the box, "" for none.
+    """
+
+    sentences: Callable[[View], Sequence[tuple[str, str]]]
+    more: Callable[[View], Sequence[str]]
+    instead: Callable[[View], str]
 
 
 def title(page: Page) -> None:
@@ -57,18 +74,18 @@ def title(page: Page) -> None:
     )
 
 
-def sharing(page: Page) -> DeltaGenerator | None:
+def sharing(view: View, told: Told) -> DeltaGenerator | None:
     """How to share what a page shows; on paper, what is set.
 
     Gives the place for its files where they are asked for.
     """
-    told = _settings_words(page)
+    words = _settings_words(view, told)
     copy_link(
-        tab_title(page),
-        caption(page, told),
-        " · ".join(told),
-        list(page.figures),
-        _task(page),
+        tab_title(view, told),
+        caption(view, words),
+        " · ".join(words),
+        list(view.page.figures),
+        _task(view),
         embedded=bool(st.context.is_embedded),
         key="copy_link",
     )
@@ -79,14 +96,13 @@ def sharing(page: Page) -> DeltaGenerator | None:
     return offered if offered.open else None
 
 
-def _task(page: Page) -> list[str]:
+def _task(view: View) -> list[str]:
     """What a link to the task on a page hides, so that it stays that task; empty without one."""
-    if "predict" not in page.declared or value_of("predict") != "on":
+    if "predict" not in view.page.declared or view["predict"] != "on":
         return []
-    menu = menu_of(page)
-    own = own_settings(value_of(menu)) if menu else ()
-    names = dict.fromkeys(["s", *page.declared, *page.beside(value_of), *own])
-    return [name for name in names if applies(name)]
+    own = own_settings(view.variant) if view.menu else ()
+    names = dict.fromkeys(["s", *view.page.declared, *view.page.beside(view), *own])
+    return [name for name in names if view.applies(name)]
 
 
 @functools.cache
@@ -117,9 +133,9 @@ def show_files(page: Page, place: DeltaGenerator, offered: Sequence[File]) -> No
             )
 
 
-def words_on_figure(page: Page) -> list[str]:
+def words_on_figure(view: View) -> list[str]:
     """That a link asks for a figure alone which the page does not have."""
-    figure = value_of("figure")
+    figure, page = view["figure"], view.page
     if figure == WHOLE_PAGE or figure in page.figures:
         return []
     return [
@@ -127,16 +143,16 @@ def words_on_figure(page: Page) -> list[str]:
     ]
 
 
-def style(page: Page) -> None:
+def style(view: View) -> None:
     """The rules that Streamlit's theme has no setting for, and those of an embedded page.
 
-    Where one figure is to stand alone, all that does not belong to it is not shown, but for words
-    on what is wrong; where it is not there, the page is whole.
+    Where one figure is to stand alone, hide everything else except error notes; where the page
+    does not have that figure, show the whole page.
     """
     rules = [_read("style"), _print_rules()]
     if st.context.is_embedded:
         rules.append(_read("embedded"))
-    if key := page.figures.get(value_of("figure")):
+    if key := view.page.figures.get(view["figure"]):
         alone = _read("alone").replace("{figure}", f'[class*="st-key-{key}"]')
         rules.append(alone.replace("{kept}", KEPT))
     st.html(f"<style>{''.join(rules)}</style>")
@@ -159,92 +175,64 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.css").read_text("utf-8")
 
 
-def tab_title(page: Page) -> str:
+def tab_title(view: View, told: Told) -> str:
     """What the browser's tab says: the page, and its sentence, shortened."""
-    texts = [_cut(text, SHORT) for _, text in _sentences(page) if text.strip()]
-    return " · ".join([page.title, *texts[:1], APP])
+    texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
+    return " · ".join([view.page.title, *texts[:1], APP])
 
 
-def caption(page: Page, told: Sequence[str]) -> str:
+def caption(view: View, words: Sequence[str]) -> str:
     """What is shown, in plain words to stand below a figure; the link is to follow.
 
-    told: what is said of the settings.
+    words: on the settings.
     """
-    words = [*told, source] if (source := _source(page)) else told
-    return " ".join([f"{page.title}. {page.purpose}", *(f"{one}." for one in words)])
+    if source := _source(view):
+        words = [*words, source]
+    return " ".join([f"{view.page.title}. {view.page.purpose}", *(f"{one}." for one in words)])
 
 
-def _settings_words(page: Page) -> list[str]:
+def _settings_words(view: View, told: Told) -> list[str]:
     """The sentences of a page, what computes the numbers, and all settings that are no default."""
-    beside = page.beside(value_of)
-    words = [f"{label}: “{_cut(text, LONG)}”" for label, text in _sentences(page)]
-    if _model(page):
-        words += [sources.about(_model(page)).title, f"Layer: {value_of('layer')}"]
-    elif menu := menu_of(page):
-        words += [VARIANTS[value_of(menu)].title]
-    if "scale" in beside:
-        words += [f"Scale: {value_of('scale')}"]
-    if page.name == "compare" and value_of("compare") == "settings":
-        words += [f"A → B: {'; '.join(differences()) or 'the same'}"]
-    return words + [_said(name, value) for name, value in _changed(page).items()]
+    declared, sentences = every_setting(), told.sentences(view)
+    words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
+    if name := _model(view):
+        words += [sources.about(name).title, f"Layer: {view['layer']}"]
+    elif view.menu:
+        words += [VARIANTS[view.variant].title]
+    if "scale" in view.page.beside(view):
+        words += [f"Scale: {view['scale']}"]
+    changed = _changed(view, {name for name, _ in sentences})
+    return [*words, *told.more(view), *(_said(name, value) for name, value in changed.items())]
 
 
-def _sentences(page: Page) -> list[tuple[str, str]]:
-    """The label and the text of each sentence that a page shows; of the guide the chapter's."""
-    if "chapter" in page.declared:
-        chapter = chapters.opened()
-        if chapter is None or chapter.figure == "spread":
-            return []
-        return [(every_setting()["s"].label, plain(chapters.sentence_of(chapter)))]
-    names = ["s"] if page.sentence(value_of) else []
-    for name, (setting, value) in OTHER_SENTENCES.items():
-        if name in page.declared and value_of(setting) == value:
-            names.append(name)
-    return [(every_setting()[name].label, plain(value_of(name))) for name in names]
-
-
-def _model(page: Page) -> str:
+def _model(view: View) -> str:
     """The trained model that a page shows, empty where it shows none."""
-    name = value_of("model") if page.models else NONE
-    return "" if name == NONE else str(name)
+    return "" if view["model"] == NONE else str(view["model"])
 
 
-def _source(page: Page) -> str:
+def _source(view: View) -> str:
     """Who published what a page computes with."""
-    if name := _model(page):
+    if name := _model(view):
         return papers.plain(sources.about(name).source)
-    menu = menu_of(page)
-    return f"The variant: {papers.plain(VARIANTS[value_of(menu)].source)}" if menu else ""
+    return f"The variant: {papers.plain(VARIANTS[view.variant].source)}" if view.menu else ""
 
 
-def _changed(page: Page) -> dict[str, Value]:
+def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     """The settings of a page that have an effect and are no default, but for those told apart.
 
     The first of its own, which says what the page shows, is always told.
     """
-    menu, beside = menu_of(page), page.beside(value_of)
-    own = in_use(variant=value_of(menu) if menu else None)
+    beside = view.page.beside(view)
+    own = view.in_use(variant=view.variant if view.menu else None)
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
-    for schema in page.settings:
-        values |= {name: value_of(name) for name in settings_of(schema) if applies(name)}
-    apart = {
-        *VARIANT_MENUS,
-        *OTHER_SENTENCES,
-        "model",
-        "layer",
-        "scale",
-        "compare",
-        "lesson",
-        "chapter",
-        "guess",
-        "map",
-    }
+    for schema in view.page.settings:
+        values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}
     declared = every_setting()
-    kinds = [next(iter(settings_of(schema))) for schema in page.settings[:1]]
+    kinds = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
     return {
         name: value
         for name, value in values.items()
-        if name not in apart and (value != declared[name].default or name in kinds)
+        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in kinds)
     }
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attention.app.pages import PAGES, SHARED, Page, View, hidden_names, variant_settings
+from attention.app.pages import PAGES, SHARED, EmbedSettings, Page, hidden_names, variant_settings
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.lessons.compare import OTHER
@@ -22,7 +22,7 @@ def every_setting() -> Declared:
 
 @functools.lru_cache(maxsize=4)
 def _every_setting(variants: tuple[str, ...], pages: tuple[Page, ...]) -> Declared:
-    declared = variant_settings() | SHARED | settings_of(Selection) | settings_of(View)
+    declared = variant_settings() | SHARED | settings_of(Selection) | settings_of(EmbedSettings)
     for page in pages:
         declared |= page.declared
     return declared

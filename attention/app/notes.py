@@ -10,7 +10,7 @@ import pandas
 import streamlit as st
 import torch
 
-from attention.app.results import neighbours
+from attention.app.shared import neighbours
 from attention.core import analysis
 from attention.core.limits import limits
 from attention.display import captions, figures, files

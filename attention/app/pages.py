@@ -20,7 +20,7 @@ from attention.lessons.trained import SamplingSettings
 from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
 
-Values = Callable[[str], Any]
+Values = Mapping[str, Any]  # of every setting, by name
 SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
@@ -39,9 +39,9 @@ class Page:
     component's begins with; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
     box stands on top; models: whether a trained model can take the place of a variant, or has to;
-    beside: the names of the settings at its side; sentence and beside may depend on the values of
-    settings; starts: what is set as one first comes by the menu and has not set it elsewhere, nor
-    chosen a trained model.
+    attention: within one sequence or between two; beside: the names of the settings at its side;
+    sentence and beside may depend on the values of settings; starts: what is set as one first
+    comes by the menu and has not set it elsewhere, nor chosen a trained model.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Page:
     further_settings: Callable[[], Declared] = dict
     sentence: Callable[[Values], bool] = lambda values: True
     models: Literal["", "offered", "needed"] = ""
+    attention: Literal["self", "cross"] = "self"
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
     starts: Mapping[str, Value] = field(default_factory=dict)
     file: str = ""
@@ -79,8 +80,8 @@ def figure_names() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class View:
-    """What of a page is drawn. A link says it, for lessons and pages that embed this one."""
+class EmbedSettings:
+    """The parts of a page that are drawn. A link sets them, for lessons and embedding pages."""
 
     figure: str = choice(WHOLE_PAGE, "The figure shown alone", figure_names)
     hide: str = text("", "Settings that are not drawn", 400)
@@ -100,13 +101,13 @@ def variant_settings() -> Declared:
 
 
 def _beside_steps(values: Values) -> Sequence[str]:
-    own = values("input") == "matrices"
+    own = values["input"] == "matrices"
     beside = tuple(name for name in WITH_WORDS if name != "join")
     return ("input", "scale", "factor") if own else ("input", *beside)
 
 
 def _beside_cross(values: Values) -> Sequence[str]:
-    toy = values("cross") == "batch" and values("batch_example") == "toy"
+    toy = values["cross"] == "batch" and values["batch_example"] == "toy"
     return ("scale", "factor") if toy else WITHOUT_MODELS
 
 
@@ -180,7 +181,7 @@ PAGES = [
         ),
         figures={"matrices": "matrices", "graph": "step_graph"},
         settings=(StepSettings, OwnMatrixSettings),
-        sentence=lambda values: bool(values("input") == "sentence"),
+        sentence=lambda values: bool(values["input"] == "sentence"),
         models="offered",
         beside=_beside_steps,
         starts={"variant": "qkv"},
@@ -278,6 +279,7 @@ PAGES = [
         },
         settings=(CrossSettings,),
         sentence=lambda values: False,
+        attention="cross",
         beside=_beside_cross,
     ),
     Page(

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable
 import streamlit as st
 
 from attention.app import notes, session
+from attention.app.view import View
+from attention.app.visit import Visit
 from attention.components.inputs import mask_grid
 from attention.lessons.steps import Step, predicting
 from attention.lessons.steps.predicting import Answer, Cell
 
 
-def ask(step: Step, wanted: str, cell: Cell) -> str:
+def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
     """Ask about a step, or say how good the answer was; gives what is asked, "" once answered.
 
     wanted: the question to ask, or "suited"; cell: the one that is asked about. An answer holds as
@@ -22,7 +24,7 @@ def ask(step: Step, wanted: str, cell: Cell) -> str:
     asked = predicting.question(step, wanted, cell)
     if wanted not in ("suited", asked):
         notes.note("The chosen question does not fit this step; another one is asked.")
-    answer: Answer | None = st.session_state.get("answer")
+    answer: Answer | None = view.visit.answer
     if answer is not None and (answer.identity, answer.asked) == (step.identity, asked):
         notes.note(predicting.verdict(step, answer))
         st.button("Hide and guess again", on_click=_guess_again)
@@ -31,7 +33,7 @@ def ask(step: Step, wanted: str, cell: Cell) -> str:
     if asked == "number":
         _ask_number(step.identity, cell)
     elif asked == "mask":
-        marked = predicting.unmarked(step, _marks(step.identity))
+        marked = predicting.unmarked(step, _marks(view.visit, step.identity))
         names = step.result.row_names
         mask_grid(names, marked, functools.partial(_mark, step.identity), key="marked_cells")
         st.button("Check", on_click=_check, args=(step.identity,))
@@ -45,17 +47,17 @@ def _ask_number(identity: int, cell: Cell) -> None:
     ):
         st.text_input("Your number", key="typed", max_chars=20, width=190)
         st.form_submit_button("Check", on_click=_say, args=(identity, cell))
-    wrong = st.session_state.pop("typed_wrong", None)
-    if wrong is not None:
-        notes.note(f"“{wrong}” is no number; one is written as in −0.25.")
+    if wrong := session.visit().refused:
+        session.change(refused="")
+        notes.note(wrong)
 
 
-def chooser(identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
+def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
     """What a click into the result does: choose a cell, and answer where that is the answer.
 
     None where the answer is given elsewhere. Where a link hides row or column, the cell stays.
     """
-    answers, stays = asked in ("row", "greatest"), session.hidden() & {"row", "column"}
+    answers, stays = asked in ("row", "greatest"), view.hidden & {"row", "column"}
     if asked == "mask" or (stays and not answers):
         return None
 
@@ -66,7 +68,7 @@ def chooser(identity: int, asked: str, cell: Cell) -> Callable[[int, int], None]
             session.choose("row", row)
             session.choose("column", column)
         if answers:
-            st.session_state["answer"] = Answer(identity, asked, (row, column))
+            session.change(answer=Answer(identity, asked, (row, column)))
 
     return choose
 
@@ -76,30 +78,30 @@ def _say(identity: int, cell: Cell) -> None:
     typed = str(st.session_state["typed"])
     number = predicting.read_number(typed)
     if number is None:
-        st.session_state["typed_wrong"] = typed
+        session.change(refused=f"“{typed}” is no number; one is written as in −0.25.")
     else:
-        st.session_state["answer"] = Answer(identity, "number", cell, number)
+        session.change(answer=Answer(identity, "number", cell, number))
 
 
-def _marks(identity: int) -> frozenset[Cell]:
+def _marks(visit: Visit, identity: int) -> frozenset[Cell]:
     """The cells of a step that are marked as hidden so far."""
-    of, cells = st.session_state.get("marked", (None, frozenset()))
-    return frozenset(cells if of == identity else ())
+    of, cells = visit.marked
+    return cells if of == identity else frozenset()
 
 
 def _mark(identity: int, cells: Iterable[Cell], allowed: bool) -> None:
     """Mark cells as hidden or not, within a callback."""
-    marked = _marks(identity)
+    marked = _marks(session.visit(), identity)
     now = marked - {*cells} if allowed else marked | {*cells}
-    st.session_state["marked"] = identity, now
+    session.change(marked=(identity, now))
 
 
 def _check(identity: int) -> None:
     """Take the marked cells for the hidden ones, within a callback."""
-    st.session_state["answer"] = Answer(identity, "mask", marked=_marks(identity))
+    marked = _marks(session.visit(), identity)
+    session.change(answer=Answer(identity, "mask", marked=marked))
 
 
 def _guess_again() -> None:
     """Forget the answer, within a callback."""
-    for name in ("answer", "marked"):
-        st.session_state.pop(name, None)
+    session.change(answer=None, marked=Visit().marked)

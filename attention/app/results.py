@@ -1,4 +1,4 @@
-"""The results of the current settings, computed once for all visitors."""
+"""The results of a view, computed once for all visitors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,11 @@ from cachetools import LRUCache, cached
 from torch import Tensor
 
 from attention.app.links import every_setting
-from attention.app.session import (
-    current_settings,
-    in_use,
-    layer_settings,
-    load_model,
-    load_vectors,
-    two_sequences,
-    value_of,
-    values_of,
-)
+from attention.app.shared import load_model, load_vectors, neighbours
+from attention.app.view import View
 from attention.core.functional import Trace
 from attention.display.showing import Weights, read_file, write_npz
 from attention.inputs.text import plain, tokenize
-from attention.inputs.vectors import Neighbours
 from attention.lessons import compare, cross, trained, where
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
@@ -39,12 +30,6 @@ from attention.trained.translator import Translation, Translator
 
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
-
-
-@st.cache_resource(show_spinner="Loading the word vectors …")
-def neighbours(name: str) -> Neighbours:
-    """Nearest words among the vectors of that name, ready for everybody."""
-    return Neighbours(load_vectors(name))
 
 
 _runs: LRUCache[tuple[object, ...], Result] = LRUCache(
@@ -86,14 +71,14 @@ def result_of(settings: Settings, memory: str | None = None) -> Result:
     return run.looked_at(settings)
 
 
-def current_result() -> Result | None:
-    """The result of the current settings; None while the sentence has no words."""
-    return _if_there_are_words(current_settings())
+def current_result(view: View) -> Result | None:
+    """The result of a view's settings; None while the sentence has no words."""
+    return _if_there_are_words(view.settings())
 
 
-def layer_result() -> Result | None:
-    """The result of `layer_settings`; None while the sentence has no words."""
-    return _if_there_are_words(layer_settings())
+def layer_result(view: View) -> Result | None:
+    """The result of `View.layer_settings`; None while the sentence has no words."""
+    return _if_there_are_words(view.layer_settings)
 
 
 def _if_there_are_words(settings: Settings) -> Result | None:
@@ -103,9 +88,9 @@ def _if_there_are_words(settings: Settings) -> Result | None:
         return None
 
 
-def as_trained() -> Result | None:
+def as_trained(view: View) -> Result | None:
     """The result of the chosen head of a trained model, with all as it was trained."""
-    chosen = {name: value_of(name) for name in ("s", "model", "layer", "head", "join")}
+    chosen = {name: view[name] for name in ("s", "model", "layer", "head", "join")}
     return _if_there_are_words(Settings(**chosen))
 
 
@@ -114,9 +99,9 @@ def run_of(settings: Settings) -> Run:
     return run_model(settings.model, plain(settings.s))
 
 
-def glances() -> list[Glance]:
+def glances(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
-    return _glances_of(value_of("model"), plain(value_of("s")))
+    return _glances_of(view["model"], plain(view["s"]))
 
 
 @cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
@@ -131,15 +116,15 @@ def _translation_of(name: str, text: str) -> Translation:
     return model.translate(text)
 
 
-def translation() -> tuple[Translation, Result] | None:
+def translation(view: View) -> tuple[Translation, Result] | None:
     """The translation of the sentence, and the head that says what each piece is drawn from.
 
     None where the chosen model does not translate, or there are no words.
     """
-    name = value_of("model")
+    name = view["model"]
     if not isinstance(load_model(name), Translator):
         return None
-    return translation_by(name, value_of("s"), value_of("join"))
+    return translation_by(name, view["s"], view["join"])
 
 
 def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result] | None:
@@ -164,40 +149,40 @@ def example_weights() -> bytes:
     return write_npz(result.layer_trace.weights[None], result.tokens)
 
 
-def next_pieces() -> Next | None:
+def next_pieces(view: View) -> Next | None:
     """Which piece would come next; None where the model was not trained to go on."""
-    model = load_model(value_of("model"))
+    model = load_model(view["model"])
     if not isinstance(model, Transformer) or model.unembedding is None:
         return None
-    run = run_model(model.about.name, plain(value_of("s")))
-    return trained.next_pieces(model, run, values_of(SamplingSettings))
+    run = run_model(model.about.name, plain(view["s"]))
+    return trained.next_pieces(model, run, view.of(SamplingSettings))
 
 
-def pieces_of(text: str) -> Pieces:
+def pieces_of(view: View, text: str) -> Pieces:
     """A text in the pieces of the chosen model."""
-    return load_model(value_of("model")).pieces(plain(text))
+    return load_model(view["model"]).pieces(plain(text))
 
 
-def longer_sentence(pieces: int, likeliest: bool) -> str:
+def longer_sentence(view: View, pieces: int, likeliest: bool) -> str:
     """The sentence with so many pieces more."""
-    model = load_model(value_of("model"))
+    model = load_model(view["model"])
     assert isinstance(model, Transformer)
-    settings = values_of(SamplingSettings)
-    return trained.go_on(model, plain(value_of("s")), pieces, settings, likeliest)
+    settings = view.of(SamplingSettings)
+    return trained.go_on(model, plain(view["s"]), pieces, settings, likeliest)
 
 
-def sentence_with(piece: int) -> str | None:
+def sentence_with(view: View, piece: int) -> str | None:
     """The sentence with one piece more; None where no text says it."""
-    model = load_model(value_of("model"))
+    model = load_model(view["model"])
     assert isinstance(model, Transformer)
-    text = plain(value_of("s"))
-    added = model.text_of([piece], pieces_of(text).ids.tolist())
+    text = plain(view["s"])
+    added = model.text_of([piece], pieces_of(view, text).ids.tolist())
     return None if added is None else text + added
 
 
-def sequence_tokens(side: str = "") -> tuple[Sequence[str], Sequence[str]]:
+def sequence_tokens(view: View, side: str = "") -> tuple[Sequence[str], Sequence[str]]:
     """The tokens of queries and keys on a page of one sentence."""
-    settings = current_settings(side)
+    settings = view.settings(side)
     if settings.model == NONE:
         tokens = tokenize(settings.s)
         return tokens, tokens
@@ -217,23 +202,21 @@ def where_it_goes(settings: Settings, query: int, probes: tuple[str, ...]) -> Wh
     return where.where_it_goes(result_of(settings), query, probes, neighbours(settings.vectors))
 
 
-def cross_result() -> Result | None:
+def cross_result(view: View) -> Result | None:
     """The result for two sentences; None while either has no words."""
-    if not all(two_sequences()):
+    if not all(view.two_sequences):
         return None
-    return result_of(
-        dataclasses.replace(current_settings(), s=value_of("target")), value_of("memory")
-    )
+    return result_of(dataclasses.replace(view.settings(), s=view["target"]), view["memory"])
 
 
-def cross_batch() -> Batch | None:
+def cross_batch(view: View) -> Batch | None:
     """The batch that is set; None while there is no query, or no memory."""
-    settings = dataclasses.replace(values_of(CrossSettings), sequence=0, dimension=0)
+    settings = dataclasses.replace(view.of(CrossSettings), sequence=0, dimension=0)
     if settings.batch_example == "sentences" and not (
         tokenize(settings.target) and cross.read_memories(settings.batch)[0]
     ):
         return None
-    return _batch_of(current_settings(), settings)
+    return _batch_of(view.settings(), settings)
 
 
 @functools.lru_cache(maxsize=16)  # up to 2 MB each
@@ -241,14 +224,14 @@ def _batch_of(settings: Settings, cross_settings: CrossSettings) -> Batch:
     return cross.compute_batch(settings, cross_settings, load_vectors)
 
 
-def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
+def compared(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
     """A beside B, or one sentence beside another, with the results of both.
 
     None while a sentence has no words.
     """
-    settings, pair = current_settings(), value_of("compare") == "pair"
-    second = value_of("s2") if pair else settings.s
-    theirs = dataclasses.replace(settings, s=second) if pair else current_settings(OTHER)
+    settings, pair = view.settings(), view["compare"] == "pair"
+    second = view["s2"] if pair else settings.s
+    theirs = dataclasses.replace(settings, s=second) if pair else view.settings(OTHER)
     a, b = map(_if_there_are_words, (settings, theirs))
     if a is None or b is None or a.memory is not None:
         return None
@@ -258,15 +241,15 @@ def compared() -> tuple[Comparison, tuple[Result, Result]] | None:
     return compare.of_settings(tokens, ours, others), (a, b)
 
 
-def moved() -> tuple[Sequence[str], dict[str, Tensor]] | None:
+def moved(view: View) -> tuple[Sequence[str], dict[str, Tensor]] | None:
     """How far A and B move what comes out of the chosen model; None where neither changes it.
 
     The names of what comes out, and the cosines of A and of B by name.
     """
-    now = compared()
-    if now is None or value_of("model") == NONE:
+    now = compared(view)
+    if now is None or view["model"] == NONE:
         return None
-    model, run = load_model(value_of("model")), run_of(current_settings())
+    model, run = load_model(view["model"]), run_of(view.settings())
     changed = {side: result for side, result in zip("AB", now[1], strict=True) if result.changes}
     if not changed:
         return None
@@ -279,16 +262,16 @@ def _without_each(name: str, text: str, layer: int) -> Tensor:
     return trained.without_each(load_model(name), run_model(name, text), layer)
 
 
-def without_each() -> Tensor:
+def without_each(view: View) -> Tensor:
     """Cosines of what comes out of the chosen model with and without each head of the layer."""
-    settings = current_settings()
+    settings = view.settings()
     last = len(load_model(settings.model).layers) - 1
     return _without_each(settings.model, plain(settings.s), min(settings.layer, last))
 
 
-def differences() -> list[str]:
+def differences(view: View) -> list[str]:
     """What differs between A and B, in words, one line each."""
-    return compare.differences(in_use(), in_use(OTHER), every_setting())
+    return compare.differences(view.in_use(), view.in_use(OTHER), every_setting())
 
 
 def sweep_of(result: Result, kind: str, at: float) -> Sweep:

@@ -9,6 +9,8 @@ import streamlit as st
 from cachetools import LRUCache, cached
 
 from attention.app import notes, results, session, widgets
+from attention.app.parts import part
+from attention.app.view import View
 from attention.components.pictures import (
     PARTS,
     Content,
@@ -27,29 +29,24 @@ from attention.pipeline import Result, Settings
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
 
 
-def attention_of(result: Result, after: str = "", ahead: Sequence[str] = ()) -> None:
+def attention_of(view: View, result: Result, after: str = "") -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    after: what the heatmap's caption ends with; ahead: as `Picture` has it.
+    after: what the heatmap's caption ends with.
     """
     if trained.words_of(result):
-        lines_and_weights(result)
+        lines_and_weights(view, result)
         notes.note_problems(result)
         return
-    shown, content = explored(result, after, ahead)
-    picture(shown, session.place(), key="picture", content=content)
+    figure = view["figure"]
+    parts = (figure,) if figure in PARTS else PARTS
+    shown = picture_of(result, parts, ("", after))
+    content = _content_of(shown, (result.settings, result.memory_text, parts, after))
+    picture(shown, view.place, key="picture", content=content)
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
         notes.note_head(result)
-    _rest(result.settings, result.memory_text)
-
-
-def explored(result: Result, after: str = "", ahead: Sequence[str] = ()) -> tuple[Picture, Content]:
-    """The picture that `attention_of` draws: all parts, or the one that stands alone."""
-    figure = session.value_of("figure")
-    parts = (figure,) if figure in PARTS else PARTS
-    shown = picture_of(result, parts, ("", after), ahead=ahead)
-    return shown, _content_of(shown, (result.settings, result.memory_text, parts, after, *ahead))
+    _rest(view, result.settings, result.memory_text)
 
 
 @cached(
@@ -67,7 +64,6 @@ def picture_of(
     parts: Sequence[str] = ("heatmap",),
     caption: tuple[str, str] = ("", ""),
     stage: str = "",
-    ahead: Sequence[str] = (),
 ) -> Picture:
     """One head of a result, every step of it; the rest as `Picture` has it."""
     memory = result.memory
@@ -81,7 +77,6 @@ def picture_of(
         head=result.head if result.layer.heads > 1 else None,
         caption=caption,
         stage=stage,
-        ahead=ahead,
     )
 
 
@@ -96,15 +91,16 @@ def over_another(result: Result) -> bool:
     return True
 
 
-def weights_of(result: Result, caption: str) -> None:
+def weights_of(view: View, result: Result, caption: str) -> None:
     """One head of a result: every step of it, or its weights alone where pieces are joined."""
     if trained.words_of(result):
-        lines_and_weights(result, caption=caption, parts=("heatmap",))
+        lines_and_weights(view, result, caption=caption, parts=("heatmap",))
     else:
-        picture(picture_of(result, caption=(caption, "")), session.place(), key="picture")
+        picture(picture_of(result, caption=(caption, "")), view.place, key="picture")
 
 
 def lines_and_weights(
+    view: View,
     result: Result,
     key: str = "picture",
     caption: str = "",
@@ -126,29 +122,29 @@ def lines_and_weights(
         head=result.head,
         caption=(f"{caption} {words}".strip(), ""),
     )
-    picture(shown, place or session.place(), key=key)
+    picture(shown, place or view.place, key=key)
 
 
-@st.fragment
-def _rest(settings: Settings, memory: str | None) -> None:
+@part
+def _rest(view: View, settings: Settings, memory: str | None) -> None:
     """What the server adds to the chosen token: the words nearest to it, and files."""
     result = results.result_of(settings, memory)
-    place_of(session.place(), session.choose_place, key="place")
-    query = min(session.value_of("query"), len(result.tokens) - 1)
+    place_of(view.place, session.choose_place, key="place")
+    query = min(view["query"], len(result.tokens) - 1)
     notes.nearest_words(result, query)
-    word_map(result, query)
+    word_map(view, result, query)
     notes.offer_files(result, query)
 
 
-def word_map(result: Result, query: int) -> None:
+def word_map(view: View, result: Result, query: int) -> None:
     """Where the chosen word goes, on a map that is drawn when asked for."""
     if result.words is None or result.memory is not None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        widgets.widget("map", width="content")
-        if session.applies("probes"):
-            widgets.widget("probes", width=320, placeholder="fruit, computer")
-    settings = session.values_of(MapSettings)
+        widgets.widget(view, "map", width="content")
+        if view.applies("probes"):
+            widgets.widget(view, "probes", width=320, placeholder="fruit, computer")
+    settings = view.of(MapSettings)
     if settings.map == "hidden":
         return
     unknown = (word for word in settings.words if word not in result.words.stoi)

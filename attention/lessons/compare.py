@@ -50,7 +50,9 @@ class CompareSettings:
         help="settings: two settings, one sentence. sweep: one setting over its range. pair: one "
         "setting, two sentences.",
     )
-    s2: str = text("the cat sleeps on the street", "Second sentence", 5000)
+    s2: str = text(
+        "the cat sleeps on the street", "Second sentence", 5000, when=("compare", "pair")
+    )
     sweep: str = choice(
         "scale",
         "Sweep",

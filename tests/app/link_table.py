@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.app.links import every_setting
-from attention.app.pages import PAGES, SHARED, View
+from attention.app.pages import PAGES, SHARED, EmbedSettings
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.lessons.compare import OTHER
@@ -15,7 +15,7 @@ HEADER = ("name", "what it sets", "default", "values", "belongs to")
 def rows() -> list[tuple[str, ...]]:
     """One row per name; those of B only where they differ from those of A."""
     declared = every_setting()
-    names = [*SHARED, *settings_of(Selection), *settings_of(View)]
+    names = [*SHARED, *settings_of(Selection), *settings_of(EmbedSettings)]
     names += [name for name in declared if name not in names]
     listed: list[tuple[str, ...]] = []
     for name in names:
@@ -47,7 +47,7 @@ def values(about: Setting) -> str:
 
 def owner(name: str) -> str:
     """Whose setting it is."""
-    if name in SHARED | settings_of(Selection) | settings_of(View):
+    if name in SHARED | settings_of(Selection) | settings_of(EmbedSettings):
         return "every page"
     variants = [
         f"`{key}`" for key, variant in VARIANTS.items() if name in settings_of(variant.Config)

@@ -122,7 +122,7 @@ def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Pa
 
 def menus(page: Page) -> list[str]:
     """The names of the menus of variants that a page has."""
-    beside = page.beside(lambda name: every_setting()[name].default)
+    beside = page.beside({name: about.default for name, about in every_setting().items()})
     names = [*beside, *page.declared]
     return [name for name in names if set(every_setting()[name].choices) & VARIANTS.keys()]
 

@@ -233,35 +233,22 @@ def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chose
     assert app.values["scale"] == "none", "it was chosen on purpose"
 
 
-def test_a_change_beside_runs_the_page_alone_unless_something_else_comes_to_stand_there() -> None:
+def test_a_change_beside_the_page_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
     app = opened("explore", variant="grouped", heads="10", groups="5")
-    for name, value, alone in (
-        ("mask", ["causal"], True),
-        ("mask", ["causal", "window"], False),  # its radius
-        ("radius", 3, True),
-        ("positions", "rotary", True),
-        ("groups", 2, True),
-        ("heads", 25, False),  # other numbers of groups divide it
-        ("scale", "factor", False),
-        ("factor", 2.5, True),
-        ("variant", "dot", False),
+    for name, value in (
+        ("mask", ["causal"]),
+        ("mask", ["causal", "window"]),
+        ("radius", 3),
+        ("positions", "rotary"),
+        ("groups", 2),
+        ("heads", 25),  # other numbers of groups divide it
+        ("scale", "factor"),
+        ("factor", 2.5),
+        ("variant", "dot"),
     ):
         app.choose(name, value)
-        assert (name, app.ran_alone) == (name, alone)
         assert app.values[name] == value
     assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]
-
-
-def test_what_code_has_chosen_can_be_set_back_once_the_browser_has_heard_of_it() -> None:
-    app = opened("explore")
-    app.controls["variant"].set_value("additive").run()
-    assert app.values["scale"] == "none"
-    app.controls["heard"].set_value(0)
-    app.controls["scale"].set_value("1/√d_k").run()
-    assert app.values["scale"] == "none", "it was not set back: the browser had not heard of it"
-    app.controls["heard"].set_value(1)
-    app.controls["scale"].set_value("1/√d_k").run()
-    assert app.values["scale"] == "1/√d_k"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

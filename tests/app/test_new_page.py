@@ -21,12 +21,13 @@ SCRIPT = '''
 
 import streamlit as st
 
-from attention.app import frame, session, widgets
+from attention.app import frame, widgets
+from attention.app.view import View
 
 
-def tea() -> None:
-    widgets.widget("lumps")
-    st.text(f"{session.value_of('lumps')} lumps, {session.value_of('milk')}")
+def tea(view: View) -> None:
+    widgets.widget(view, "lumps")
+    st.text(f"{view['lumps']} lumps, {view['milk']}")
 
 
 frame.show(__file__, tea)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from attention.app import server, session
-from attention.app.results import neighbours
+from attention.app import server, shared
+from attention.app.shared import neighbours
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from tests.inputs.own_files import BROKEN, THREE_WORDS
 from tests.running import opened
@@ -44,7 +44,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 def forget() -> None:
-    session.load_vectors.clear("own")
+    shared.load_vectors.clear("own")
     neighbours.clear("own")
 
 

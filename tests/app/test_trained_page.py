@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.app import server, session
+from attention.app import server, shared
 from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.inputs.text import plain
@@ -354,7 +354,7 @@ def test_a_model_is_read_once_for_all_visits(monkeypatch: pytest.MonkeyPatch) ->
     visit("trained", "minilm")
     monkeypatch.setattr(sources, "load", lambda name: pytest.fail(f"{name} was read again"))
     visit("trained", "minilm")
-    assert session.load_model("minilm") is session.load_model("minilm")
+    assert shared.load_model("minilm") is shared.load_model("minilm")
 
 
 # On other pages

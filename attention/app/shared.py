@@ -1,0 +1,34 @@
+"""What all visitors share, loaded once: vectors and trained models."""
+
+from __future__ import annotations
+
+import streamlit as st
+from torchtext.vocab import Vectors
+
+from attention.inputs.vector_file import Report
+from attention.inputs.vectors import Neighbours, OwnVectors, PackagedGlove, own_vectors_path
+from attention.trained import sources
+from attention.trained.models import Model
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def load_vectors(name: str, _report: Report = lambda line: None) -> Vectors:
+    """The vectors of that name, loaded once for everybody. _report: is told how far it is."""
+    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", _report)
+
+
+@st.cache_resource(show_spinner="Loading the word vectors …")
+def neighbours(name: str) -> Neighbours:
+    """Nearest words among the vectors of that name, ready for everybody."""
+    return Neighbours(load_vectors(name))
+
+
+@st.cache_resource(show_spinner="Loading the trained model …")
+def load_model(name: str) -> Model:
+    """The trained model of that name, loaded once for everybody."""
+    return sources.load(name)
+
+
+def width_of(vectors: str) -> int:
+    """The d_model of the vectors of that name."""
+    return int(load_vectors(vectors).dim)

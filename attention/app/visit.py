@@ -1,0 +1,94 @@
+"""The state of one visit, from a tab's first run to its last: a value, replaced and never changed.
+
+Streamlit holds the widgets and the address; all else that a visit keeps between its runs is here.
+Nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from attention.app.links import every_setting
+from attention.app.pages import Page
+from attention.core.settings import Value
+
+PLACE = ("query", "stage")  # chosen in the pictures
+Link = Mapping[str, Sequence[str]]
+
+
+class Entry(Enum):
+    """How a whole run comes to its page."""
+
+    OPENED = "a link was opened: the address decides"
+    STAYED = "the page was there already: its widgets decide"
+    ARRIVED = "the menu led here: the settings of the page before go along"
+    RETURNED = "a step in the browser's history led here: the address decides again"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a visit keeps from one run to the next.
+
+    page: the name of the page shown; problems: what of the opened link could not be taken, in
+    words; opened_as: the settings it was opened with; hidden: the settings that a link hides, with
+    their values; drawn: the settings that have had a widget, chosen: those set from code; beside:
+    the parts drawn at the side of the page, each with the setting it belongs to and all that
+    decides it, None while no side is drawn; started: the pages whose `starts` were set; place: the
+    query and the stage chosen in the pictures, and turn: how many such choices of the browser are
+    known; chapter: which chapter is open, and in_chapter: what is chosen in its figure; answer,
+    marked: the answer to the question asked, and the cells marked for it, see `predicting`;
+    refused: why the last edit was not taken.
+    """
+
+    page: str = ""
+    problems: tuple[str, ...] = ()
+    opened_as: object = None
+    hidden: Mapping[str, Value] = field(default_factory=dict)
+    drawn: frozenset[str] = frozenset()
+    chosen: frozenset[str] = frozenset()
+    beside: tuple[tuple[str, object], ...] | None = None
+    started: frozenset[str] = frozenset()
+    place: Mapping[str, Any] = field(default_factory=dict)
+    turn: int = 0
+    chapter: tuple[object, ...] = ()
+    in_chapter: Mapping[str, Any] = field(default_factory=dict)
+    answer: Any = None
+    marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
+    refused: str = ""
+
+    def entry(self, page: Page, returned: bool) -> Entry:
+        """How the run comes to a page. returned: by a step in the browser's history."""
+        if not self.page:
+            return Entry.OPENED
+        if returned:
+            return Entry.RETURNED
+        return Entry.STAYED if page.name == self.page else Entry.ARRIVED
+
+    def entered(self, page: Page, entry: Entry, problems: Sequence[str]) -> Visit:
+        """The visit on a page. problems: what of the address cannot be taken."""
+        decides = entry in (Entry.OPENED, Entry.RETURNED)
+        return replace(
+            self,
+            page=page.name,
+            problems=tuple(problems) if decides else self.problems,
+            opened_as=None if decides else self.opened_as,
+            place={} if decides else self.place,
+            started=self.started | {page.name},
+        )
+
+    def placed(self, turn: int, values: Mapping[str, Any]) -> Visit:
+        """The visit after a choice in the pictures; one that is not legal changes nothing."""
+        return replace(self, turn=turn, place={**self.place, **legal_place(values)})
+
+    def in_its_chapter(self, **chosen: Any) -> Visit:
+        """The visit after something was chosen in the figure of the open chapter."""
+        return replace(self, in_chapter={**self.in_chapter, **chosen})
+
+
+def legal_place(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a choice in the pictures what they can show."""
+    declared = every_setting()
+    return {name: values[name] for name in PLACE if declared[name].problem(values[name]) is None}
