@@ -11,17 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import numpy
+import pytest
 import torch
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
 from attention.app.pages import FIRST
+from attention.components.answers import legal_address
 from attention.display.matrix import Matrix
 from attention.hosting.pace import Pace
 
@@ -181,6 +185,15 @@ class App(AppTest):
         """Run as after another query or stage was chosen in the browser."""
         turn = self.sent["place"].header["turn"] + 1
         return self.tell("place", "place", {"turn": turn, "values": self.place | values})
+
+    def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
+        """Run as after a step in the browser's history, to a link of any page."""
+        address = legal_address(urlencode(link, errors="replace"))
+        self.query_params = dict(parse_qsl(address, keep_blank_values=True))
+        returned = functools.partial(RerunData, is_history_navigation=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(local_script_runner, "RerunData", returned)
+            return self.switch_page(f"pages/{page}.py").run()
 
     def take(self, example: str) -> App:
         """Click one of the examples there are to take."""

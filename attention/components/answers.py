@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote_plus
 
 import streamlit as st
 from google.protobuf.message import DecodeError
@@ -115,16 +116,31 @@ def checked(data: bytes) -> bytes | None:
     if message.WhichOneof("type") is None or len(states) > MAX_WIDGETS:
         return None
     address = message.rerun_script.query_string
-    too_much = address.count("&") >= MAX_NAMES
-    if too_much:
-        message.rerun_script.query_string = "&".join(address.split("&", MAX_NAMES)[:MAX_NAMES])
-    if not states and not too_much:
+    message.rerun_script.query_string = legal_address(address)
+    if not states and message.rerun_script.query_string == address:
         return data
     kept = [state for state in states if _kept(state)]
     del states[:]
     states.extend(kept)
     legal: bytes = message.SerializeToString()
     return legal
+
+
+def legal_address(address: str) -> str:
+    """The query of an address, cut to `MAX_NAMES`, without numbers that are infinite.
+
+    On these `st.number_input(bind="query-params")` fails with an OverflowError, see
+    docs/upstream.md; the test of links into open sessions passes without this once it does not.
+    """
+    parts = address.split("&", MAX_NAMES)[:MAX_NAMES]
+    return "&".join(part for part in parts if not _is_infinite(part.partition("=")[2]))
+
+
+def _is_infinite(text: str) -> bool:
+    try:
+        return math.isinf(float(unquote_plus(text)))
+    except ValueError:
+        return False
 
 
 def _kept(state: WidgetState) -> bool:

@@ -1,0 +1,38 @@
+"""Links that reach a session that is open already, as by Back: no page shows an error."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from attention.app.links import every_setting
+from attention.app.pages import PAGES, Page
+from benchmarks import hostile
+from tests.running import opened
+
+MANY = 3000
+TURNS = 12  # settings of a link at most
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+@every_page
+def test_no_link_into_an_open_session_brings_an_error(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(page.name)
+    app = opened(page.name)
+    for _, link in hostile.links(draw, MANY // len(PAGES)):
+        app.step_to(page.name, link, monkeypatch)
+        assert app.heading[0] == page.title, link
+
+
+@every_page
+@pytest.mark.parametrize("text", ["inf", "-inf", "1e999", "nan", "foo", ""])
+def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
+    page: Page, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(page.name)
+    app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
+    assert app.heading[0] == page.title
