@@ -1,0 +1,121 @@
+"""The states of a visit and the view of a run, without Streamlit or a browser."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from attention.app.links import every_setting
+from attention.app.pages import PAGES, Page
+from attention.app.view import View, view_of
+from attention.app.visit import Entry, Visit
+from attention.lessons.compare import OTHER
+from attention.trained import sources
+from attention.trained.sources import NONE
+from benchmarks import hostile
+from tests.properties import given
+from tests.properties import strategies as st
+
+page_named = {page.name: page for page in PAGES}
+EXPLORE, STEPS, TRAINED, CROSS = (page_named[n] for n in ("explore", "steps", "trained", "cross"))
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: str) -> View:
+    texts = {name: [text] for name, text in link.items()}
+    return view_of(page, Visit(), texts, widgets or {})
+
+
+def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
+    first = Visit()
+    assert first.entry(EXPLORE, returned=False) is Entry.OPENED
+    assert first.entry(EXPLORE, returned=True) is Entry.OPENED
+    there = first.entered(EXPLORE, Entry.OPENED, ())
+    assert there.entry(EXPLORE, returned=False) is Entry.STAYED
+    assert there.entry(STEPS, returned=False) is Entry.ARRIVED
+    assert there.entry(STEPS, returned=True) is Entry.RETURNED
+    assert there.entry(EXPLORE, returned=True) is Entry.RETURNED
+
+
+@pytest.mark.parametrize(
+    ("entry", "problems", "place"),
+    [
+        (Entry.OPENED, ("new",), {}),
+        (Entry.RETURNED, ("new",), {}),
+        (Entry.STAYED, ("old",), {"query": 3}),
+        (Entry.ARRIVED, ("old",), {"query": 3}),
+    ],
+)
+def test_the_address_decides_where_a_link_is_opened_or_returned_to(
+    entry: Entry, problems: tuple[str, ...], place: dict[str, int]
+) -> None:
+    before = Visit(page="explore", problems=("old",), place={"query": 3}, opened_as="as it was")
+    now = before.entered(STEPS, entry, ["new"])
+    assert (now.page, now.problems, dict(now.place)) == ("steps", problems, place)
+    assert now.opened_as == (None if problems == ("new",) else "as it was")
+    assert now.started == {"steps"}
+
+
+def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal() -> None:
+    chosen = Visit(place={"query": 1, "stage": "scores"}).placed(
+        7, {"query": -1, "stage": "scaled"}
+    )
+    assert (chosen.turn, dict(chosen.place)) == (7, {"query": 1, "stage": "scaled"})
+
+
+def test_a_visit_and_a_view_are_never_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Visit().page = "steps"  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        view().page = STEPS  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        view()["s"] = "a cat"  # type: ignore[index]
+
+
+def test_a_widget_decides_before_the_link_and_the_link_before_the_default() -> None:
+    assert view()["seed"] == 0
+    assert view(seed="3")["seed"] == 3
+    assert view(widgets={"seed": 5}, seed="3")["seed"] == 5
+    assert view(widgets={"mask": ["window", "causal"]})["mask"] == ("causal", "window")
+
+
+def test_nothing_illegal_is_in_force_whatever_says_it() -> None:
+    assert view(seed="10000", scale="<b>", hide="foo,seed")["seed"] == 0
+    assert view(hide="foo, seed").hidden == {"seed"}
+    assert view(widgets={"seed": -1})["seed"] == 0
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(PAGES))
+def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: Page) -> None:
+    declared = every_setting()
+    ((_, link),) = hostile.links(draw, 1)
+    shown = view(page, **link)
+    for name, about in declared.items():
+        assert about.problem(shown[name]) is None, name
+    shown.settings()
+    shown.settings(OTHER)
+
+
+@pytest.mark.parametrize("side", ["", OTHER])
+def test_a_number_that_must_divide_another_is_lowered_until_it_does(side: str) -> None:
+    link = {f"{side}vectors": "random", f"{side}d_model": "12", f"{side}heads": "5"}
+    shown = view(**link)
+    assert (shown[f"{side}heads"], shown.divided(f"{side}heads")) == (4, 12)
+    assert view(**{f"{side}heads": "10"})[f"{side}heads"] == 10  # of 50
+
+
+@every_page
+def test_a_trained_model_is_in_force_only_where_the_page_has_models(page: Page) -> None:
+    first = sources.names()[1]
+    expected = {"": NONE, "offered": first, "needed": first}[page.models]
+    assert view(page, model=first)["model"] == expected
+    assert view(page)["model"] == (first if page.models == "needed" else NONE)
+
+
+def test_settings_without_any_effect_have_their_default() -> None:
+    shown = view(radius="5", factor="2.5", seed="7")
+    assert (shown.settings().radius, shown.settings().factor, shown.settings().seed) == (1, 1.0, 0)
+    shown = view(radius="5", mask="window", vectors="random", seed="7")
+    assert (shown.settings().radius, shown.settings().seed) == (5, 7)
