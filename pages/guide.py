@@ -38,6 +38,8 @@ def guide() -> None:
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
+            if about := chapter.words_about(chapters.sentence_of(chapter)):
+                notes.note(about)
         with st.container(key="guide_figure"):
             whose_sentence(chapter)
             figure(chapter)
@@ -265,10 +267,7 @@ def spread() -> None:
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
-    st.caption(
-        "2,000 random queries with 8 random keys each, for each d_k. Left: the standard deviation "
-        "of the scores. Right: the greatest of 8 shares after the softmax, on average."
-    )
+    st.caption(found.words)
 
 
 frame.show(__file__, guide)

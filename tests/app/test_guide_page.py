@@ -111,6 +111,34 @@ def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() ->
     assert "s" not in app.query_params
 
 
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
+    chapter = CHAPTERS[at]
+    app = opened("guide", chapter=at, s="<b>good</b> morning my friend")
+    about = [note for note in app.notes if note.startswith("This chapter speaks of")]
+    if chapter.sentence is None:
+        assert about == []
+        return
+    assert about == [
+        f"This chapter speaks of its own sentence, “{chapter.sentence}”. The figure shows yours."
+    ]
+    app.press("Back to the chapter's own sentence")
+    assert not app.notes
+
+
+def test_the_pages_that_the_last_chapter_names_show_what_it_says_they_do() -> None:
+    packaged("minilm")
+    last = CHAPTERS[-1]
+    assert "*Trained* shows that" in last.because
+    assert "stands on *Compare*, under *Which heads matter*" in last.because
+    link = {name: texts[-1] for name, texts in last.link.items()}
+    trained = opened("trained", **link)
+    assert any("head 2" in table[""] and "along Σ" in table for table in trained.tables)
+    compare = opened("compare", **link)
+    assert "**Which heads matter**" in compare.read_as_markdown
+    assert any("without head 2" in table[""] for table in compare.tables)
+
+
 def test_a_visitors_settings_neither_show_nor_change() -> None:
     set_elsewhere = {"scale": "none", "mask": "causal", "variant": "gaussian", "query": "3"}
     app = opened("explore", **set_elsewhere)
