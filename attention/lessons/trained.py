@@ -326,7 +326,7 @@ def moved_table(
 def without_each(model: Model, run: Run, position: int) -> Tensor:
     """Cosines of the last hidden states with and without each head of a layer. (heads, pieces).
 
-    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.2).
+    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
     place = run.entering[position]
     trace = place.layer.trace(place.x, place.memory)
