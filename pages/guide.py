@@ -39,7 +39,7 @@ def guide() -> None:
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
             if about := chapter.words_about(chapters.sentence_of(chapter)):
-                notes.note(about)
+                st.html(f"<p class='quiet'>{html.escape(about)}</p>")
         with st.container(key="guide_figure"):
             whose_sentence(chapter)
             figure(chapter)

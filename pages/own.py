@@ -59,7 +59,7 @@ def explain() -> None:
 def show(read: Weights) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
     layers, heads_of_each = read.numbers.shape[:2]
-    glance = trained.glance_of(read.numbers)
+    glance = trained.glance_of(read.numbers, crosses=read.keys is not None)
     layer = min(int(session.value_of("layer")), layers - 1)
     head = min(int(session.value_of("head")), heads_of_each - 1)
     left, right = st.columns(2, gap="large")
@@ -89,6 +89,7 @@ def show(read: Weights) -> None:
     names = glance.names(lambda position: f"layer {position}")
     named, columns, even = heads.measure_table(glance.seen, session.value_of("sort"), names)
     st.html(tables.table(named, columns, total=even))
+    st.caption(heads.measure_words(glance.seen))
 
 
 def choose(glance: Glance, index: int) -> None:

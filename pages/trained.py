@@ -140,14 +140,17 @@ def go_on(pieces: int, likeliest: bool) -> None:
 
 def add(ids: Sequence[int], index: int) -> None:
     """Let the sentence grow by one of the likeliest pieces, within a callback."""
-    if longer := results.sentence_with(ids[index]):
-        take(longer)
+    take(results.sentence_with(ids[index]))
 
 
-def take(sentence: str) -> None:
-    """Go on with a longer sentence, its last piece chosen, within a callback."""
-    session.choose_sentence(sentence)
-    session.choose_query(len(results.pieces_of(sentence).ids) - 1)
+def take(longer: str | None) -> None:
+    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
+    why = results.why_nothing_added(longer)
+    if longer is None or why:
+        st.toast(why)
+        return
+    session.choose("s", longer)
+    session.choose_query(len(results.pieces_of(longer).ids) - 1)
 
 
 @st.fragment
@@ -166,11 +169,7 @@ def of_token() -> None:
             glance.seen, session.value_of("sort"), glance.names(model.title_of)
         )
         st.html(tables.table(names, columns, total=even))
-    st.caption(
-        "On average over the queries. Entropy in bits, distance in tokens; then the share of a "
-        "query's weight on the previous, the same, the next and the first token, and on special "
-        "tokens such as [CLS]."
-    )
+    st.caption(heads.measure_words(*(glance.seen for glance in seen)))
 
 
 def token_sum(result: Result, query: int) -> None:
@@ -195,12 +194,7 @@ def token_sum(result: Result, query: int) -> None:
         )
     with numbers:
         st.html(tables.table(names, columns, total=total))
-    norm = "then goes on" if place.layer.norm_first else "then goes through the layer norm"
-    st.caption(
-        f"Residual: the vector as it came into the layer. The sum Σ {norm}. Along Σ: how far a "
-        "part reaches in its direction. The parts add up to it but for rounding, by "
-        f"{tables.number(added.residual)}. The last colours stand for ±{most:.2g} and beyond."
-    )
+    st.caption(trained.added_words(place, added))
 
 
 frame.show(__file__, trained_layers)

@@ -186,6 +186,13 @@ def longer_sentence(pieces: int, likeliest: bool) -> str:
     return trained.go_on(model, plain(value_of("s")), pieces, settings, likeliest)
 
 
+def why_nothing_added(longer: str | None) -> str:
+    """Why the sentence is not to be replaced by a longer one, in words; "" where it is."""
+    model = load_model(value_of("model"))
+    assert isinstance(model, Transformer)
+    return trained.why_nothing_added(model, plain(value_of("s")), longer)
+
+
 def sentence_with(piece: int) -> str | None:
     """The sentence with one piece more; None where no text says it."""
     model = load_model(value_of("model"))

@@ -258,12 +258,6 @@ def choose(name: str, value: Value) -> None:
         st.session_state["beside_is_old"] = True
 
 
-def choose_sentence(text: str) -> None:
-    """Put a text into the sentence box, within a callback, if it has room for it."""
-    if every_setting()["s"].problem(text) is None:
-        choose("s", text)
-
-
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     st.session_state["query"] = query
