@@ -18,6 +18,7 @@ from attention.pipeline import Result
 from attention.trained.models import Model
 from attention.trained.sources import NONE
 
+NOTHING_ADDED = "nothing_added"  # by which model to which sentence, and why
 GO_ON = (("Add the likeliest", 1, True), ("Draw one", 1, False), ("Draw ten", 10, False))
 
 
@@ -131,6 +132,15 @@ def what_comes_next() -> None:
         for label, pieces, likeliest in GO_ON:
             st.button(label, on_click=go_on, args=(pieces, likeliest))
     examples("or add", found.texts, partial(add, found.ids), key="next_pieces")
+    with st.container():  # what comes and goes leaves the place of the rest as it is
+        asked, why = st.session_state.get(NOTHING_ADDED, (None, ""))
+        if why and asked == what_is_asked():
+            notes.note(why)
+
+
+def what_is_asked() -> tuple[str, str]:
+    """Which model goes on with which sentence."""
+    return session.value_of("model"), session.value_of("s")
 
 
 def go_on(pieces: int, likeliest: bool) -> None:
@@ -146,11 +156,10 @@ def add(ids: Sequence[int], index: int) -> None:
 def take(longer: str | None) -> None:
     """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
     why = results.why_nothing_added(longer)
-    if longer is None or why:
-        st.toast(why)
-        return
-    session.choose("s", longer)
-    session.choose_query(len(results.pieces_of(longer).ids) - 1)
+    st.session_state[NOTHING_ADDED] = what_is_asked(), why
+    if longer is not None and not why:
+        session.choose("s", longer)
+        session.choose_query(len(results.pieces_of(longer).ids) - 1)
 
 
 @st.fragment

@@ -613,15 +613,14 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
             longer = trained.go_on(written, "the cat", pieces, settings, likeliest)
             app = pressed(label, "the cat", seed)
             assert app.values["s"] == longer
-            told[longer != "the cat"] = [toast.value for toast in app.toast]
+            told[longer != "the cat"] = app.notes
     nothing = "Nothing was added: what was chosen says nothing by itself, as when it is only a part"
     assert told == {False: [f"{nothing} of a character."], True: []}
     full = "abcdefg " * 20
     app = pressed("Draw ten", full)
-    assert [toast.value for toast in app.toast] == [
-        "Nothing was added: no more than 23 pieces fit."
-    ]
+    assert app.notes == ["Nothing was added: no more than 23 pieces fit."]
     assert app.values["s"] == full
+    assert app.choose("s", "the").notes == []
 
 
 def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
@@ -630,7 +629,7 @@ def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transf
     for index in (said.index(None), said.index("/")):
         app = opened("trained", model="writer", s="the cat").tell("next_pieces", "example", index)
         assert app.values["s"] == "the cat" + (said[index] or "")
-        assert len(app.toast) == (said[index] is None)
+        assert len(app.notes) == (said[index] is None)
 
 
 @pytest.mark.parametrize("page", ["explore", "steps", "heads", "trained"])
