@@ -41,6 +41,8 @@ def guide(view: View) -> None:
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
+            if about := chapter.words_about(chapters.sentence_of(view, chapter)):
+                st.html(f"<p class='quiet'>{html.escape(about)}</p>")
         with st.container(key="guide_figure"):
             whose_sentence(view, chapter)
             figure(view, chapter)
@@ -272,10 +274,7 @@ def spread() -> None:
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
-    st.caption(
-        "2,000 random queries with 8 random keys each, for each d_k. Left: the standard deviation "
-        "of the scores. Right: the greatest of 8 shares after the softmax, on average."
-    )
+    st.caption(found.words)
 
 
 frame.show(__file__, guide, sentences=chapters.sentences, instead=chapters.own_sentence)

@@ -100,9 +100,8 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
     st.html(tables.table(names, columns, total=even))
     st.text(heads.previous_token_head(overview, n_queries))
     st.caption(
-        "Entropy in bits, distance in tokens; then the share of a query's weight on the previous, "
-        "the same, the next and the first token. A head that gives the same weight to every key it "
-        "may see has an even spread."
+        f"{heads.measure_words(overview)} A head that gives the same weight to every key it may "
+        "see has an even spread."
     )
 
 

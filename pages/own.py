@@ -60,7 +60,7 @@ def explain() -> None:
 def show(view: View, read: Weights) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
     layers, heads_of_each = read.numbers.shape[:2]
-    glance = trained.glance_of(read.numbers)
+    glance = trained.glance_of(read.numbers, crosses=read.keys is not None)
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
     left, right = st.columns(2, gap="large")
@@ -90,6 +90,7 @@ def show(view: View, read: Weights) -> None:
     names = glance.names(lambda position: f"layer {position}")
     named, columns, even = heads.measure_table(glance.seen, view["sort"], names)
     st.html(tables.table(named, columns, total=even))
+    st.caption(heads.measure_words(glance.seen))
 
 
 def choose(glance: Glance, index: int) -> None:

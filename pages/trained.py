@@ -134,23 +134,36 @@ def what_comes_next(view: View) -> None:
         for label, pieces, likeliest in GO_ON:
             st.button(label, on_click=go_on, args=(pieces, likeliest))
     examples("or add", found.texts, partial(add, found.ids), key="next_pieces")
+    with st.container():  # what comes and goes leaves the place of the rest as it is
+        asked, why = view.visit.not_added
+        if why and asked == asked_of(view):
+            notes.note(why)
+
+
+def asked_of(view: View) -> tuple[str, str]:
+    """Which model goes on with which sentence."""
+    return view["model"], view["s"]
 
 
 def go_on(pieces: int, likeliest: bool) -> None:
     """Let the sentence grow by some pieces, within a callback."""
-    take(results.longer_sentence(session.view(), pieces, likeliest))
+    now = session.view()
+    take(now, results.longer_sentence(now, pieces, likeliest))
 
 
 def add(ids: Sequence[int], index: int) -> None:
     """Let the sentence grow by one of the likeliest pieces, within a callback."""
-    if longer := results.sentence_with(session.view(), ids[index]):
-        take(longer)
+    now = session.view()
+    take(now, results.sentence_with(now, ids[index]))
 
 
-def take(sentence: str) -> None:
-    """Go on with a longer sentence, its last piece chosen, within a callback."""
-    session.choose_sentence(sentence)
-    session.choose_query(len(results.pieces_of(session.view(), sentence).ids) - 1)
+def take(now: View, longer: str | None) -> None:
+    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
+    why = results.why_nothing_added(now, longer)
+    session.change(not_added=(asked_of(now), why))
+    if longer is not None and not why:
+        session.choose("s", longer)
+        session.choose_query(len(results.pieces_of(now, longer).ids) - 1)
 
 
 @part
@@ -169,11 +182,7 @@ def of_token(view: View) -> None:
             glance.seen, view["sort"], glance.names(model.title_of)
         )
         st.html(tables.table(names, columns, total=even))
-    st.caption(
-        "On average over the queries. Entropy in bits, distance in tokens; then the share of a "
-        "query's weight on the previous, the same, the next and the first token, and on special "
-        "tokens such as [CLS]."
-    )
+    st.caption(heads.measure_words(*(glance.seen for glance in seen)))
 
 
 def token_sum(result: Result, query: int) -> None:
@@ -198,12 +207,7 @@ def token_sum(result: Result, query: int) -> None:
         )
     with numbers:
         st.html(tables.table(names, columns, total=total))
-    norm = "then goes on" if place.layer.norm_first else "then goes through the layer norm"
-    st.caption(
-        f"Residual: the vector as it came into the layer. The sum Σ {norm}. Along Σ: how far a "
-        "part reaches in its direction. The parts add up to it but for rounding, by "
-        f"{tables.number(added.residual)}. The last colours stand for ±{most:.2g} and beyond."
-    )
+    st.caption(trained.added_words(place, added))
 
 
 frame.show(__file__, trained_layers)

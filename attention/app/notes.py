@@ -17,7 +17,7 @@ from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
 from attention.display.tables import fixed
-from attention.lessons.trained import words_of
+from attention.lessons.trained import layer_words, words_of
 from attention.pipeline import Result
 from attention.trained import sources
 
@@ -77,10 +77,8 @@ def note_trained(result: Result) -> None:
     """Which layer of a trained model is shown, and what of it is not as it was trained."""
     if result.trained is None:
         return
-    place, about = result.trained, sources.about(result.settings.model)
     st.caption(
-        f"{about.title}, layer {place.position} of {place.of}, counted from 0: its own input and "
-        "parameters."
+        layer_words(result)
         + ("" if result.changes else " Scale, mask and heads are those it was trained with.")
     )
     if result.changes:

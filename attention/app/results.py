@@ -171,6 +171,13 @@ def longer_sentence(view: View, pieces: int, likeliest: bool) -> str:
     return trained.go_on(model, plain(view["s"]), pieces, settings, likeliest)
 
 
+def why_nothing_added(view: View, longer: str | None) -> str:
+    """Why the sentence is not to be replaced by a longer one, in words; "" where it is."""
+    model = load_model(view["model"])
+    assert isinstance(model, Transformer)
+    return trained.why_nothing_added(model, plain(view["s"]), longer)
+
+
 def sentence_with(view: View, piece: int) -> str | None:
     """The sentence with one piece more; None where no text says it."""
     model = load_model(view["model"])

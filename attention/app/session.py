@@ -90,12 +90,6 @@ def _write(name: str, value: Any) -> None:
         st.query_params[name] = list(value) if isinstance(value, tuple) else str(value)
 
 
-def choose_sentence(text: str) -> None:
-    """Put a text into the sentence box, within a callback, if it has room for it."""
-    if every_setting()["s"].problem(text) is None:
-        choose("s", text)
-
-
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     now = visit()

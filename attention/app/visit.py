@@ -40,7 +40,8 @@ class Visit:
     query and the stage chosen in the pictures, and turn: how many such choices of the browser are
     known; chapter: which chapter is open, and in_chapter: what is chosen in its figure; answer,
     marked: the answer to the question asked, and the cells marked for it, see `predicting`;
-    refused: why the last edit was not taken.
+    refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
+    was added, and why.
     """
 
     page: str = ""
@@ -58,6 +59,7 @@ class Visit:
     answer: Any = None
     marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
     refused: str = ""
+    not_added: tuple[tuple[str, str] | None, str] = (None, "")
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """How the run comes to a page. returned: by a step in the browser's history."""

@@ -210,7 +210,7 @@ def variant_menu(view: View, menu: str) -> None:
     st.markdown(
         f"**{title}**\n\n"
         rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
-        f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
+        f"\n\n:small[:gray[{variant.published()}"
         f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
     )
 

@@ -20,7 +20,7 @@ def sinusoidal(n_tokens: int, d_model: int) -> Tensor:
 
 
 def rotary(vectors: Tensor) -> Tensor:
-    """Queries or keys rotated by their position (Su et al. 2021, section 3.2.2, eq. 34).
+    """Queries or keys rotated by their position (Su et al. 2021, section 3.4.2, eq. 34).
 
     vectors: (…, tokens, d_k). Dimensions 2i and 2i+1 are rotated as a pair, at position p by
     p / 10000^(2i/d_k); the last of an odd d_k stays. Lengths stay, and the product of a query and

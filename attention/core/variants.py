@@ -78,6 +78,12 @@ class Variant(nn.Module):
         mixing = type(self).before_softmax, type(self).after_softmax
         return mixing == (Variant.before_softmax, Variant.after_softmax)
 
+    @classmethod
+    def published(cls) -> str:
+        """Where it was published and with which scale, as Markdown."""
+        scale = f"with scale {cls.published_scale}" if cls.published_scale != "none" else ""
+        return f"{cls.source}. Published {scale or 'without a scale'}."
+
     def projection(self, role: str) -> tuple[Tensor | None, Tensor | None]:
         """The matrix and the bias for "queries", "keys", "values" or "output"; None: there is none.
 
@@ -375,8 +381,9 @@ class GroupedQuery(MultiHead):
     )
     source = (
         f"[Ainslie et al. 2023]({ARXIV}2305.13245), section 2.2; with one group multi-query, "
-        f"[Shazeer 2019]({ARXIV}1911.02150)"
+        f"[Shazeer 2019]({ARXIV}1911.02150), section 3, which folds 1/√d_k into W_q or W_k"
     )
+    published_scale = "none"
     short = (
         "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
         "keys, values = ((memory @ W).chunk({groups}, -1)[{group}] for W in (W_k, W_v))\n"
@@ -400,6 +407,7 @@ class TalkingHeads(MultiHead):
         r" \\ y_i = \sum_h \sum_j u^h_{ij}\, x_j W_v^h\, W_o^h"
     )
     source = f"[Shazeer et al. 2020]({ARXIV}2003.02436), section 4"
+    published_scale = "none"
     short = ""
 
     def add_parameters(self, make: ParameterMaker) -> None:

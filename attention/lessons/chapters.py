@@ -126,6 +126,14 @@ class Chapter:
         """Its own sentence, None where its link has none."""
         return self.link["s"][-1] if "s" in self.link else None
 
+    def words_about(self, shown: str) -> str:
+        """Which sentence its words are about where its figure shows another one, "" elsewhere."""
+        if self.sentence in (None, shown) or self.figure == "spread" or not shown.strip():
+            return ""
+        return (
+            f"This chapter speaks of its own sentence, “{self.sentence}”. The figure shows yours."
+        )
+
     def link_with(self, sentence: str) -> str:
         """The query of a link to its view, with another sentence."""
         said = {"s": [sentence], "target": [sentence]} if "memory" in self.link else {}

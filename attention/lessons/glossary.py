@@ -15,7 +15,8 @@ GLOSSARY = {
     "vectors do not give nearly all weight to one key.",
     "softmax": "exp of each score, divided by the sum of these over the row: shares above 0 that "
     "add up to 1.",
-    "weight": "The share of a query's attention that a key gets. Each row of weights sums to 1.",
+    "weight": "The share of a query's attention that a key gets. After the softmax each row of "
+    "weights sums to 1, or is all 0 where the mask hides every key.",
     "mask": "Which keys a query may attend to. Hidden scores count as −∞, so their weight is 0.",
     "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
     "bits as if 2^H keys shared it evenly.",
@@ -26,20 +27,21 @@ GLOSSARY = {
     "‖·‖": "The length of a vector: the square root of the sum of its squared numbers.",
     "share of y": "How far a term w·v reaches along y, over the length of y. Shares add up to "
     "100 %; one below 0 pulls against y.",
-    "residual": "How far two ways to the same number lie apart: only rounding, about 10⁻⁷.",
+    "residual": "How far two ways to the same number lie apart: where both are right, by rounding "
+    "alone. Numbers here have some seven digits.",
     "d_model": "How many numbers the vector of a token has.",
     "d_k": "How many numbers a query and a key have.",
     "d_v": "How many numbers a value has.",
     "W_q, W_k, W_v": "The matrices that make queries, keys and values from the vectors.",
     "W_o": "The matrix that joins what all heads have found into one vector.",
-    "head": "One of several attentions that run side by side, each with queries, keys and values "
-    "of its own.",
+    "head": "One of several attentions that run side by side, each with queries of its own, and "
+    "with keys and values of its own or of its group of heads.",
     "seed": "Which random numbers are drawn. Parameters with a seed are random and untrained: what "
     "they attend to says nothing about language.",
     "divergence": "Jensen–Shannon divergence: how much two rows of weights differ, in bits: 0 if "
     "they are equal, 1 if they share no key.",
-    "positions": "What tells attention where a token stands. Without them the order of the words "
-    "changes nothing.",
+    "positions": "What tells attention where a token stands. Without them, and without a mask, the "
+    "weight between two words is the same in any order of the words.",
     "residual path": "What came into a layer and is added to what attention puts out.",
     "layer norm": "Each vector moved and stretched to mean 0 and variance 1, then scaled.",
 }

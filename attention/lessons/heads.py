@@ -14,9 +14,14 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
+from attention.display.captions import joined
 from attention.display.tables import fixed, number
 
-MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
+NUMBERS = {"entropy": "entropy in bits", "distance": "distance in tokens"}
+SHARES = {name: f"the {name} token" for name in ("previous", "same", "next", "first")}
+SHARES["special"] = "special tokens such as [CLS]"
+MEASURES = (*NUMBERS, *SHARES)
+OF_ONE_SEQUENCE = ("distance", "previous", "same", "next")
 MANY_HEADS = 16
 MAX_DOTS, FEWER_DOTS = 96, 48
 PLAIN_DOTS = 32
@@ -83,19 +88,23 @@ def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = 
 
 
 def overview_of(
-    weights: Tensor, mask: Tensor | None, special: Sequence[bool] = (), beside: int = 0
+    weights: Tensor,
+    mask: Tensor | None,
+    special: Sequence[bool] = (),
+    beside: int = 0,
+    crosses: bool = False,
 ) -> Overview:
     """The same of weights (heads, queries, keys) and the mask of all heads, (queries, keys).
 
-    beside: how many other heads are shown with these.
+    beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
     allowed = torch.ones_like(weights[:1]) if mask is None else mask[None].float()
-    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special)
+    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special, crosses)
     dots, block = thumbnails(weights, beside)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
     # Each takes several times its room.
     at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
-    parts = [measures(some, special) for some in weights.split(at_once)]
+    parts = [measures(some, special, crosses) for some in weights.split(at_once)]
     measured = {name: torch.cat([part[name] for part in parts]) for name in even}
     return Overview(dots, block, measured, even_spread)
 
@@ -122,13 +131,17 @@ def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
     return shades.round().clamp_max(255).to(torch.uint8), block
 
 
-def measures(weights: Tensor, special: Sequence[bool] = ()) -> dict[str, Tensor]:
+def measures(
+    weights: Tensor, special: Sequence[bool] = (), crosses: bool = False
+) -> dict[str, Tensor]:
     """What each head attends to, on average over the queries: one number per head, by name.
 
     weights: (heads, queries, keys), before dropout. Entropy in bits; distance in tokens between a
     query and where it looks; the shares of its weight on the previous, the same, the next and the
     first token, and on special ones where there are any. Rows with nothing to attend to count for
     nothing; a share on a token that is not there is 0 (the first query has no previous one).
+    crosses: whether the keys are those of another sequence than the queries: then there is no
+    distance between the two, and no previous, same or next token.
     """
     n_queries, n_keys = weights.shape[-2:]
     rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
@@ -143,7 +156,7 @@ def measures(weights: Tensor, special: Sequence[bool] = ()) -> dict[str, Tensor]
     on_special = {}
     if any(special):
         on_special["special"] = weights[..., torch.tensor(special)].sum((-1, -2)) / rows
-    return {
+    measured = {
         "entropy": entropy_bits(weights).nansum(-1) / rows,
         "distance": weights.flatten(-2) @ distance.flatten() / rows,
         "previous": beside(-1),
@@ -152,6 +165,8 @@ def measures(weights: Tensor, special: Sequence[bool] = ()) -> dict[str, Tensor]
         "first": weights[..., 0].sum(-1) / rows,
         **on_special,
     }
+    left_out = OF_ONE_SEQUENCE if crosses else ()
+    return {name: each for name, each in measured.items() if name not in left_out}
 
 
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
@@ -173,6 +188,20 @@ def measure_table(
     columns = {name: numbers[rows].tolist() for name, numbers in seen.measures.items()}
     even = ["even spread", *map(number, seen.even_spread.values())]
     return [names[head] if names else f"head {head}" for head in rows], columns, even
+
+
+def measure_words(*shown: Overview) -> str:
+    """What the measures of some overviews are, in a sentence or two."""
+    there = dict.fromkeys(name for seen in shown for name in seen.measures)
+    numbers = joined(words for name, words in NUMBERS.items() if name in there)
+    shares = joined(words for name, words in SHARES.items() if name in there)
+    words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
+    if "distance" in there and not all("distance" in seen.measures for seen in shown):
+        words += (
+            " Of heads that look at another sentence the positions of two sentences are not "
+            "compared: they have no distance, and no previous, same or next token."
+        )
+    return words
 
 
 def previous_token_head(seen: Overview, n_queries: int) -> str:

@@ -15,12 +15,22 @@ class Spread:
     """For each d_k of `widths`, raw and divided by √d_k (Vaswani et al. 2017, section 3.2.1).
 
     spread: the standard deviation of the scores; greatest: the greatest of `KEYS` shares after
-    the softmax, on average over the rows; each (widths,) by name.
+    the softmax, on average over the rows; each (widths,) by name; rows: how many queries.
     """
 
     widths: tuple[int, ...]
     spread: dict[str, list[float]]
     greatest: dict[str, list[float]]
+    rows: int
+
+    @property
+    def words(self) -> str:
+        """What is drawn of it, in a few sentences."""
+        return (
+            f"{self.rows:,} random queries with {KEYS} random keys each, for each d_k. Left: the "
+            f"standard deviation of the scores. Right: the greatest of {KEYS} shares after the "
+            "softmax, on average."
+        )
 
 
 def spread_of_scores(seed: int = 0, rows: int = ROWS) -> Spread:
@@ -36,4 +46,4 @@ def spread_of_scores(seed: int = 0, rows: int = ROWS) -> Spread:
             scaled = scores / divisor
             spread[name].append(float(scaled.std()))
             greatest[name].append(float(scaled.softmax(-1).amax(-1).mean()))
-    return Spread(WIDTHS, spread, greatest)
+    return Spread(WIDTHS, spread, greatest, rows)

@@ -12,12 +12,13 @@ from torch.nn.functional import cosine_similarity
 
 from attention.core import analysis
 from attention.core.functional import Trace, WeightsAlone
-from attention.core.settings import decimal, whole
+from attention.core.settings import decimal, settings_of, whole
 from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.lessons import heads
 from attention.lessons.heads import Additions, Overview
-from attention.pipeline import Result
+from attention.pipeline import Result, Settings
+from attention.trained import sources
 from attention.trained.models import Entering, Model, Pieces, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
@@ -115,6 +116,23 @@ def go_on(
     return text + (model.text_of(added, given) or "")
 
 
+def why_nothing_added(model: Transformer, text: str, longer: str | None) -> str:
+    """Why a text is not to be replaced by a longer one, in words; "" where it is.
+
+    longer: the text with what was chosen to come next, None where no text says that.
+    """
+    if len(model.pieces(text).ids) >= model.limit:
+        return f"Nothing was added: no more than {model.limit} pieces fit."
+    if longer is None or longer == text:
+        return (
+            "Nothing was added: what was chosen says nothing by itself, as when it is only a part "
+            "of a character."
+        )
+    if settings_of(Settings)["s"].problem(longer):
+        return "Nothing was added: the sentence would have more characters than fit."
+    return ""
+
+
 def translation_table(
     made: Translation,
 ) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
@@ -169,10 +187,13 @@ def glances(run: Run) -> list[Glance]:
     return [_glance(run, layers) for layers in kinds.values()]
 
 
-def glance_of(weights: Tensor) -> Glance:
-    """Weights (layers, heads, queries, keys) without a model at a glance."""
+def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
+    """Weights (layers, heads, queries, keys) without a model at a glance.
+
+    crosses: whether the keys are those of another sequence than the queries.
+    """
     layers, n_heads, *shape = weights.shape
-    seen = heads.overview(WeightsAlone(weights.flatten(0, 1)))
+    seen = heads.overview_of(weights.flatten(0, 1), None, crosses=crosses)
     return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
 
 
@@ -186,7 +207,8 @@ def _glance(run: Run, layers: Sequence[int]) -> Glance:
         mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
         weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
         others = n_heads * (len(layers) - 1)
-        made.append(heads.overview_of(weights, mask, keys.special, others))
+        crosses = place.memory is not None
+        made.append(heads.overview_of(weights, mask, keys.special, others, crosses))
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
     seen = Overview(
         torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
@@ -256,6 +278,21 @@ def overview(result: Result) -> Overview:
     return heads.overview_of(joined.weights, joined.mask, special)
 
 
+def layer_words(result: Result) -> str:
+    """Which layer of a trained model a result shows, and what X is there, in a sentence or two."""
+    assert result.trained is not None
+    place, title = result.trained, sources.about(result.settings.model).title
+    normed = (
+        " X is that input after the layer norm, which stands before the attention here."
+        if place.layer.norm_first
+        else ""
+    )
+    return (
+        f"{title}, layer {place.position} of {place.of}, counted from 0: its own input and "
+        f"parameters.{normed}"
+    )
+
+
 def piece_at(result: Result, query: int) -> int:
     """The position of the chosen piece, or of the first one of the chosen word; the last if there
     is no such one."""
@@ -295,6 +332,21 @@ def additions(place: Entering, query: int) -> Additions:
     return heads.summed("Σ", ["residual", *added.names], parts, joined)
 
 
+def added_words(place: Entering, added: Additions) -> str:
+    """What the parts of a sum are that `additions` gave, in a few sentences."""
+    if place.layer.norm_first:
+        came = ", before the layer norm; X on Explore and Step by step is what comes out of that"
+        then = "goes on"
+    else:
+        came, then = "", "goes through the layer norm"
+    return (
+        f"Residual: the vector as it came into the layer{came}. The sum Σ then {then}. Along Σ: "
+        "how far a part reaches in its direction. The parts add up to it but for rounding, by "
+        f"{number(added.residual)}. The last colours stand for ±{heads.most_of(added):.2g} and "
+        "beyond."
+    )
+
+
 @torch.no_grad()
 def moved(model: Model, run: Run, result: Result) -> Tensor:
     """How far a changed layer moves what comes out of the model. (rows,).
@@ -326,7 +378,7 @@ def moved_table(
 def without_each(model: Model, run: Run, position: int) -> Tensor:
     """Cosines of the last hidden states with and without each head of a layer. (heads, pieces).
 
-    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.2).
+    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
     place = run.entering[position]
     trace = place.layer.trace(place.x, place.memory)

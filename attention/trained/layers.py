@@ -55,7 +55,7 @@ class TrainedAttention(DotScores):
     def without(self, heads: Iterable[int]) -> TrainedAttention:
         """The same layer where these heads add nothing: their rows of W_o are 0.
 
-        That is what multiplying their output by 0 does (Michel et al. 2019, section 2.2).
+        That is what multiplying their output by 0 does (Michel et al. 2019, section 2.3).
         """
         changed = copy.copy(self)
         changed._buffers = dict(self._buffers)

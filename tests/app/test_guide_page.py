@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from pathlib import Path
@@ -109,6 +110,34 @@ def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() ->
     app.press("Back to the chapter's own sentence")
     assert app.sent["picture"].header["tokens"] == own
     assert "s" not in app.query_params
+
+
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
+    chapter = CHAPTERS[at]
+    app = opened("guide", chapter=at, s="<b>good</b> morning my friend")
+    if chapter.sentence is None:
+        assert "This chapter speaks of" not in app.said
+        return
+    about = (
+        f"This chapter speaks of its own sentence, “{chapter.sentence}”. The figure shows yours."
+    )
+    assert f"<p class='quiet'>{html.escape(about)}</p>" in app.said
+    app.press("Back to the chapter's own sentence")
+    assert "This chapter speaks of" not in app.said
+
+
+def test_the_pages_that_the_last_chapter_names_show_what_it_says_they_do() -> None:
+    packaged("minilm")
+    last = CHAPTERS[-1]
+    assert "*Trained* shows that" in last.because
+    assert "stands on *Compare*, under *Which heads matter*" in last.because
+    link = {name: texts[-1] for name, texts in last.link.items()}
+    trained = opened("trained", **link)
+    assert any("head 2" in table[""] and "along Σ" in table for table in trained.tables)
+    compare = opened("compare", **link)
+    assert "**Which heads matter**" in compare.read_as_markdown
+    assert any("without head 2" in table[""] for table in compare.tables)
 
 
 def test_a_visitors_settings_neither_show_nor_change() -> None:

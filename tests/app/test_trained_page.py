@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +17,15 @@ from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.inputs.text import plain
 from attention.lessons import heads, trained
+from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute
 from attention.trained import sources
-from attention.trained.models import Run
+from attention.trained.models import Run, Transformer
 from attention.trained.translator import Translator
 from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
 from tests.running import App, Sent, opened
+from tests.trained.built import offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
@@ -181,12 +184,27 @@ def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -
     tables = [table for table in app.tables if "entropy" in table]
     seen = trained.glances(run_of(name))
     for table, glance in zip(tables, seen, strict=True):
-        assert list(table) == ["", *heads.MEASURES]
+        assert list(table) == ["", *glance.seen.measures]
         assert table[""][-1] == "even spread"
         assert sorted(table[""][:-1]) == sorted(glance.names(packaged(name).title_of))
         shares = numbers(table["special"][:-1])
         assert shares == sorted(shares, reverse=True)
         assert len(shares) == len(glance.layers) * glance.heads
+
+
+def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
+    app = visit("trained", "en-pt", sort="previous")
+    encoder, decoder = (table for table in app.tables if "entropy" in table)
+    assert list(encoder) == ["", *heads.MEASURES]
+    assert list(decoder) == ["", "entropy", "first", "special"]
+    seen = trained.glances(run_of("en-pt"))
+    assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
+    words = heads.measure_words(*(glance.seen for glance in seen))
+    assert "the positions of two sentences are not compared" in words
+    assert words in app.read_as_markdown
+    (alone,) = (glance.seen for glance in trained.glances(run_of("minilm")))
+    assert heads.measure_words(alone) in visit("trained", "minilm").read_as_markdown
+    assert heads.measure_words(alone) in visit("heads", "minilm").read_as_markdown
 
 
 def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
@@ -571,3 +589,56 @@ def test_in_a_long_sentence_each_head_is_cut_out_only_when_that_is_asked_for(
     app.press("cut_each")
     (matters,) = [table for table in app.tables if "mean cosine" in table]
     assert len(matters[""]) == 12
+
+
+# A model that goes on writing
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
+    """Such a model, on offer by the name of “writer”."""
+    model = writer(tmp_path)
+    offer(model, monkeypatch)
+    return model
+
+
+def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) -> None:
+    def pressed(label: str, s: str, seed: int = 0) -> App:
+        return opened("trained", model="writer", s=s, sample_seed=seed).press(label)
+
+    told = {}
+    for label, pieces, likeliest in (("Add the likeliest", 1, True), ("Draw ten", 10, False)):
+        for seed in range(3):
+            settings = SamplingSettings(sample_seed=seed)
+            longer = trained.go_on(written, "the cat", pieces, settings, likeliest)
+            app = pressed(label, "the cat", seed)
+            assert app.values["s"] == longer
+            told[longer != "the cat"] = app.notes
+    nothing = "Nothing was added: what was chosen says nothing by itself, as when it is only a part"
+    assert told == {False: [f"{nothing} of a character."], True: []}
+    full = "abcdefg " * 20
+    app = pressed("Draw ten", full)
+    assert app.notes == ["Nothing was added: no more than 23 pieces fit."]
+    assert app.values["s"] == full
+    assert app.choose("s", "the").notes == []
+
+
+def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
+    found = trained.next_pieces(written, written.run("the cat"), SamplingSettings())
+    said = [written.text_of([piece], [0]) for piece in found.ids]
+    for index in (said.index(None), said.index("/")):
+        app = opened("trained", model="writer", s="the cat").tell("next_pieces", "example", index)
+        assert app.values["s"] == "the cat" + (said[index] or "")
+        assert len(app.notes) == (said[index] is None)
+
+
+@pytest.mark.parametrize("page", ["explore", "steps", "heads", "trained"])
+def test_where_a_model_norms_first_every_page_says_where_x_is(
+    written: Transformer, page: str
+) -> None:
+    app = opened(page, model="writer", s="the cat", layer=1)
+    normed = "X is that input after the layer norm, which stands before the attention here."
+    assert f"parameters. {normed}" in app.read_as_markdown
+    before = "came into the layer, before the layer norm; X on Explore and Step by step is"
+    assert (before in app.read_as_markdown) == (page == "trained")
+    assert "X is that input" not in visit(page, "minilm").read_as_markdown

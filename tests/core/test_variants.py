@@ -51,6 +51,27 @@ def test_of_the_variant_that_the_readme_adds(
         claim(variant)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("multihead", "section 3.2.2. Published with scale 1/√d_k."),
+        ("grouped", "section 3, which folds 1/√d_k into W_q or W_k. Published without a scale."),
+        ("talking", "section 4. Published without a scale."),
+        ("cosine", "of the scale. Published with scale factor."),
+    ],
+)
+def test_a_variant_says_with_which_scale_it_was_published(name: str, words: str) -> None:
+    assert VARIANTS[name].published().endswith(words)
+
+
+@pytest.mark.parametrize("name", ["grouped", "talking"])
+def test_a_scale_can_be_folded_into_the_queries_matrix(name: str) -> None:
+    layer, x = built(VARIANTS[name]), vectors()
+    scaled = layer(x, scale=0.3)
+    layer.W_q.data *= 0.3
+    assert_close(layer(x, scale=1.0).weights, scaled.weights)
+
+
 def test_no_name_is_registered_twice() -> None:
     with pytest.raises(ValueError, match="variant 'multihead' is registered already"):
         register(MultiHead)

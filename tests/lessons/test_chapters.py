@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from torchtext.vocab import Vectors
 
 from attention.app.chapters import check
-from attention.inputs.vectors import look_up
 from attention.lessons.chapters import FIGURES, GUIDE, MAX_WORDS, read_chapter, read_lesson
-from attention.pipeline import Settings, compute
-from attention.trained import sources
 
 SOUND = """---
 title: Scores
@@ -153,38 +148,18 @@ def test_the_guide_is_sound_and_shows_every_kind_of_figure() -> None:
     assert {chapter.figure for chapter in lesson.chapters} == set(FIGURES)
 
 
-def test_the_numbers_that_the_guide_prints_are_those_of_the_library(glove: Vectors) -> None:
-    chapters = {chapter.file[:2]: chapter for chapter in read_lesson(GUIDE, check).chapters}
+def test_words_are_about_the_chapters_own_sentence_where_its_figure_shows_another(
+    tmp_path: Path,
+) -> None:
+    def words(shown: str, text: str = SOUND) -> str:
+        (tmp_path / "1.md").write_text(text, "utf-8")
+        return read_chapter(tmp_path / "1.md", anything).words_about(shown)
 
-    def row(sentence: str, **settings: Any) -> Any:
-        return compute(Settings(sentence, **settings), lambda name: glove)
-
-    result = row("she ate an apple and a pear with sugar")
-    fruit, software = look_up(glove, ["fruit", "software"]).x
-    x, y = result.x[3], result.trace.output[3]
-
-    def cosine(a: Any, b: Any) -> float:
-        return float(a @ b / a.norm() / b.norm())
-
-    assert f"from {cosine(x, fruit):.2f} to {cosine(y, fruit):.2f}" in chapters["01"].because
-    assert cosine(y, software) < cosine(x, software)
-
-    cat, dog, kitten = look_up(glove, ["cat", "dog", "kitten"]).x
-    assert f"by {cat @ dog:.1f} to {cat @ kitten:.1f}" in chapters["02"].because
-    assert kitten.norm() < dog.norm()
-    assert cat @ dog > cat @ cat
-
-    scores = row(chapters["03"].sentence or "").trace.scores
-    own = scores.diagonal() == scores.amax(-1)
-    assert own.float().mean() > 0.7
-    assert len(scores) == 9
-
-
-def test_the_head_that_looks_one_word_back_is_the_one_the_guide_names() -> None:
-    if "minilm" not in sources.names():
-        pytest.skip("needs requirements-models.txt")
-    (chapter,) = [c for c in read_lesson(GUIDE, check).chapters if "model" in c.link]
-    result = compute(Settings(chapter.sentence or "", model="minilm"), lambda name: None)
-    before = result.layer_trace.weights.diagonal(-1, -2, -1).mean(-1)
-    assert chapter.choices[chapter.answer] == f"head {int(before.argmax())}"
-    assert before.max() > 0.9
+    about = words("the dog ran")
+    assert about == (
+        "This chapter speaks of its own sentence, “the cat sat”. The figure shows yours."
+    )
+    assert not words("the cat sat")
+    assert not words(" ")
+    assert not words("the dog ran", SOUND.replace("s=the cat sat&", ""))
+    assert not words("the dog ran", SOUND.replace("figure: picture", "figure: spread"))

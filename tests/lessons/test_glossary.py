@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from torch.testing import assert_close
 
+from attention.core.functional import Trace
+from attention.core.variants import VARIANTS
+from attention.lessons import heads
 from attention.lessons.chapters import GUIDE, Chapter, read_lesson
 from attention.lessons.glossary import GLOSSARY
+from attention.pipeline import Result, Settings, compute
+from tests.lessons.making import no_vectors
 
 # What stands in the figures beside the visitor's own words, part by part.
 LINES = "query token, key and weight, attends"
@@ -118,3 +126,74 @@ def test_the_glossary_explains_in_a_sentence(term: str) -> None:
     words = GLOSSARY[term]
     assert words.endswith(".")
     assert len(words.split()) <= 40
+
+
+# What it says of numbers
+
+each_variant = pytest.mark.parametrize("variant", VARIANTS)
+WORDS = ["one", "two", "three", "four", "five"]
+ORDER = [3, 0, 4, 2, 1]
+
+
+def result_of(variant: str, words: list[str], **settings: Any) -> Result:
+    """A layer of that variant over random vectors; its small scores leave weight to every key."""
+    small = {"vectors": "random", "scale": "factor", "factor": 0.05}
+    return compute(Settings(" ".join(words), variant=variant, **small, **settings), no_vectors)
+
+
+def trace_of(variant: str, words: list[str], **settings: Any) -> Trace:
+    trace = result_of(variant, words, **settings).layer_trace
+    assert isinstance(trace, Trace)
+    return trace
+
+
+@each_variant
+def test_weight_a_row_sums_to_one_or_is_zero_where_every_key_is_hidden(variant: str) -> None:
+    assert (
+        "each row of weights sums to 1, or is all 0 where the mask hides every key"
+        in (GLOSSARY["weight"])
+    )
+    sums = trace_of(variant, WORDS, mask=("cells",), cells="1:0,2 3:*").weights.sum(-1)
+    assert_close(sums, torch.tensor([1.0, 1, 1, 0, 1]).expand_as(sums))
+
+
+@each_variant
+def test_positions_order_changes_weights_with_them_or_with_a_mask_alone(variant: str) -> None:
+    assert (
+        "Without them, and without a mask, the weight between two words is the same"
+        in (GLOSSARY["positions"])
+    )
+    other = [WORDS[at] for at in ORDER]
+
+    def moved(**settings: Any) -> float:
+        """The most that a weight between two words changes as they change places."""
+        weights, after = (trace_of(variant, some, **settings).weights for some in (WORDS, other))
+        return float((after - weights[..., ORDER, :][..., ORDER]).abs().max())
+
+    assert moved() < 1e-5
+    assert moved(mask=("causal",)) > 1e-4
+    assert moved(positions="alibi") > 1e-4
+
+
+@pytest.mark.parametrize("variant", heads.variants_with_heads())
+def test_head_queries_are_its_own_and_keys_and_values_its_own_or_of_its_group(variant: str) -> None:
+    assert (
+        "each with queries of its own, and with keys and values of its own or of its group"
+        in (GLOSSARY["head"])
+    )
+    result = result_of(variant, WORDS)
+    trace, size = result.layer_trace, result.layer.heads // result.layer.groups
+    for part, shared in ((trace.queries, 1), (trace.keys, size), (trace.values, size)):
+        for head in range(1, result.layer.heads):
+            same = torch.equal(part[head], part[head - 1])
+            assert same == (head // shared == (head - 1) // shared)
+
+
+@pytest.mark.parametrize("variant", heads.variants_with_heads())
+def test_residual_is_rounding_in_the_seventh_digit(variant: str) -> None:
+    assert "Numbers here have some seven digits." in GLOSSARY["residual"]
+    result = result_of(variant, WORDS)
+    assert result.layer_trace.output.dtype == torch.float32
+    for query in range(len(WORDS)):
+        added = heads.additions(result.layer, result.layer_trace, query)
+        assert added.residual < 1e-6 * float(added.lengths.sum())

@@ -75,6 +75,34 @@ def test_every_measure_is_an_average_over_rows_and_keys() -> None:
         torch.testing.assert_close(measured, expected, atol=1e-5, rtol=0)
 
 
+def test_over_another_sequence_positions_are_not_compared() -> None:
+    weights, special = rows(2, 5, 5), [True, False, False, False, True]
+    within, across = (heads.measures(weights, special, crosses) for crosses in (False, True))
+    assert list(within) == [*heads.MEASURES]
+    assert list(across) == ["entropy", "first", "special"]
+    assert all(torch.equal(across[name], within[name]) for name in across)
+    seen = heads.overview_of(weights, None, special, crosses=True)
+    assert list(seen.even_spread) == list(seen.measures) == list(across)
+    assert heads.order(seen.measures, "previous") == [0, 1]
+
+
+def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
+    weights = rows(2, 5, 5)
+    within = heads.overview_of(weights, None)
+    across = heads.overview_of(weights, None, [True] * 5, crosses=True)
+    assert heads.measure_words(within) == (
+        "On average over the queries: entropy in bits and distance in tokens; the share of a "
+        "query's weight on the previous token, the same token, the next token and the first token."
+    )
+    alone = heads.measure_words(across)
+    assert alone == (
+        "On average over the queries: entropy in bits; the share of a query's weight on the first "
+        "token and special tokens such as [CLS]."
+    )
+    both = heads.measure_words(within, across)
+    assert both.endswith("they have no distance, and no previous, same or next token.")
+
+
 def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
     weights = rows(1, 3, 3)
     weights[0, 1] = 0

@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
+from attention.display.tables import number as shown_number
 from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
@@ -27,7 +28,7 @@ from tests.lessons.making import drawn, no_vectors, shown
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
-from tests.trained.built import writer
+from tests.trained.built import offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
@@ -216,7 +217,7 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
             place = run.entering[position]
             special = (place.memory_pieces or place.pieces).special
             trace = place.layer.trace(place.x, place.memory)
-            one = heads.overview(trace, 0, special)
+            one = heads.overview_of(trace.weights, None, special, crosses=place.layer.crosses)
             here = slice(row * glance.heads, (row + 1) * glance.heads)
             assert glance.shape == trace.weights.shape[1:]
             assert glance.heads == len(one.dots)
@@ -418,6 +419,8 @@ def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
     assert torch.equal(glance.seen.dots[7:], one.dots)
     assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
     assert glance.place(12) == (1, 5)
+    other = trained.glance_of(weights, crosses=True).seen
+    assert list(other.measures) == list(other.even_spread) == ["entropy", "first"]
 
 
 # What comes next
@@ -519,6 +522,62 @@ def test_a_sentence_grows_no_longer_than_the_model_takes(tmp_path: Path) -> None
         if len(pieces.ids) == small.limit:
             assert trained.go_on(small, longer, 1, settings, likeliest=False) == longer
     assert max(lengths) == small.limit == 5
+
+
+def test_where_nothing_is_added_the_reason_is_said(written: Transformer, tmp_path: Path) -> None:
+    def why(text: str, longer: str | None, model: Transformer = written) -> str:
+        return trained.why_nothing_added(model, text, longer)
+
+    text = "the cat sat"
+    settings = [SamplingSettings(sample_seed=seed) for seed in range(99)]
+    drawn_once = [trained.go_on(written, text, 1, some, likeliest=False) for some in settings]
+    assert text in drawn_once, "a piece that is only a part of a character"
+    for longer in drawn_once:
+        assert ("only a part of a character" in why(text, longer)) == (longer == text)
+    assert "only a part of a character" in why(text, None)
+    small = writer(tmp_path, limit=2)
+    full = "Nothing was added: no more than 2 pieces fit."
+    for longer in ("the cat", "the cats", None):
+        assert why("the cat", longer, small) == full
+    assert why("the", "the cat", small) == ""
+    assert "more characters than fit" in why("the", "the " * 2000)
+
+
+# What is said of a layer
+
+
+def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
+    written: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(written, monkeypatch)
+    settings = Settings(SENTENCE, model="writer", layer=1)
+    result = compute(settings, no_vectors, run_model=lambda name, text: written.run(text))
+    place = written.run(SENTENCE).entering[1]
+    added = trained.additions(place, 3)
+    assert_close(result.x, place.layer.attention_norm(place.x))
+    assert trained.layer_words(result) == (
+        "Writer, layer 1 of 2, counted from 0: its own input and parameters. X is that input after "
+        "the layer norm, which stands before the attention here."
+    )
+    assert torch.equal(added.parts[0], place.x[3])
+    assert trained.added_words(place, added).startswith(
+        "Residual: the vector as it came into the layer, before the layer norm; X on Explore and "
+        "Step by step is what comes out of that. The sum Σ then goes on. Along Σ: "
+    )
+
+
+@each_packaged
+def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
+    _, run = run_of(name)
+    place, result = run.entering[1], computed(name, layer=1)
+    assert torch.equal(result.x, place.x)
+    added = trained.additions(place, 3)
+    assert trained.layer_words(result).endswith(
+        f"layer 1 of {len(run.entering)}, counted from 0: its own input and parameters."
+    )
+    words = trained.added_words(place, added)
+    assert "came into the layer. The sum Σ then goes through the layer norm." in words
+    assert f"by {shown_number(added.residual)}. The last colours" in words
 
 
 # The translation

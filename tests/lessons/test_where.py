@@ -106,3 +106,5 @@ def test_raw_scores_spread_like_the_root_of_d_k_and_divided_ones_do_not() -> Non
     assert found.greatest["raw"][-1] > 0.85
     assert max(found.greatest["divided by √d_k"]) < 0.4
     assert spread_of_scores() == found
+    assert found.words.startswith("2,000 random queries with 8 random keys each, for each d_k.")
+    assert spread_of_scores(rows=7).words.startswith("7 random queries")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
+from attention.trained import sources
 from attention.trained.layers import FeedForward, Layer, Norm, TrainedAttention
-from attention.trained.models import About, Embedding, Transformer
+from attention.trained.models import About, Embedding, Model, Transformer
 from attention.trained.pieces import Reader
+from attention.trained.sources import Own, OwnModels
 from tests.trained.making import bytelevel
 
 D_MODEL, HEADS, HIDDEN, LAYERS = 15, 3, 11, 2
@@ -44,3 +48,20 @@ def writer(folder: Path, limit: int = 23) -> Transformer:
         norm(),
         vectors.T,
     )
+
+
+@dataclass(frozen=True)
+class Built(Own):
+    """A model of an owner's that is in memory already."""
+
+    model: Model
+
+    def read(self) -> Model:
+        return self.model
+
+
+def offer(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the menus offer a model by its name, as one of the owner's."""
+    own = OwnModels()
+    own.models = {model.about.name: Built(model.about, Path(), model)}
+    monkeypatch.setattr(sources, "_OWN", own)
