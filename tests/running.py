@@ -193,7 +193,8 @@ class App(AppTest):
         returned = functools.partial(RerunData, is_history_navigation=True)
         with monkeypatch.context() as patch:
             patch.setattr(local_script_runner, "RerunData", returned)
-            return self.switch_page(f"pages/{page}.py").run()
+            self.switch_page(f"pages/{page}.py").run()
+        return self
 
     def take(self, example: str) -> App:
         """Click one of the examples there are to take."""
