@@ -1,6 +1,7 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
 import html
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -30,17 +31,18 @@ def guide(view: View) -> None:
         notes.note(f"This lesson has a mistake. {problem}")
     widgets.widget(view, "chapter")
     widgets.widget(view, "guess")
-    titles = [chapter.title for chapter in lesson.chapters]
-    contents(view, titles)
+    contents(view, lesson.chapters)
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
         return
-    at = chapters.position(view, len(titles))
-    chapter = lesson.chapters[at]
+    at = chapters.position(view)
+    if at is None:
+        notes.note(f"There is no chapter “{view['chapter'][:40]}” here; showing the first.")
+    chapter = lesson.chapters[at or 0]
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
-            lights(LIGHTS, ".st-key-guide_figure", at, key="lights")
+            lights(LIGHTS, ".st-key-guide_figure", at or 0, key="lights")
             if about := chapter.words_about(chapters.sentence_of(view, chapter)):
                 st.html(f"<p class='quiet'>{html.escape(about)}</p>")
         with st.container(key="guide_figure"):
@@ -51,21 +53,21 @@ def guide(view: View) -> None:
         if chapter.after and view["guess"] in range(len(chapter.choices)):
             with st.container(key="guide_after"):
                 alignment(view, chapter)
-        onward(view, chapter, at, len(titles))
+        onward(view, lesson.chapters, at or 0)
 
 
-def contents(view: View, titles: list[str]) -> None:
+def contents(view: View, there: Sequence[Chapter]) -> None:
     """Which chapters there are, and which lessons."""
     if len(lesson_names()) > 1:
         widgets.widget(view, "lesson", width="content", label_visibility="collapsed")
-    if titles:
-        st.session_state["contents"] = chapters.position(view, len(titles))
+    if there:
+        st.session_state["contents"] = chapters.position(view) or 0
         st.selectbox(
             "Chapter",
-            range(len(titles)),
-            format_func=lambda index: f"{index + 1} of {len(titles)} · {titles[index]}",
+            range(len(there)),
+            format_func=lambda index: f"{index + 1} of {len(there)} · {there[index].title}",
             key="contents",
-            on_change=lambda: chapters.turn_to(st.session_state["contents"]),
+            on_change=lambda: chapters.turn_to(there[st.session_state["contents"]]),
             label_visibility="collapsed",
             width=420,
         )
@@ -119,17 +121,18 @@ def take_guess() -> None:
     session.choose("guess", -1 if guess is None else guess)
 
 
-def onward(view: View, chapter: Chapter, at: int, count: int) -> None:
+def onward(view: View, there: Sequence[Chapter], at: int) -> None:
     """Back, next, and to the page that shows this view."""
+    chapter, last = there[at], len(there) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
-        st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(at - 1,))
+        st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(there[at - 1],))
         guessed = view["guess"] in range(len(chapter.choices))
         st.button(
             "Next",
-            disabled=at == count - 1,
-            type="primary" if guessed and at < count - 1 else "secondary",
+            disabled=at == last,
+            type="primary" if guessed and at < last else "secondary",
             on_click=chapters.turn_to,
-            args=(at + 1,),
+            args=(there[min(at + 1, last)],),
         )
         if chapter.page:
             link = chapter.link_with(chapters.sentence_of(view, chapter))

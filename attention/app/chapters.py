@@ -25,6 +25,7 @@ from attention.core.masks import format_cells
 from attention.lessons import compare
 from attention.lessons.chapters import (
     GUIDE,
+    NUMBERED,
     Chapter,
     Lesson,
     Link,
@@ -69,20 +70,21 @@ def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
     return read_lesson(folder, check)
 
 
-def position(view: View, chapters: int) -> int:
-    """Which of so many chapters is open, from 0: the chosen one, or the last."""
-    return min(int(view["chapter"]), chapters - 1)
+def position(view: View) -> int | None:
+    """Which chapter is open, from 0; None where the lesson has none of the chosen name."""
+    numbered = NUMBERED if view["lesson"] == "guide" else ()
+    return lesson(view).position(view["chapter"], numbered)
 
 
 def opened(view: View) -> Chapter | None:
     """The open chapter; None where a lesson has none that can be read."""
     there = lesson(view).chapters
-    return there[position(view, len(there))] if there else None
+    return there[position(view) or 0] if there else None
 
 
-def turn_to(chapter: int) -> None:
+def turn_to(chapter: Chapter) -> None:
     """Open a chapter, nothing guessed yet, within a callback."""
-    choose("chapter", chapter)
+    choose("chapter", chapter.name)
     choose("guess", -1)
 
 

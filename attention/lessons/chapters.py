@@ -16,8 +16,13 @@ from urllib.parse import parse_qs, urlencode
 
 import yaml
 
-from attention.core.settings import choice, whole
+from attention.core.settings import choice, text, whole
 
+# The chapters of the guide in the order in which older links number them, from 0.
+NUMBERED = (
+    *("one-word", "rows-of-numbers", "scores", "softmax", "weighted-sum", "square-root"),
+    *("queries-keys-values", "masks", "many-heads", "order", "two-sentences", "trained"),
+)
 OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "guide"
 
@@ -91,7 +96,7 @@ class LessonSettings:
     lesson: str = choice(
         "guide", "Lesson", lesson_names, help="guide: ours. own: the one of whoever runs this app."
     )
-    chapter: int = whole(0, "Chapter", 0, MAX_CHAPTERS - 1)
+    chapter: str = text("", "Chapter", 80)
     guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")
 
 
@@ -122,6 +127,11 @@ class Chapter:
     after: str = ""
 
     @property
+    def name(self) -> str:
+        """Its name in links: that of its file without the number in front, which sorts it."""
+        return re.sub(r"^\d+[a-z]?-(?=.)", "", Path(self.file).stem)[:80]
+
+    @property
     def sentence(self) -> str | None:
         """Its own sentence, None where its link has none."""
         return self.link["s"][-1] if "s" in self.link else None
@@ -146,6 +156,19 @@ class Lesson:
 
     chapters: tuple[Chapter, ...]
     problems: tuple[str, ...]
+
+    def position(self, wanted: str, numbered: Sequence[str]) -> int | None:
+        """The position of the chapter that a link asks for; "": the first; None: there is none.
+
+        wanted: its name, or as older links have it a number counted from 0; numbered: the names
+        that such numbers mean, empty where they count the chapters there are. A number beyond the
+        last means the last.
+        """
+        names = [chapter.name for chapter in self.chapters]
+        if wanted.isascii() and wanted.isdigit() and wanted not in names:
+            known = numbered or names
+            wanted = known[min(int(wanted[:4]), len(known) - 1)] if known else wanted
+        return names.index(wanted) if wanted in names else None if wanted else 0
 
 
 def read_lesson(folder: Path, check: Check) -> Lesson:

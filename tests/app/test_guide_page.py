@@ -15,7 +15,7 @@ from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
-from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE, read_lesson
+from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, read_lesson
 from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import App, opened
@@ -88,17 +88,29 @@ def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
 
 def test_where_one_stands_is_in_the_link() -> None:
     app = opened("guide").choose("guessed", 0).press("Next")
-    assert app.query_params == {"chapter": "1"}
+    assert app.query_params == {"chapter": CHAPTERS[1].name}
     assert title(app) == CHAPTERS[1].title
     assert CHAPTERS[1].because not in words(app), "a guess is that of one chapter"
     app.choose("contents", 4)
     assert title(app) == CHAPTERS[4].title
     app.choose("guessed", 1).press("Back")
-    assert app.query_params == {"chapter": "3"}
-    again = opened("guide", chapter=3, guess=0)
+    assert app.query_params == {"chapter": CHAPTERS[3].name}
+    again = opened("guide", chapter=CHAPTERS[3].name, guess=0)
     assert CHAPTERS[3].because in words(again)
-    assert title(opened("guide", chapter=99)) == CHAPTERS[-1].title
     assert title(opened("guide", chapter=1, guess=3)) == CHAPTERS[1].title
+
+
+def test_links_that_number_their_chapter_open_what_they_opened() -> None:
+    names = {chapter.name: chapter for chapter in CHAPTERS}
+    for number, name in enumerate(NUMBERED):
+        assert title(opened("guide", chapter=number)) == names[name].title
+    assert title(opened("guide", chapter=99)) == names[NUMBERED[-1]].title
+
+
+def test_a_chapter_that_is_not_there_is_told_and_the_first_one_shown() -> None:
+    app = opened("guide", chapter="<b>nowhere</b>")
+    assert title(app) == CHAPTERS[0].title
+    assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes
 
 
 def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() -> None:
@@ -144,7 +156,7 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
     set_elsewhere = {"scale": "none", "mask": "causal", "variant": "gaussian", "query": "3"}
     app = opened("explore", **set_elsewhere)
     app.switch_page("pages/guide.py").run()
-    app.choose("chapter", 8).tell("head_grid", "head", 2)
+    app.choose("contents", 8).tell("head_grid", "head", 2)
     assert app.sent["head_grid"].header["chosen"] == 2
     assert app.sent["picture"].header["masks"] == []
     assert app.sent["picture"].header["scale"] == pytest.approx(10**-0.5)

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from attention.app.chapters import check
-from attention.lessons.chapters import FIGURES, GUIDE, MAX_WORDS, read_chapter, read_lesson
+from attention.lessons.chapters import (
+    FIGURES,
+    GUIDE,
+    MAX_WORDS,
+    NUMBERED,
+    read_chapter,
+    read_lesson,
+)
 
 SOUND = """---
 title: Scores
@@ -163,3 +170,21 @@ def test_words_are_about_the_chapters_own_sentence_where_its_figure_shows_anothe
     assert not words(" ")
     assert not words("the dog ran", SOUND.replace("s=the cat sat&", ""))
     assert not words("the dog ran", SOUND.replace("figure: picture", "figure: spread"))
+
+
+def test_a_chapter_added_in_the_middle_changes_no_link_to_another(tmp_path: Path) -> None:
+    for file in GUIDE.glob("*.md"):
+        (tmp_path / file.name).write_text(file.read_text("utf-8"), "utf-8")
+    before = read_lesson(tmp_path, anything)
+    added = next(GUIDE.glob("*-scores.md")).read_text("utf-8")
+    (tmp_path / "03a-more-on-scores.md").write_text(added, "utf-8")
+    after = read_lesson(tmp_path, anything)
+    assert after.chapters[3].name == "more-on-scores"
+    for wanted in ("", *(chapter.name for chapter in before.chapters), *map(str, range(12))):
+        there, now = before.position(wanted, NUMBERED), after.position(wanted, NUMBERED)
+        assert there is not None
+        assert now is not None
+        assert before.chapters[there].name == after.chapters[now].name
+    assert after.position("nowhere", NUMBERED) is None
+    assert after.position("12", ()) == 12
+    assert read_lesson(tmp_path / "nowhere", anything).position("1", ()) is None
