@@ -8,7 +8,7 @@ import pytest
 
 from attention.app.links import every_setting
 from attention.app.pages import PAGES, Page
-from benchmarks import hostile
+from tests.hostile import links
 from tests.running import opened
 
 MANY = 3000
@@ -23,7 +23,7 @@ def test_no_link_into_an_open_session_brings_an_error(
 ) -> None:
     draw = random.Random(page.name)
     app = opened(page.name)
-    for _, link in hostile.links(draw, MANY // len(PAGES)):
+    for _, link in links(draw, MANY // len(PAGES)):
         app.step_to(page.name, link, monkeypatch)
         assert app.heading[0] == page.title, link
 

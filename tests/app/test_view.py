@@ -14,7 +14,7 @@ from attention.app.visit import Entry, Visit
 from attention.lessons.compare import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
-from benchmarks import hostile
+from tests.hostile import links
 from tests.properties import given
 from tests.properties import strategies as st
 
@@ -90,7 +90,7 @@ def test_nothing_illegal_is_in_force_whatever_says_it() -> None:
 @given(st.randoms(use_true_random=False), st.sampled_from(PAGES))
 def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: Page) -> None:
     declared = every_setting()
-    ((_, link),) = hostile.links(draw, 1)
+    ((_, link),) = links(draw, 1)
     shown = view(page, **link)
     for name, about in declared.items():
         assert about.problem(shown[name]) is None, name
