@@ -16,9 +16,9 @@ from attention.display.figures import MASKED, MAX_TICKS, positioned
 from attention.display.looks import drawn
 
 MAX_CELLS = 360_000  # of all heads: 4 MB in a file
-CELLS_A_GAP = 16  # between two heads there is the room of one cell for so many of a head
-WIDTH = 900  # pixels in which all heads of a layer are to stand
-HEAD_SIZES = 16, 230  # pixels
+WIDTH = 900  # pixels that the heads of a layer take
+LARGEST, SMALLEST = 230, 16  # pixels of a head
+GAP = 4  # pixels between two heads, or one cell where that is more
 ROOM = {"l": 70, "r": 10, "t": 90, "b": 10}
 
 
@@ -29,12 +29,14 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
     greatest weight of a block, and the title says of how many.
     """
     layers, heads, rows, columns = weights.shape
-    side = math.isqrt(MAX_CELLS // (layers * heads)) * CELLS_A_GAP // (CELLS_A_GAP + 1)
-    down, across = (math.ceil(length / max(1, side)) for length in (rows, columns))
+    pixels = max(SMALLEST, min(LARGEST, WIDTH // heads))
+    share = GAP / pixels
+    side = max(1, int(math.sqrt(MAX_CELLS / (layers * heads)) / (1 + share)))
+    down, across = (math.ceil(length / side) for length in (rows, columns))
     shown = max_pool2d(weights, (down, across), ceil_mode=True)
     greatest = shown.amax((-2, -1), keepdim=True)
-    of_layers = _Side("layer", layers, "query", tokens, down)
-    of_heads = _Side("head", heads, "key", keys, across)
+    of_layers = _Side("layer", layers, "query", tokens, down, share)
+    of_heads = _Side("head", heads, "key", keys, across, share)
 
     def beside(numbers: Tensor) -> Any:
         """(layers, heads, rows, columns) as one matrix, with gaps between the heads."""
@@ -43,6 +45,7 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
         flat = whole.reshape(layers * of_layers.step, heads * of_heads.step)
         return flat[: -of_layers.gap, : -of_heads.gap]
 
+    told = "greatest weight" if down * across > 1 else "weight"
     cells = {
         "type": "heatmap",
         "x": of_heads.labels(),
@@ -53,9 +56,8 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
         "zmax": 1.0,
         "showscale": False,
         "hoverongaps": False,
-        "hovertemplate": "%{y}<br>%{x}<br>weight %{customdata:.4f}<extra></extra>",
+        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{told} %{{customdata:.4f}}<extra></extra>",
     }
-    least, most = HEAD_SIZES
     layout = {
         "title": {"text": _words(rows, columns, down, across), "font": {"size": 13}, "x": 0.0},
         "xaxis": of_heads.axis(range(heads)) | {"side": "top"},
@@ -65,7 +67,7 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
             "scaleanchor": "x",
             "scaleratio": of_heads.step / of_layers.step,
         },
-        "height": layers * max(least, min(most, WIDTH // heads)) + ROOM["t"] + ROOM["b"],
+        "height": layers * pixels + ROOM["t"] + ROOM["b"],
         "margin": ROOM,
         "plot_bgcolor": MASKED,
     }
@@ -74,13 +76,17 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
 
 @dataclass(frozen=True)
 class _Side:
-    """What stands along one side: so many layers or heads, and the tokens of each in blocks."""
+    """What stands along one side: so many layers or heads, and the tokens of each in blocks.
+
+    share: how much of a head's size the gap beside it has.
+    """
 
     name: str
     count: int
     role: str
     tokens: Sequence[str]
     block: int
+    share: float
 
     @property
     def cells(self) -> int:
@@ -89,7 +95,7 @@ class _Side:
 
     @property
     def gap(self) -> int:
-        return math.ceil(self.cells / CELLS_A_GAP)
+        return math.ceil(self.cells * self.share)
 
     @property
     def step(self) -> int:
@@ -111,9 +117,11 @@ class _Side:
     def axis(self, names: Sequence[object]) -> dict[str, Any]:
         """Named in the middle of each layer or head, as many as do not run together."""
         some = range(0, self.count, math.ceil(self.count / MAX_TICKS))
+        # Not half-way between two cells: plotly would call the second one by the name written there.
+        middle = (self.cells - 1) / 2 - (0 if self.cells % 2 else 0.25)
         return {
             "type": "category",
-            "tickvals": [number * self.step + (self.cells - 1) / 2 for number in some],
+            "tickvals": [number * self.step + middle for number in some],
             "ticktext": [names[number] for number in some],
             "tickangle": 0,
             "showgrid": False,
