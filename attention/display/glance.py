@@ -117,7 +117,7 @@ class _Side:
     def axis(self, names: Sequence[object]) -> dict[str, Any]:
         """Named in the middle of each layer or head, as many as do not run together."""
         some = range(0, self.count, math.ceil(self.count / MAX_TICKS))
-        # Not half-way between two cells: plotly would call the second one by the name written there.
+        # Not half-way between two cells: plotly would tell the second one by the name there.
         middle = (self.cells - 1) / 2 - (0 if self.cells % 2 else 0.25)
         return {
             "type": "category",

@@ -64,11 +64,12 @@ def one_sequence(
     """The weights of one sequence, on the CPU and without gradients.
 
     weights: a tensor or an array (queries, keys), (heads, queries, keys), (layers, heads, queries,
-    keys), (batch, heads, queries, keys) or (layers, batch, heads, queries, keys); a tuple with
-    (batch, heads, queries, keys) or (heads, queries, keys) for each layer, or (queries, keys) for
-    each head; or such a tuple for each step of `generate`. Of four axes `layer` says that the first counts layers, `entry` that it
-    counts a batch. entry: which of the batch, from 0; needed where there are several.
-    attention_mask: as a tokenizer gives it, (batch, keys) or (keys,), 0 = padding, left out.
+    keys), (batch, heads, queries, keys) or (layers, batch, heads, queries, keys); or a tuple, with
+    (batch, heads, queries, keys) or (heads, queries, keys) for each layer, or with (queries, keys)
+    for each head; or a tuple of such ones, one for each step of `generate`. Of an array of four
+    axes `layer` says that the first counts layers, `entry` that it counts a batch. entry: which of
+    a batch, from 0; needed where there are several. attention_mask: as a tokenizer gives it,
+    (batch, keys) or (keys,); what is 0 there is padding, and left out.
 
     Of `generate` there is one row for each written token: the weights of the query that it was
     written after. `tokens` are those of the whole sequence, as in `sequences`; `keys` only where
@@ -78,7 +79,9 @@ def one_sequence(
     """
     tokens, keys = _texts(tokens, "tokens"), None if keys is None else _texts(keys, "keys")
     depth = _depth(weights)
-    if depth > 1:
+    if depth > 2:
+        raise ValueError(f"weights may be tuples of tuples of tensors, got them {depth} deep")
+    if depth == 2:
         found = _written(weights, tokens, keys, entry)
     elif depth:
         found = OneSequence(_stacked(weights, entry), tokens, keys)
@@ -91,7 +94,7 @@ def one_sequence(
         mask = _of_batch(mask, entry, "attention_mask")
     if mask.dim() != 1:
         raise ValueError(f"attention_mask must be (batch, keys) or (keys,), got {_shape(mask)}")
-    written = len(weights) - 1 if depth > 1 and keys is None else 0  # seen since, by the model
+    written = len(weights) - 1 if depth == 2 and keys is None else 0  # seen since, by the model
     return found.without(pad(mask.cpu() == 0, (0, written)))
 
 
@@ -104,7 +107,8 @@ def tensor_of(weights: Any) -> Tensor:
         return weights.detach()
     array = numpy.asarray(weights)
     if array.dtype.kind not in "fiu":
-        raise ValueError(f"weights must be numbers, got {array.dtype}")
+        got = type(weights).__name__ if array.dtype.kind == "O" else array.dtype
+        raise ValueError(f"weights must be numbers, got {got}")
     with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
         return torch.from_numpy(array.astype(numpy.float32))
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy
 import plotly.graph_objects as go
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
@@ -103,7 +102,10 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
     sums = weights.sum(-1)
     whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
     if not (bool(weights.isfinite().all()) and bool((weights >= 0).all()) and bool(whole.all())):
-        raise ValueError("weights must be 0 or more, and each row must sum to 1 (or be all 0)")
+        raise ValueError(
+            "weights must be 0 or more, and each row must sum to 1 (or be all 0); after dropout, "
+            "as in training, rows do not"
+        )
     return weights
 
 
