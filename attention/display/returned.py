@@ -102,12 +102,12 @@ def tensor_of(weights: Any) -> Tensor:
     """Numbers as a tensor without gradients, where they are; ValueError where they are none."""
     if isinstance(weights, Tensor):
         if weights.is_complex() or weights.is_meta:
-            got = "a tensor on the meta device" if weights.is_meta else weights.dtype
+            got = "a tensor on the meta device" if weights.is_meta else str(weights.dtype)
             raise ValueError(f"weights must be numbers, got {got}")
         return weights.detach()
     array = numpy.asarray(weights)
     if array.dtype.kind not in "fiu":
-        got = type(weights).__name__ if array.dtype.kind == "O" else array.dtype
+        got = type(weights).__name__ if array.dtype.kind == "O" else str(array.dtype)
         raise ValueError(f"weights must be numbers, got {got}")
     with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
         return torch.from_numpy(array.astype(numpy.float32))
