@@ -2,7 +2,7 @@
 
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
-`attention.show(weights, tokens)` shows any weights, without a model.
+`attention.show(weights, tokens)` shows any weights, as those that transformers returns.
 """
 
 from collections.abc import Callable

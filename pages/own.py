@@ -50,7 +50,7 @@ def explain() -> None:
     st.code(HOW, language="python", wrap_lines=True)
     st.caption(
         "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
-        "a notebook `attention.show(weights, tokens)` shows the same."
+        'a notebook `attention.show(weights, tokens, layer="all")` shows the same.'
     )
     st.download_button(
         "The example as a file", results.example_weights, "weights.npz", on_click="ignore"

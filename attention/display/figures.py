@@ -1,8 +1,7 @@
 """Tensors and tokens -> plotly figures. Nothing here displays anything.
 
-Colours come from the figure's template, so that a page's theme decides them: sequential for
-weights, diverging around 0 for scores and contributions. `PAPER` is the template for figures that
-leave the app.
+Colours come from the figure's template, see `looks`: sequential for weights, diverging around 0
+for scores and contributions.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ from typing import Any, TypedDict
 
 import numpy
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
 from attention.core import analysis
 from attention.core.functional import Trace
+from attention.display.looks import DARK, LIGHT, drawn
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
@@ -30,14 +31,6 @@ SATURATED = " The largest numbers share the last colour."
 
 WHERE_MASKED = ("masked", "weights", "mixed")
 
-SEQUENTIAL = (
-    "#f5f9fd", "#e2edf8", "#cbdff1", "#abcfe6", "#82bbdb",
-    "#58a1cf", "#3785bf", "#1b69ad", "#0a4c8f", "#08306b",
-)  # fmt: skip
-DIVERGING = (
-    "#1c4f9c", "#4a78b8", "#86a5d1", "#bccbe5", "#e9edf5",
-    "#f9efe6", "#f3cfae", "#e39e66", "#c96f2b", "#9c4a0c",
-)  # fmt: skip
 CHOSEN = "#d97706"
 MASKED = "rgba(128, 128, 128, 0.28)"
 FAINT = "rgba(128, 128, 128, 0.8)"
@@ -65,21 +58,12 @@ STRIP_QUANTILE = 0.97
 LONG_QUANTILE = 0.99
 TICK_LENGTH = 12
 
-
-def _scale(colours: Sequence[str]) -> list[list[Any]]:
-    return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
-
-
-PAPER = go.layout.Template(
-    layout={
-        "colorscale": {"sequential": _scale(SEQUENTIAL), "diverging": _scale(DIVERGING)},
-        "colorway": [SEQUENTIAL[7]],
-        "font": {"family": "Source Sans, Helvetica, Arial, sans-serif", "color": "#1f2933"},
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-    },
-    data={"heatmap": [{"colorscale": _scale(SEQUENTIAL)}]},
-)
+LIGHT_OR_DARK = """\
+const dark = matchMedia("(prefers-color-scheme: dark)")
+const paint = () => Plotly.relayout("{plot_id}", { template: looks[Number(dark.matches)] })
+dark.addEventListener("change", paint)
+paint()
+"""
 
 
 def heatmap(
@@ -124,7 +108,7 @@ def heatmap(
         "customdata": numpy.stack([trace.stages[name].numpy() for name in known], -1),
         "hovertemplate": "<br>".join(["query %{y}", "key %{x}", *numbers]) + "<extra></extra>",
     }
-    return go.Figure([cells, *others], layout)
+    return drawn([cells, *others], layout)
 
 
 def _entropies(trace: Trace) -> list[float | None]:
@@ -270,7 +254,7 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
-    return go.Figure([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
+    return drawn([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
 
 
 def bars(lengths: Lengths, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
@@ -337,19 +321,30 @@ def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[st
 
 
 def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
-    """One HTML file that shows (caption, figure) pairs and needs nothing from any network."""
+    """One HTML file that shows (caption, figure) pairs and needs nothing from any network.
+
+    Its reader sees it light or dark, as their system is set.
+    """
+    looks = LIGHT, DARK
+    ground = ", ".join(look.layout.paper_bgcolor for look in looks)
+    ink = ", ".join(look.layout.font.color for look in looks)
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f"<title>{html.escape(title)}</title></head>"
-        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto'>"
+        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto; "
+        f"color-scheme: light dark; background: light-dark({ground}); color: light-dark({ink})'>"
+        f"<script>const looks = {to_json_plotly(looks)}</script>"
         f"<h1 style='font-size: 1.4rem'>{html.escape(title)}</h1>"
     ]
     for index, (caption, figure) in enumerate(figures):
         parts.append(f"<p>{html.escape(caption)}</p>")
         parts.append(
-            go.Figure(figure)
-            .update_layout(template=PAPER)
-            .to_html(full_html=False, include_plotlyjs=index == 0, include_mathjax=False)
+            figure.to_html(
+                full_html=False,
+                include_plotlyjs=index == 0,
+                include_mathjax=False,
+                post_script=LIGHT_OR_DARK,
+            )
         )
     return "".join([*parts, "</body></html>"])
 

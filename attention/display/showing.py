@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy
 import plotly.graph_objects as go
-import torch
-from numpy.typing import ArrayLike
 from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
 from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
+from attention.display.glance import glance
+from attention.display.returned import Layer, one_sequence, tensor_of
 
 MAX_BYTES = 8 << 20  # of a file
 MAX_TOKENS = 512
@@ -26,7 +26,6 @@ MAX_HEADS = 1024  # in all layers
 MAX_TOKEN_LENGTH = 200
 TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 PARTS = ("weights", "tokens", "keys")
-GAP = 1  # cells between two heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,32 +43,41 @@ class Weights:
 
 
 def show(
-    weights: ArrayLike,
+    weights: Any,
     tokens: Sequence[str],
     *,
-    layer: int | None = None,
+    layer: Layer = None,
     head: int | None = None,
     query: int = 0,
     keys: Sequence[str] | None = None,
+    entry: int | None = None,
+    attention_mask: Any = None,
 ) -> go.Figure:
     """Any weights as the app shows them: all heads at a glance, or one of them.
 
-    weights: (layers, heads, queries, keys), (heads, queries, keys) or (queries, keys), as a
-    tensor or an array; keys: the tokens across, None = those of the queries. With `layer` and
-    `head`, both counted from 0, that head's heatmap with the row of `query` outlined. Raises
-    ValueError where shapes or numbers do not fit.
+    weights: what transformers returns as `attentions` or `cross_attentions`, from a call or from
+    `generate`, or a tensor or an array of (layers, heads, queries, keys), (heads, queries, keys) or
+    (queries, keys); tokens: one for each query; keys: the tokens across, None = those of the
+    queries; entry: which of a batch; attention_mask: as a tokenizer gives it, its padding is left
+    out. With `layer` or `head`, both counted from 0, one head's heatmap, with the row of `query`
+    outlined; layer "all" says of an array of four axes that the first counts layers. See
+    `returned.one_sequence`. Raises ValueError where shapes or numbers do not fit.
     """
-    checked = check_weights(_tensor(weights), tokens, keys)
-    layers, heads = checked.shape[:2]
-    if (layers, heads) != (1, 1) and layer is None and head is None:
-        return _glance(checked)
-    layer, head = layer or 0, head or 0
-    if not (0 <= layer < layers and 0 <= head < heads and 0 <= query < len(tokens)):
+    shown = one_sequence(
+        weights, tokens, keys, layer=layer, entry=entry, attention_mask=attention_mask
+    )
+    checked = check_weights(shown.numbers, shown.tokens, shown.keys).float()
+    layers, heads, n_queries = checked.shape[:3]
+    if (layers, heads) != (1, 1) and layer in (None, "all") and head is None:
+        return glance(checked, shown.tokens, shown.keys or shown.tokens)
+    at, head = 0 if layer is None else layer, head or 0
+    if at == "all" or not (0 <= at < layers and 0 <= head < heads and 0 <= query < n_queries):
         raise ValueError(
-            f"layer, head and query must lie below {layers}, {heads} and {len(tokens)}, "
-            f"got {layer}, {head} and {query}"
+            f"layer, head and query must lie below {layers}, {heads} and {n_queries}, "
+            f"got {at}, {head} and {query}"
         )
-    return figures.heatmap(WeightsAlone(checked[layer, head]), "weights", tokens, query, keys)
+    alone = WeightsAlone(checked[at, head])
+    return figures.heatmap(alone, "weights", shown.tokens, query, shown.keys)
 
 
 def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
@@ -94,7 +102,10 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
     sums = weights.sum(-1)
     whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
     if not (bool(weights.isfinite().all()) and bool((weights >= 0).all()) and bool(whole.all())):
-        raise ValueError("weights must be 0 or more, and each row must sum to 1 (or be all 0)")
+        raise ValueError(
+            "weights must be 0 or more, and each row must sum to 1 (or be all 0); after dropout, "
+            "as in training, rows do not"
+        )
     return weights
 
 
@@ -112,7 +123,7 @@ def read_file(content: bytes) -> Weights:
         raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
     tokens = _read_tokens("tokens", parts["tokens"])
     keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-    return Weights(check_weights(_tensor(parts["weights"]), tokens, keys), tokens, keys)
+    return Weights(check_weights(tensor_of(parts["weights"]), tokens, keys), tokens, keys)
 
 
 def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
@@ -156,53 +167,5 @@ def _read_tokens(name: str, text: object) -> list[str]:
     return [token[:MAX_TOKEN_LENGTH].encode("utf-8", "replace").decode() for token in read]
 
 
-def _tensor(weights: Any) -> Tensor:
-    if isinstance(weights, Tensor):
-        if weights.is_complex():
-            raise ValueError(f"weights must be numbers, got {weights.dtype}")
-        return weights
-    array = numpy.asarray(weights)
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"weights must be numbers, got {array.dtype}")
-    with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
-        return torch.from_numpy(array.astype(numpy.float32))
-
-
 def _listed(parts: dict[str, Any]) -> str:
     return ", ".join(name[:40] for name in parts) or "neither"
-
-
-def _glance(weights: Tensor) -> go.Figure:
-    """All heads beside each other, one row per layer, each scaled by its own greatest weight."""
-    layers, heads, rows, columns = weights.shape
-    most = weights.amax((-2, -1), keepdim=True)
-    shades = weights / most.where(most > 0, 1.0)
-    tiles = numpy.full((layers, heads, rows + GAP, columns + GAP), numpy.nan, numpy.float32)
-    tiles[..., :rows, :columns] = shades.numpy()
-    whole = tiles.swapaxes(1, 2).reshape(layers * (rows + GAP), heads * (columns + GAP))
-
-    def middle(count: int, side: int) -> list[float]:
-        return [at * (side + GAP) + (side - 1) / 2 for at in range(count)]
-
-    cells = {
-        "type": "heatmap",
-        "z": whole,
-        "hoverinfo": "skip",
-        "showscale": False,
-        **figures.colours(whole, diverging=False),
-    }
-    axis = {"showgrid": False, "zeroline": False, "ticks": ""}
-    layout = {
-        "xaxis": axis
-        | {"tickvals": middle(heads, columns), "ticktext": [*range(heads)], "side": "top"},
-        "yaxis": axis
-        | {
-            "tickvals": middle(layers, rows),
-            "ticktext": [f"layer {layer}" for layer in range(layers)],
-            "autorange": "reversed",
-            "scaleanchor": "x",
-        },
-        "height": 80 + 80 * layers,
-        "plot_bgcolor": figures.CLEAR,
-    }
-    return go.Figure([cells], layout)

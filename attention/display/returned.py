@@ -1,0 +1,222 @@
+"""Attention weights as models return them -> those of one sequence, with its tokens.
+
+Transformers gives `attentions`, `encoder_attentions`, `decoder_attentions` and `cross_attentions`
+as one tensor (batch, heads, queries, keys) for each layer; `generate` gives that for each step.
+Nothing here needs the library itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+Layer = int | Literal["all"] | None
+
+EAGER = (
+    "weights must hold a tensor for each layer, got {}: transformers returns them if the model is "
+    'loaded with attn_implementation="eager" (or set by model.set_attn_implementation("eager")) '
+    "and called with output_attentions=True"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OneSequence:
+    """The weights of one sequence. numbers: (layers, heads, queries, keys), without the leading
+    ones where there were none; tokens: one for each query; keys: one for each key, None where they
+    are those of the queries."""
+
+    numbers: Tensor
+    tokens: list[str]
+    keys: list[str] | None
+
+    def without(self, padding: Tensor) -> OneSequence:
+        """Without the keys that are padding, and without those queries where they are the same.
+
+        padding: (keys,) bool.
+        """
+        n_keys = self.numbers.shape[-1]
+        if len(padding) != n_keys:
+            raise ValueError(
+                f"attention_mask must have a number for each of {n_keys} keys, got {len(padding)}"
+            )
+        kept = (~padding).nonzero().flatten().tolist()
+        numbers = self.numbers[..., kept]
+        if self.keys is None:
+            return OneSequence(numbers[..., kept, :], [self.tokens[at] for at in kept], None)
+        return OneSequence(numbers, self.tokens, [self.keys[at] for at in kept])
+
+
+def one_sequence(
+    weights: Any,
+    tokens: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    layer: Layer = None,
+    entry: int | None = None,
+    attention_mask: Any = None,
+) -> OneSequence:
+    """The weights of one sequence, on the CPU and without gradients.
+
+    weights: a tensor or an array (queries, keys), (heads, queries, keys), (layers, heads, queries,
+    keys), (batch, heads, queries, keys) or (layers, batch, heads, queries, keys); or a tuple, with
+    (batch, heads, queries, keys) or (heads, queries, keys) for each layer, or with (queries, keys)
+    for each head; or a tuple of such ones, one for each step of `generate`. Of an array of four
+    axes `layer` says that the first counts layers, `entry` that it counts a batch. entry: which of
+    a batch, from 0; needed where there are several. attention_mask: as a tokenizer gives it,
+    (batch, keys) or (keys,); what is 0 there is padding, and left out.
+
+    Of `generate` there is one row for each written token: the weights of the query that it was
+    written after. `tokens` are those of the whole sequence, as in `sequences`; `keys` only where
+    they are of another one. Beams change places from step to step, and are not followed.
+
+    Raises ValueError, saying what was expected and what came.
+    """
+    tokens, keys = _texts(tokens, "tokens"), None if keys is None else _texts(keys, "keys")
+    depth = _depth(weights)
+    if depth > 2:
+        raise ValueError(f"weights may be tuples of tuples of tensors, got them {depth} deep")
+    if depth == 2:
+        found = _written(weights, tokens, keys, entry)
+    elif depth:
+        found = OneSequence(_stacked(weights, entry), tokens, keys)
+    else:
+        found = OneSequence(_of_array(tensor_of(weights), layer, entry), tokens, keys)
+    if attention_mask is None:
+        return found
+    mask = torch.as_tensor(attention_mask)
+    if mask.dim() == 2:
+        mask = _of_batch(mask, entry, "attention_mask")
+    if mask.dim() != 1:
+        raise ValueError(f"attention_mask must be (batch, keys) or (keys,), got {_shape(mask)}")
+    written = len(weights) - 1 if depth == 2 and keys is None else 0  # seen since, by the model
+    return found.without(pad(mask.cpu() == 0, (0, written)))
+
+
+def tensor_of(weights: Any) -> Tensor:
+    """Numbers as a tensor without gradients, where they are; ValueError where they are none."""
+    if isinstance(weights, Tensor):
+        if weights.is_complex() or weights.is_meta:
+            got = "a tensor on the meta device" if weights.is_meta else str(weights.dtype)
+            raise ValueError(f"weights must be numbers, got {got}")
+        return weights.detach()
+    array = numpy.asarray(weights)
+    if array.dtype.kind not in "fiu":
+        got = type(weights).__name__ if array.dtype.kind == "O" else str(array.dtype)
+        raise ValueError(f"weights must be numbers, got {got}")
+    with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
+        return torch.from_numpy(array.astype(numpy.float32))
+
+
+def _texts(tokens: Sequence[str], name: str) -> list[str]:
+    if isinstance(tokens, str):
+        raise ValueError(f"{name} must be a list of texts, got one text: {tokens[:40]!r}")
+    return [str(token) for token in tokens]
+
+
+def _depth(weights: Any) -> int:
+    """How many tuples there are around the weights of a layer; 0 around an array or numbers."""
+    if weights is None:
+        raise ValueError(EAGER.format("None"))
+    if not isinstance(weights, tuple | list):
+        return 0
+    if not weights:
+        raise ValueError(EAGER.format("an empty tuple"))
+    if isinstance(weights[0], Tensor | numpy.ndarray) and weights[0].ndim > 1:
+        return 1
+    inner = _depth(weights[0])
+    return inner + 1 if inner else 0
+
+
+def _stacked(layers: Sequence[Any], entry: int | None) -> Tensor:
+    """The weights of all layers in one, (layers, heads, queries, keys)."""
+    if not len(layers) or any(weights is None for weights in layers):
+        got = "None for some of them" if len(layers) else "an empty tuple"
+        raise ValueError(EAGER.format(got))
+    found = []
+    for weights in map(tensor_of, layers):
+        if weights.dim() == 4:
+            found.append(_of_batch(weights, entry, "weights").cpu())
+        elif weights.dim() in (2, 3) and entry is None:
+            found.append(weights.cpu())
+        else:
+            raise ValueError(
+                "weights of a layer must be (batch, heads, queries, keys), or (heads, queries, "
+                f"keys) without entry, got {_shape(weights)}"
+            )
+    shapes = sorted({_shape(weights) for weights in found})
+    if len(shapes) > 1:
+        raise ValueError(
+            "all layers must have as many heads, queries and keys as each other, "
+            f"got {shapes[0]} and {shapes[-1]}"
+        )
+    return torch.stack(found)
+
+
+def _of_array(weights: Tensor, layer: Layer, entry: int | None) -> Tensor:
+    if weights.dim() == 5:
+        return _stacked(list(weights), entry)
+    if weights.dim() == 4 and len(weights) > 1 and (layer is None) == (entry is None):
+        count = len(weights)
+        raise ValueError(
+            f"weights {_shape(weights)} may be those of {count} layers or of a batch of {count}: "
+            'give layer (0 or "all") if they are layers, or entry (0) if they are a batch; '
+            f"got {'neither' if layer is None else 'both'}"
+        )
+    if entry is None:
+        return weights.cpu()
+    if weights.dim() != 4:
+        raise ValueError(
+            f"with entry, weights must be (batch, heads, queries, keys), got {_shape(weights)}"
+        )
+    return _of_batch(weights, entry, "weights").cpu()
+
+
+def _of_batch(batch: Tensor, entry: int | None, name: str) -> Tensor:
+    count = len(batch)
+    if entry is None and count > 1:
+        raise ValueError(
+            f"{name} {_shape(batch)} are those of a batch of {count}: give entry, "
+            f"from 0 to {count - 1}"
+        )
+    at = entry or 0
+    if not 0 <= at < count:
+        raise ValueError(f"entry must lie below {count}, got {at}")
+    return batch[at]
+
+
+def _written(
+    steps: Sequence[Any], tokens: list[str], keys: list[str] | None, entry: int | None
+) -> OneSequence:
+    """One row for each step of `generate`: that of its last query, after which a token was written.
+
+    A key that was not yet there at a step has weight 0.
+    """
+    weights = [_stacked(step, entry) for step in steps]
+    given = weights[0].shape[-2]
+    length = given + len(steps)
+    if len(tokens) != length:
+        raise ValueError(
+            f"tokens must be those of the whole sequence, {given} given and {len(steps)} written, "
+            f"got {len(tokens)}"
+        )
+    rows = [one[..., -1:, :] for one in weights]
+    seen = [given + step if keys is None else len(keys) for step in range(len(steps))]
+    for step, (row, n_keys) in enumerate(zip(rows, seen, strict=True)):
+        if row.shape[-1] != n_keys or row.shape[:2] != rows[0].shape[:2]:
+            raise ValueError(
+                f"weights of step {step} must be those of {n_keys} keys, as many as there were "
+                f"tokens, got {_shape(weights[step])}; keys names those of another sequence"
+            )
+    numbers = torch.cat([pad(row, (0, seen[-1] - row.shape[-1])) for row in rows], -2)
+    written = [f"→ {token}" for token in tokens[given:]]
+    return OneSequence(numbers, written, tokens[:-1] if keys is None else keys)
+
+
+def _shape(weights: Tensor) -> tuple[int, ...]:
+    return tuple(weights.shape)

@@ -1,0 +1,61 @@
+"""Figures that leave the app have its colours, light or dark."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io
+import pytest
+import torch
+
+from attention.core.functional import attend
+from attention.display import figures
+from attention.display.looks import DARK, LIGHT
+from attention.display.showing import show
+
+CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
+
+
+@pytest.mark.parametrize(("name", "template"), [("light", LIGHT), ("dark", DARK)])
+def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Template) -> None:
+    theme, layout = THEMES[name], template.layout
+
+    def colours(scale: Any) -> list[str]:
+        places, found = zip(*scale, strict=True)
+        assert places == pytest.approx([at / 9 for at in range(10)])
+        return list(found)
+
+    assert colours(layout.colorscale.sequential) == theme["chartSequentialColors"]
+    assert colours(template.data.heatmap[0].colorscale) == theme["chartSequentialColors"]
+    assert colours(layout.colorscale.diverging) == theme["chartDivergingColors"]
+    assert list(layout.colorway) == theme["chartCategoricalColors"][:1]
+    assert layout.paper_bgcolor == layout.plot_bgcolor == theme["backgroundColor"]
+    assert layout.font.color == theme["textColor"]
+
+
+def made() -> list[go.Figure]:
+    """A figure of each kind."""
+    x = torch.eye(3)
+    trace, tokens = attend(x, x, x), ["the", "cat", "sat"]
+    return [
+        figures.heatmap(trace, "scores", tokens, 0),
+        figures.weighted_sum(trace, tokens, 1),
+        show(trace.weights, tokens),
+        show(torch.stack([trace.weights] * 2), tokens),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("default", "template"),
+    [("plotly", LIGHT), ("plotly_white+xgridoff", LIGHT), ("plotly_dark", DARK), (None, LIGHT)],
+)
+def test_figures_are_dark_where_plotly_is(
+    monkeypatch: pytest.MonkeyPatch, default: str | None, template: go.layout.Template
+) -> None:
+    monkeypatch.setattr(plotly.io.templates, "default", default)
+    for figure in made():
+        assert figure.layout.template == template
