@@ -138,7 +138,7 @@ def applies(name: str, side: str = "", variant: str | None = None) -> bool:
     if name == "model":
         return len(every_setting()[name].choices) > 1
     if name == "trained_mask" and (model := value_of("model")) != NONE:
-        return any(layer.causal for layer in load_model(model).layers)
+        return any(layer.masks(1, 1) for layer in load_model(model).layers)
     if name in ("head", "seed"):
         if value_of("model") != NONE:
             return name == "head"
