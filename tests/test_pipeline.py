@@ -391,7 +391,7 @@ def test_whoever_shares_a_long_run_gets_the_head_asked_for_whatever_others_ask_m
     class Shared(LongTrace):
         _last = property(lambda self: (0, whole.head(0)), lambda self, ours: None)
 
-    shared = Shared(long.some, long.n_queries, long.rows, long.apart, long.mask)
+    shared = Shared(long.sliced, long.n_queries, long.rows, long.apart, long.mask)
     for index in range(4):
         assert_close(vars(shared.head(index)), vars(whole.head(index)))
 

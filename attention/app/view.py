@@ -65,7 +65,7 @@ class View(Mapping[str, Any]):
         if name == "model":
             return len(every_setting()[name].choices) > 1
         if name == "trained_mask" and self["model"] != NONE:
-            return any(layer.causal for layer in load_model(self["model"]).layers)
+            return any(layer.masks(1, 1) for layer in load_model(self["model"]).layers)
         if name in ("head", "seed"):
             if self["model"] != NONE:
                 return name == "head"

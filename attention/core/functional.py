@@ -8,7 +8,7 @@ queries and columns are keys. Masks are bool, True = may attend.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,16 @@ from attention.core.scales import Scale, root_of_d_k
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 
 STAGES = ("scores", "scaled", "masked", "weights", "mixed")
+# the steps of a trace in their order, and which other parts of it each follows from
+FOLLOWS = {
+    "scores": ("queries", "keys"),
+    "scaled": ("scores", "scale", "bias"),
+    "mixed_scores": ("scaled",),
+    "weights": ("scaled", "mixed_scores", "mask"),
+    "mixed_weights": ("weights",),
+    "dropped": ("weights", "mixed_weights"),
+    "output": ("weights", "mixed_weights", "dropped", "values"),
+}
 
 
 def dot_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -225,20 +235,22 @@ class WeightsAlone(Trace):
         return WeightsAlone(change(self.weights), None if self.mask is None else change(self.mask))
 
 
-Some = Callable[[slice, slice], Trace]
-
-
 class LongTrace:
     """A trace of all heads too large to keep: what is asked of it is worked out anew.
 
-    some: gives the trace of some queries and heads; heads without the others only where they are
+    sliced: a function (queries, heads) -> their Trace; heads without the others only where they are
     `apart`. rows: how many of n_queries are worked out at a time; mask (1, queries, keys) or None.
     """
 
     def __init__(
-        self, some: Some, n_queries: int, rows: int, apart: bool, mask: Tensor | None
+        self,
+        sliced: Callable[[slice, slice], Trace],
+        n_queries: int,
+        rows: int,
+        apart: bool,
+        mask: Tensor | None,
     ) -> None:
-        self.some, self.n_queries, self.rows, self.apart = some, n_queries, rows, apart
+        self.sliced, self.n_queries, self.rows, self.apart = sliced, n_queries, rows, apart
         self.mask = mask
         self._last: tuple[int, Trace] | None = None
         self._output: Tensor | None = None
@@ -248,7 +260,7 @@ class LongTrace:
         last = self._last  # visitors share a trace: another may ask for another head meanwhile
         if last is None or last[0] != index:
             if self.apart:
-                head = self.some(slice(None), slice(index, index + 1)).head(0)
+                head = self.sliced(slice(None), slice(index, index + 1)).head(0)
             else:
                 head, _ = self._work_out(index)
             last = self._last = index, head
@@ -276,7 +288,7 @@ class LongTrace:
         """
         made: dict[str, Tensor] = {}
         for rows in _slices(self.n_queries, self.rows):
-            block = self.some(rows, slice(None))
+            block = self.sliced(rows, slice(None))
             head = block.head(index)
             parts: dict[str, Any] = vars(head) | {"all": block.output, "keys": None, "values": None}
             if keep_weights:
@@ -297,18 +309,37 @@ class LongTrace:
 
     def query(self, index: int) -> Trace:
         """One query of all heads, (heads, 1, keys)."""
-        return self.some(slice(index, index + 1), slice(None))
+        return self.sliced(slice(index, index + 1), slice(None))
 
     def drop(self, dropout: float, generator: torch.Generator) -> LongTrace:
         """As `drop` does it, for the queries in turn; not for `query`, which draws its own."""
 
-        def some(rows: slice, heads: slice) -> Trace:
+        def dropped(rows: slice, heads: slice) -> Trace:
             drawn = torch.Generator().manual_seed(generator.initial_seed() + rows.start)
-            return drop(self.some(rows, heads), dropout, drawn)
+            return drop(self.sliced(rows, heads), dropout, drawn)
 
         if not dropout:
             return self
-        return LongTrace(some, self.n_queries, self.rows, False, self.mask)
+        return LongTrace(dropped, self.n_queries, self.rows, False, self.mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """What attention is worked out from, of all heads.
+
+    queries (…, heads, queries, d_k), keys (…, groups, keys, d_k), values (…, groups, keys, d_v), as
+    they were before any rotation; first: the position of the first query.
+    """
+
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    first: int = 0
+
+    @property
+    def end(self) -> int:
+        """The position behind the last query."""
+        return self.first + self.queries.shape[-2]
 
 
 def attend(
@@ -322,6 +353,7 @@ def attend(
     mask: Tensor | None = None,
     before_softmax: Callable[[Tensor], Tensor] | None = None,
     after_softmax: Callable[[Tensor], Tensor] | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> Trace:
     """`softmax(scale · scores(Q, K) + bias) V`, all steps kept (Vaswani et al. 2017, eq. 1).
 
@@ -329,7 +361,8 @@ def attend(
     scale: a factor on the scores, or what gives it from d_k and d_v, None = 1/√d_k; bias: added
     after it, broadcastable to (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
     (…, queries, keys), True = may attend; before_softmax: applied to the scaled scores,
-    after_softmax: to the weights, each giving the same shape.
+    after_softmax: to the weights, each giving the same shape; given: steps by their names in
+    `FOLLOWS`, which are taken as they are.
     Raises ValueError when shapes or mask do not fit.
     """
     if keys.shape[-2] != values.shape[-2]:
@@ -338,17 +371,25 @@ def attend(
         )
     scale = root_of_d_k if scale is None else scale
     factor = scale(queries.shape[-1], values.shape[-1]) if callable(scale) else scale
-    raw = scores(queries, keys)
+    known = given or {}
+
+    def step(name: str, work_out: Callable[[], Any]) -> Any:
+        return known[name] if name in known else work_out()
+
+    raw = step("scores", lambda: scores(queries, keys))
     if raw.dim() < queries.dim() or raw.shape[-2:] != (queries.shape[-2], keys.shape[-2]):
         raise ValueError(
             "scores must be (…, queries, keys) = "
             f"{(*queries.shape[:-1], keys.shape[-2])}, got {tuple(raw.shape)}"
         )
-    scaled = raw * factor if bias is None else raw * factor + bias
-    logits = scaled if before_softmax is None else before_softmax(scaled)
-    weights = masked_softmax(logits, mask)
-    mixed = weights if after_softmax is None else after_softmax(weights)
-    output = _matmul(mixed, values)
+    scaled = step("scaled", lambda: raw * factor if bias is None else raw * factor + bias)
+    mixed_scores = step("mixed_scores", lambda: _mixed(scaled, before_softmax))
+    logits = scaled if mixed_scores is None else mixed_scores
+    weights = step("weights", lambda: masked_softmax(logits, mask))
+    mixed_weights = step("mixed_weights", lambda: _mixed(weights, after_softmax))
+    dropped = step("dropped", lambda: None)
+    mixed = weights if mixed_weights is None else mixed_weights
+    output = step("output", lambda: _matmul(mixed if dropped is None else dropped, values))
     mask, bias = (None if part is None else part.expand(weights.shape) for part in (mask, bias))
     return Trace(
         queries,
@@ -359,11 +400,31 @@ def attend(
         mask,
         weights,
         output,
-        mixed_scores=None if logits is scaled else logits,
-        mixed_weights=None if mixed is weights else mixed,
-        scale=factor,
-        bias=bias,
+        mixed_scores,
+        mixed_weights,
+        dropped,
+        factor,
+        bias,
     )
+
+
+def follow(trace: Trace, edited: Trace, **how: Any) -> Trace:
+    """A trace of which some parts were replaced, with all that follows from these worked out anew.
+
+    trace: as it was; edited: a copy of it, with other tensors in place of some (or another scale).
+    What is the same object in both is worked out anew where something it follows from is not, see
+    `FOLLOWS`; what is another one stays. how: what `attend` was told of scores and softmax.
+    """
+    parts = vars(edited)
+    changed = {name for name, part in parts.items() if part is not getattr(trace, name)}
+    given = {}
+    for name, others in FOLLOWS.items():
+        if name in changed or changed.isdisjoint(others):
+            given[name] = parts[name]
+        else:
+            changed.add(name)
+    inputs = {name: parts[name] for name in ("queries", "keys", "values", "scale", "bias", "mask")}
+    return replace(attend(**inputs, given=given, **how), unrotated=edited.unrotated)
 
 
 def drop(trace: Trace, dropout: float, generator: torch.Generator | None = None) -> Trace:
@@ -405,22 +466,30 @@ def merge_heads(vectors: Tensor) -> Tensor:
     return vectors.transpose(-2, -3).flatten(-2)
 
 
-def share_heads(vectors: Tensor, heads: int) -> Tensor:
+def share_heads(vectors: Tensor, heads: int, some: slice = slice(None)) -> Tensor:
     """Keys or values of groups, one for each head (Ainslie et al. 2023, section 2.2).
 
     vectors: (…, groups, tokens, d_head), each group serving `heads / groups` heads that follow
-    each other. Returns (…, heads, tokens, d_head). Raises ValueError when groups do not divide
-    heads.
+    each other; some: the heads that they are wanted for. Returns (…, heads, tokens, d_head).
+    Raises ValueError when groups do not divide heads.
     """
     groups = vectors.shape[-3]
     if heads % groups:
         raise ValueError(f"groups must divide heads = {heads}, got {groups}")
-    return vectors if groups == heads else vectors.repeat_interleave(heads // groups, dim=-3)
+    if groups == heads:
+        return vectors[..., some, :, :]
+    return vectors.index_select(-3, torch.arange(heads)[some] // (heads // groups))
 
 
 def _slices(length: int, most: int) -> list[slice]:
     """All of a length, `most` at a time."""
     return [slice(start, start + most) for start in range(0, length, most)]
+
+
+def _mixed(stage: Tensor, mix: Callable[[Tensor], Tensor] | None) -> Tensor | None:
+    """What is made of a stage, None where that is the stage itself."""
+    mixed = stage if mix is None else mix(stage)
+    return None if mixed is stage else mixed
 
 
 def _matmul(left: Tensor, right: Tensor) -> Tensor:

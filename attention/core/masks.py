@@ -17,9 +17,12 @@ def combine(masks: Iterable[Tensor]) -> Tensor | None:
     return combined
 
 
-def causal(n_queries: int, n_keys: int) -> Tensor:
-    """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys)."""
-    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril()
+def causal(n_queries: int, n_keys: int, first: int = 0) -> Tensor:
+    """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys).
+
+    first: the position of the first query, where those before it are left out.
+    """
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(first)
 
 
 def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
@@ -37,14 +40,24 @@ def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
     return torch.arange(n_keys) < per_query[..., None]
 
 
-def window(n_queries: int, n_keys: int, radius: int) -> Tensor:
+def window(n_queries: int, n_keys: int, radius: int, first: int = 0) -> Tensor:
     """Query i may attend to keys i - radius … i + radius (Luong et al. 2015, section 3.2).
 
-    Returns (queries, keys). Raises ValueError when radius is negative.
+    first: the position of the first query, where those before it are left out. Returns
+    (queries, keys). Raises ValueError when radius is negative.
     """
     if radius < 0:
         raise ValueError(f"radius must be at least 0, got {radius}")
-    return (torch.arange(n_queries)[:, None] - torch.arange(n_keys)).abs() <= radius
+    queries = torch.arange(first, first + n_queries)
+    return (queries[:, None] - torch.arange(n_keys)).abs() <= radius
+
+
+def padded(queries: Tensor, keys: Tensor) -> Tensor:
+    """Pieces attend to pieces; padding attends to nothing, and nothing to it.
+
+    queries (…, queries), keys (…, keys): bool, True = a piece. Returns (…, queries, keys).
+    """
+    return queries[..., :, None] & keys[..., None, :]
 
 
 _ROW = re.compile(r"(\*|\d{1,4}):(\*|\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*)")

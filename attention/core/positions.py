@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -19,28 +21,47 @@ def sinusoidal(n_tokens: int, d_model: int) -> Tensor:
     return both[:, :d_model].float()
 
 
-def rotary(vectors: Tensor) -> Tensor:
+@dataclass(frozen=True)
+class Rotary:
     """Queries or keys rotated by their position (Su et al. 2021, section 3.4.2, eq. 34).
 
-    vectors: (…, tokens, d_k). Dimensions 2i and 2i+1 are rotated as a pair, at position p by
-    p / 10000^(2i/d_k); the last of an odd d_k stays. Lengths stay, and the product of a query and
-    a key depends on how far apart they are, not on where.
+    Pairs of dimensions are rotated, the i-th pair at position p by p / base^(2i/d_k); the last
+    dimension of an odd d_k stays. Lengths stay, and the product of a query and a key depends on how
+    far apart they are, not on where.
+    halves: whether dimension i is paired with the one half of d_k further on, as in the weights of
+    Llama (Touvron et al. 2023) at Hugging Face, rather than 2i with 2i + 1, as in the paper.
     """
-    n_tokens, d_k = vectors.shape[-2:]
-    whole = d_k // 2 * 2
-    cosines, sines = rotations(n_tokens, d_k).to(vectors.dtype).unbind(-1)
-    first, second = vectors[..., 0:whole:2], vectors[..., 1:whole:2]
-    rotated = torch.stack(
-        [first * cosines - second * sines, first * sines + second * cosines], dim=-1
-    )
-    return torch.cat([rotated.flatten(-2), vectors[..., whole:]], dim=-1)
+
+    base: float = 10000.0
+    halves: bool = False
+
+    def __call__(self, vectors: Tensor, first: int = 0) -> Tensor:
+        """vectors (…, tokens, d_k) -> the same shape. first: the position of the first token."""
+        n_tokens, d_k = vectors.shape[-2:]
+        cosines, sines = rotations(n_tokens, d_k, self.base, first).to(vectors.dtype).unbind(-1)
+        left, right = (vectors[..., side] for side in self.sides(d_k))
+        pairs = torch.stack([left * cosines - right * sines, left * sines + right * cosines], -1)
+        rotated = (pairs.mT if self.halves else pairs).flatten(-2)
+        return torch.cat([rotated, vectors[..., d_k // 2 * 2 :]], dim=-1)
+
+    def sides(self, d_k: int) -> tuple[slice, slice]:
+        """The first and the second dimension of all pairs."""
+        half = d_k // 2
+        if self.halves:
+            return slice(0, half), slice(half, 2 * half)
+        return slice(0, 2 * half, 2), slice(1, 2 * half, 2)
 
 
-def rotations(n_tokens: int, d_k: int) -> Tensor:
-    """Cosine and sine by which `rotary` rotates each pair of dimensions. (tokens, d_k // 2, 2)."""
-    positions = torch.arange(n_tokens, dtype=torch.float64)[:, None]
+def rotary(vectors: Tensor) -> Tensor:
+    """Queries or keys rotated as in the paper, see `Rotary`. (…, tokens, d_k)."""
+    return Rotary()(vectors)
+
+
+def rotations(n_tokens: int, d_k: int, base: float = 10000.0, first: int = 0) -> Tensor:
+    """Cosine and sine by which `Rotary` rotates each pair of dimensions. (tokens, d_k // 2, 2)."""
+    positions = torch.arange(first, first + n_tokens, dtype=torch.float64)[:, None]
     even = torch.arange(0, d_k // 2 * 2, 2, dtype=torch.float64)
-    angles = positions / 10000 ** (even / d_k)
+    angles = positions / base ** (even / d_k)
     return torch.stack([angles.cos(), angles.sin()], dim=-1).float()
 
 

@@ -17,9 +17,16 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from attention.core import functional, settings
-from attention.core.functional import LongTrace, Some, Trace, merge_heads, share_heads, split_heads
+from attention.core.functional import (
+    LongTrace,
+    Projected,
+    Trace,
+    merge_heads,
+    share_heads,
+    split_heads,
+)
 from attention.core.papers import ARXIV, BAHDANAU, KERNEL_CHAPTER, LUONG, VASWANI
-from attention.core.positions import rotary
+from attention.core.positions import Rotary
 from attention.core.scales import Scale
 from attention.core.settings import Value, choice, decimal, seed_setting, whole
 
@@ -73,6 +80,18 @@ class Variant(nn.Module):
         return self.heads
 
     @property
+    def scale(self) -> Scale | None:
+        """What scores are multiplied by unless told otherwise, None = 1/√d_k."""
+        own: Scale | None = getattr(self.config, "scale", None)
+        return own
+
+    @property
+    def rotary(self) -> Rotary | None:
+        """How queries and keys are rotated unless told otherwise, None: not at all."""
+        own: Rotary | None = getattr(self.config, "rotary", None)
+        return own
+
+    @property
     def apart(self) -> bool:
         """Whether a head can be worked out without the others."""
         mixing = type(self).before_softmax, type(self).after_softmax
@@ -93,11 +112,10 @@ class Variant(nn.Module):
         return getattr(self, name, None), getattr(self, name.replace("W", "b", 1), None)
 
     def project(self, x: Tensor, role: str) -> Tensor:
-        """x (…, tokens, d_model) -> its queries, keys or values, (…, heads, tokens, width)."""
-        x = functional.linear(x, *self.projection(role))
-        if role == "queries":
-            return split_heads(x, self.heads)
-        return share_heads(split_heads(x, self.groups), self.heads)
+        """x (…, tokens, d_model) -> its queries (…, heads, tokens, d_k), keys or values (…, groups,
+        tokens, width)."""
+        count = self.heads if role == "queries" else self.groups
+        return split_heads(functional.linear(x, *self.projection(role)), count)
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).
@@ -162,7 +180,7 @@ class Variant(nn.Module):
         *,
         memory: Tensor | None = None,
         scale: Scale | None = None,
-        rotate: bool = False,
+        rotate: bool | None = None,
         bias: Tensor | None = None,
     ) -> Trace:
         """All steps of attention over x (…, tokens, d_model), see :func:`functional.attend`.
@@ -170,32 +188,25 @@ class Variant(nn.Module):
         The Trace has an axis of heads: scores are (…, heads, queries, keys), also with one head.
         mask: (…, queries, keys), the same for all heads; bias: (heads, queries, keys);
         memory: (…, keys, d_model), the sequence that keys and values come from, None = x itself;
-        rotate: rotary positions, see :func:`positions.rotary`, each sequence counted by itself.
+        scale, rotate: see `sliced`.
         Raises ValueError when the width of x or memory is not the configured d_model.
         """
-        some = self.some(
-            x,
+        sliced = self.sliced(
+            self.projected(x, memory),
             mask,
-            memory=memory,
             scale=scale,
             rotate=rotate,
-            bias=lambda rows, heads: None if bias is None else bias[heads, rows],
+            bias=lambda queries, heads: None if bias is None else bias[heads, queries],
         )
-        return some(slice(None), slice(None))
+        return sliced(slice(None), slice(None))
 
-    def some(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        *,
-        memory: Tensor | None,
-        scale: Scale | None,
-        rotate: bool,
-        bias: Callable[[slice, slice], Tensor | None],
-    ) -> Some:
-        """What gives the same for some queries, and for some heads where they are `apart`.
+    def projected(
+        self, x: Tensor, memory: Tensor | None = None, before: Projected | None = None
+    ) -> Projected:
+        """Queries, keys and values of x, or keys and values of a memory, see `forward`.
 
-        bias: gives that of some queries and heads.
+        before: those of the tokens before x. Its keys and values come first; where they are those
+        of the memory, they are the same ones again.
         """
         for name, sequence in (("x", x), ("memory", memory)):
             if sequence is not None and sequence.shape[-1] != self.config.d_model:
@@ -203,16 +214,43 @@ class Variant(nn.Module):
                     f"{name} must have d_model = {self.config.d_model} dimensions, "
                     f"got {sequence.shape[-1]}"
                 )
-        memory = x if memory is None else memory
-        plain = self.project(x, "queries"), self.project(memory, "keys")
-        values = self.project(memory, "values")
-        queries, keys = map(rotary, plain) if rotate else plain
+        queries = self.project(x, "queries")
+        if before is not None and memory is not None:
+            return replace(before, queries=queries, first=before.end)
+        source = x if memory is None else memory
+        keys, values = self.project(source, "keys"), self.project(source, "values")
+        if before is None:
+            return Projected(queries, keys, values)
+        keys, values = torch.cat([before.keys, keys], -2), torch.cat([before.values, values], -2)
+        return Projected(queries, keys, values, before.end)
 
-        def some(rows: slice, heads: slice) -> Trace:
+    def sliced(
+        self,
+        projected: Projected,
+        mask: Tensor | None = None,
+        *,
+        scale: Scale | None = None,
+        rotate: bool | None = None,
+        bias: Callable[[slice, slice], Tensor | None] = lambda queries, heads: None,
+    ) -> Callable[[slice, slice], Trace]:
+        """A function (queries, heads) -> their Trace; of some heads only where they are `apart`.
+
+        scale: None = the layer's own; rotate: by the layer's own `rotary`, or as in the paper where
+        it has none, None = as the layer itself does; bias: a function (queries, heads) -> what is
+        added to their scaled scores.
+        """
+        scale = self.scale if scale is None else scale
+        rotary = self.rotary if rotate is None else (self.rotary or Rotary()) if rotate else None
+        plain = projected.queries, projected.keys
+        queries, keys = plain
+        if rotary is not None:
+            queries, keys = rotary(queries, projected.first), rotary(keys)
+
+        def trace_of(rows: slice, heads: slice) -> Trace:
             trace = functional.attend(
                 queries[..., heads, rows, :],
-                keys[..., heads, :, :],
-                values[..., heads, :, :],
+                share_heads(keys, self.heads, heads),
+                share_heads(projected.values, self.heads, heads),
                 scores=self.scores,
                 scale=scale,
                 bias=bias(rows, heads),
@@ -220,12 +258,28 @@ class Variant(nn.Module):
                 before_softmax=self.before_softmax,
                 after_softmax=self.after_softmax,
             )
-            if not rotate:
+            if rotary is None:
                 return trace
-            unrotated = plain[0][..., heads, rows, :], plain[1][..., heads, :, :]
+            unrotated = plain[0][..., heads, rows, :], share_heads(plain[1], self.heads, heads)
             return replace(trace, unrotated=unrotated)
 
-        return some
+        return trace_of
+
+    def follow(self, trace: Trace, edited: Trace) -> Trace:
+        """A trace of all heads of which some parts were replaced, with all that follows from them.
+
+        See :func:`functional.follow`. Raises ValueError where queries and keys before their
+        rotation were replaced, rather than these themselves.
+        """
+        if edited.unrotated is not trace.unrotated:
+            raise ValueError("queries and keys are replaced as they are after rotation")
+        return functional.follow(
+            trace,
+            edited,
+            scores=self.scores,
+            before_softmax=self.before_softmax,
+            after_softmax=self.after_softmax,
+        )
 
 
 def register(variant: type[Variant]) -> type[Variant]:

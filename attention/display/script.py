@@ -119,7 +119,11 @@ def _function(item: Any) -> Any:
 
 
 def _names(item: Any) -> Iterator[str]:
-    """The global and attribute names that a function's code uses, its inner functions' too."""
+    """The global and attribute names that a function's code uses, its inner functions' too; or
+    that those of a class do."""
+    for method in vars(item).values() if inspect.isclass(item) else ():
+        if inspect.isfunction(_function(method)):
+            yield from _names(method)
     function = _function(item)
     for default in (getattr(function, "__kwdefaults__", None) or {}).values():
         if inspect.isfunction(default):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -324,12 +324,14 @@ def additions(place: Entering, query: int) -> Additions:
 
     That sum is what enters the layer norm, or in a layer that norms first what goes on.
     """
-    attention, residual = place.layer.attention, place.x[query]
-    one = place.layer.some(place.x, place.memory)(slice(query, query + 1), slice(None))
-    added = heads.additions(attention, one, 0)
-    parts = torch.cat([residual[None], added.parts])
-    joined = residual + attention.output(one)[0]
-    return heads.summed("Σ", ["residual", *added.names], parts, joined)
+    layer, residual = place.layer, place.x[query]
+    one = layer.sliced(place.x, place.memory)(slice(query, query + 1), slice(None))
+    added = heads.additions(layer.attention, one, 0)
+    attended, parts = added.output, added.parts
+    if (norm := layer.attention_norms.added) is not None:
+        attended, parts = norm(attended), norm.split(parts, attended)
+    parts = torch.cat([residual[None], parts])
+    return heads.summed("Σ", ["residual", *added.names], parts, residual + attended)
 
 
 def added_words(place: Entering, added: Additions) -> str:
@@ -352,16 +354,22 @@ def moved(model: Model, run: Run, result: Result) -> Tensor:
     """How far a changed layer moves what comes out of the model. (rows,).
 
     Of each last hidden state the cosine between the trained one and the one that comes out if the
-    layer's attention gives what `result` has. What is set aside there stays as it was trained.
+    heads of that layer put out what they do in `result`. What is set aside there stays as it was
+    trained.
     """
     assert result.trained is not None
-    place = run.entering[result.trained.position]
-    attended = place.layer.attended(place.x, place.memory)
-    kept = torch.ones(len(attended), dtype=torch.bool)
-    if len(result.tokens) < len(attended):
-        kept = ~torch.tensor(place.pieces.special)
-    attended[kept] = result.layer.output(result.layer_trace)
-    hidden = model.rerun(run, result.trained.position, attended)
+    position = result.trained.position
+    changed = result.layer_trace.output.clone()
+    changed[[*result.trained.cut]] = 0.0
+    special = run.entering[position].pieces.special
+    kept = ~torch.tensor(special) if len(result.tokens) < len(special) else slice(None)
+
+    def edit(layer: int, trace: Trace) -> Trace:
+        output = trace.output.clone()
+        output[:, kept] = changed
+        return replace(trace, output=output)
+
+    hidden = model.hidden(run.batch, edit=edit, layers=(position,), start=run.start(position))
     return cosine_similarity(hidden, run.hidden, dim=-1)
 
 
@@ -380,13 +388,18 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
 
     A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
-    place = run.entering[position]
-    trace = place.layer.trace(place.x, place.memory)
-    attended = place.layer.attention.output(trace)
-    cut = attended - place.layer.attention.head_outputs(trace)
-    at_once = len(cut) if len(place.x) <= MAX_PIECES_AT_ONCE else 1
-    hidden = torch.cat([model.rerun(run, position, some) for some in cut.split(at_once)])
-    return cosine_similarity(hidden, run.hidden, dim=-1)
+    layer, start = run.entering[position].layer, run.start(position)
+    others = ~torch.eye(layer.attention.heads, dtype=torch.bool)[..., None, None]
+    at_once = len(others) if len(start.x) <= MAX_PIECES_AT_ONCE else 1
+
+    def hidden(kept: Tensor) -> Tensor:
+        def edit(layer: int, trace: Trace) -> Trace:
+            return replace(trace, output=trace.output * kept)
+
+        return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
+
+    found = torch.cat([hidden(kept) for kept in others.split(at_once)])
+    return cosine_similarity(found, run.hidden, dim=-1)
 
 
 def importance_table(cosines: Tensor) -> tuple[list[str], Mapping[str, Sequence[float]]]:

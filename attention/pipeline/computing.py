@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -42,25 +42,25 @@ def compute(
     keys, x = other or sentence, sentence.x
     n_queries, n_keys = len(sentence.tokens), len(keys.tokens)
 
-    chosen, mask_problem = make_masks(settings, n_queries, n_keys, enters.causal)
+    own = enters.own_masks(n_queries, n_keys) if settings.trained_mask == "kept" else {}
+    chosen, mask_problem = make_masks(settings, n_queries, n_keys, own)
     mask = masks.combine(chosen.values())
 
     with torch.no_grad():
-        some = layer.some(
-            x,
+        sliced = layer.sliced(
+            layer.projected(x, None if other is None else other.x),
             mask,
-            memory=None if other is None else other.x,
-            scale=settings.scale_factor,
+            scale=enters.scale(settings),
             rotate=settings.rotate,
             bias=functools.partial(settings.bias, layer, n_queries, n_keys),
         )
         trace: Trace | LongTrace
         if layer.heads * n_queries * n_keys <= MAX_KEPT:
-            trace = some(slice(None), slice(None))
+            trace = sliced(slice(None), slice(None))
         else:
             at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))
             trace = LongTrace(
-                torch.no_grad()(some),
+                torch.no_grad()(sliced),
                 n_queries,
                 at_once,
                 layer.apart,
@@ -82,11 +82,11 @@ def compute(
 
 
 def make_masks(
-    settings: Settings, n_queries: int, n_keys: int, causal: bool = False
+    settings: Settings, n_queries: int, n_keys: int, own: Mapping[str, Tensor] | None = None
 ) -> tuple[dict[str, Tensor], str]:
     """The masks in force by name, (queries, keys) each, and why one of them could not be made.
 
-    causal: whether the layer was trained with a causal mask, which then is one of them.
+    own: those a layer was trained with, which then are among them.
     """
     makers: dict[str, Callable[[], Tensor]] = {
         "causal": lambda: masks.causal(n_queries, n_keys),
@@ -96,11 +96,12 @@ def make_masks(
         "window": lambda: masks.window(n_queries, n_keys, settings.radius),
         "cells": lambda: masks.parse_cells(settings.cells, n_queries, n_keys),
     }
-    made, problem = {}, ""
-    own = ("causal",) if causal and settings.trained_mask == "kept" else ()
-    for name in dict.fromkeys((*own, *settings.mask)):
+    made, problem = dict(own or {}), ""
+    for name in settings.mask:
         try:
-            made[name] = makers[name]()
+            mask = makers[name]()
         except ValueError as error:
             problem = f"No single cells are hidden: {error}."
+        else:
+            made[name] = mask & made[name] if name in made else mask
     return made, problem

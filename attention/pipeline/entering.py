@@ -11,7 +11,8 @@ from torchtext.vocab import Vectors
 
 from attention.core.limits import limits
 from attention.core.positions import sinusoidal
-from attention.core.settings import read_numbers
+from attention.core.scales import Scale
+from attention.core.settings import read_numbers, settings_of
 from attention.core.variants import Variant
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import look_up, random_vectors
@@ -70,10 +71,19 @@ class Entering:
     trained: TrainedPlace | None = None
     problems: tuple[str, ...] = ()
 
-    @property
-    def causal(self) -> bool:
-        """Whether the layer was trained with a causal mask."""
-        return self.trained is not None and self.trained.layer.causal
+    def own_masks(self, n_queries: int, n_keys: int) -> dict[str, Tensor]:
+        """The masks a trained layer was trained with, by name, (queries, keys) each."""
+        return {} if self.trained is None else self.trained.layer.masks(n_queries, n_keys)
+
+    def scale(self, settings: Settings) -> Scale | None:
+        """What scores are multiplied by, None: as the layer has it by itself.
+
+        At the default a trained layer is as it was trained.
+        """
+        default = settings_of(Settings)["scale"].default
+        if self.trained is not None and settings.scale == default:
+            return None
+        return settings.scale_factor
 
 
 def into_variant(

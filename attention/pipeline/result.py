@@ -84,7 +84,9 @@ class Result(Sentence):
             for name in ("scale", "mask", "positions", "special")
             if getattr(settings, name) != defaults[name].default
         }
-        if self.trained.layer.causal and settings.trained_mask == "removed":
+        if settings.rotate and self.layer.rotary is not None:
+            del changed["positions"]  # it rotates by itself
+        if self.trained.layer.masks(1, 1) and settings.trained_mask == "removed":
             changed["trained_mask"] = "removed"
         if self.trained.cut:
             changed["cut"] = ", ".join(map(str, self.trained.cut))

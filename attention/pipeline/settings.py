@@ -166,9 +166,9 @@ class Settings:
         return SCALES.get(self.scale, self.factor)
 
     @property
-    def rotate(self) -> bool:
-        """Whether queries and keys are rotated by their positions."""
-        return self.positions == "rotary"
+    def rotate(self) -> bool | None:
+        """Whether queries and keys are rotated by their positions, None: as the layer has it."""
+        return True if self.positions == "rotary" else None
 
     def variant_layer(self, d_model: int) -> Variant:
         """The chosen variant, with its own settings, and the shared seed if it has one.

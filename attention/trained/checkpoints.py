@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from attention.core.limits import limits
-from attention.trained.layouts import LAYOUTS, Layout, Parts
-from attention.trained.models import About, Transformer
+from attention.trained.layouts import LAYOUTS, Layout
+from attention.trained.models import About, Parts, Transformer
 from attention.trained.pieces import Reader
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
@@ -69,9 +69,7 @@ def load_folder(folder: Path, about: About) -> Transformer:
     Raises ValueError, saying what was expected and what came, where it cannot be read.
     """
     parts, reader = _read(folder, outline=False)
-    return Transformer(
-        about, reader, parts.embedding, parts.layers, parts.final_norm, parts.unembedding
-    )
+    return Transformer(about, reader, parts)
 
 
 def check_folder(folder: Path) -> None:
@@ -82,8 +80,7 @@ def check_folder(folder: Path) -> None:
 def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
     layout = read_layout(folder)
     parts = layout.read(Weights(_weight_files(folder), layout.prefix, outline))
-    most = min(limits().tokens, len(parts.embedding.positions))
-    reader = Reader(_there(folder / TOKENIZER), most)
+    reader = Reader(_there(folder / TOKENIZER), min(limits().tokens, parts.limit))
     vocabulary = len(parts.embedding.pieces)
     if reader.largest_id >= vocabulary:
         raise ValueError(

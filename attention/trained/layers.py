@@ -1,38 +1,51 @@
-"""A layer of a trained model: its attention, and what stands around it."""
+"""A layer of a trained model: its attention, what stands around it, and one run of it."""
 
 from __future__ import annotations
 
 import copy
+import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import layer_norm
+from torch import Tensor
 
 from attention.core import masks
-from attention.core.functional import Some, Trace, linear, merge_heads
+from attention.core.functional import Projected, Trace, linear, merge_heads
+from attention.core.positions import Rotary
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
-
-Activation = Callable[[Tensor], Tensor]
+from attention.trained.parts import FeedForward, GatedFeedForward, Norms, Recurrence, through
 
 MAX_AT_ONCE = 1 << 18  # cells of some heads that are worked out at once
+ALL = slice(None)
 
 
 @dataclass(frozen=True)
 class TrainedConfig(Config):
-    """What a trained layer is built with; none of it can be set."""
+    """What a trained layer is built with; none of it can be set.
+
+    rotary: how queries and keys are rotated, if they are; scale: what scores are multiplied by,
+    None = 1/√d_k; cap: what scaled scores stay below, `cap · tanh(scaled / cap)` (Gemma Team 2024,
+    section 2); eps: what the norms of queries and keys add to the mean of the squares.
+    """
 
     heads: int = 1
+    rotary: Rotary | None = None
+    scale: float | None = None
+    cap: float | None = None
+    eps: float = 1e-6
 
 
 class TrainedAttention(DotScores):
-    """Multi-head attention with the parameters a model has learned, biases included.
+    """Multi-head attention with the parameters a model has learned.
 
     parameters: W_q, W_k, W_v, W_o, each (d_in, d_out), and their biases b_q, b_k, b_v, b_o where
-    there are any. They are buffers: memory they share with the model's file is not this layer's.
+    there are any; those of keys and values are narrower where heads share them, in groups. g_q and
+    g_k, (d_head,), where queries and keys go through an RMS norm of each head (Henry et al. 2020).
+    They are buffers: memory they share with the model's file is not this layer's.
     """
 
     name = "trained"
@@ -45,12 +58,41 @@ class TrainedAttention(DotScores):
     published_scale = MultiHead.published_scale
     projections: ClassVar[dict[str, str]] = MultiHead.projections
 
+    W_q: Tensor
+    W_k: Tensor
     W_o: Tensor
 
-    def __init__(self, heads: int, parameters: Mapping[str, Tensor]) -> None:
-        super().__init__(TrainedConfig(d_model=parameters["W_q"].shape[0], heads=heads))
+    def __init__(
+        self,
+        heads: int,
+        parameters: Mapping[str, Tensor],
+        *,
+        rotary: Rotary | None = None,
+        scale: float | None = None,
+        cap: float | None = None,
+        eps: float = 1e-6,
+    ) -> None:
+        d_model = parameters["W_q"].shape[0]
+        super().__init__(TrainedConfig(d_model, heads, rotary, scale, cap, eps))
         for name, parameter in parameters.items():
             self.register_buffer(name, parameter)
+
+    @property
+    def groups(self) -> int:
+        return self.heads * self.W_k.shape[1] // self.W_q.shape[1]
+
+    @property
+    def apart(self) -> bool:
+        return True
+
+    def project(self, x: Tensor, role: str) -> Tensor:
+        made = super().project(x, role)
+        gain: Tensor | None = getattr(self, {"queries": "g_q", "keys": "g_k"}.get(role, ""), None)
+        return made if gain is None else torch.rms_norm(made, gain.shape, gain, self.config.eps)
+
+    def before_softmax(self, scaled: Tensor) -> Tensor:
+        cap: float | None = self.config.cap
+        return scaled if cap is None else cap * (scaled / cap).tanh()
 
     def without(self, heads: Iterable[int]) -> TrainedAttention:
         """The same layer where these heads add nothing: their rows of W_o are 0.
@@ -66,129 +108,192 @@ class TrainedAttention(DotScores):
 
 
 @dataclass(frozen=True, eq=False)
-class Norm:
-    """Layer normalisation (Ba et al. 2016). weight, bias: (d_model,)."""
-
-    weight: Tensor
-    bias: Tensor | None
-    eps: float
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """(…, d_model) -> the same shape."""
-        return layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
-
-
-@dataclass(frozen=True, eq=False)
-class FeedForward:
-    """`activation(x W_1 + b_1) W_2 + b_2` (Vaswani et al. 2017, eq. 2).
-
-    W_1: (d_model, hidden); W_2: (hidden, d_model).
-    """
-
-    W_1: Tensor
-    b_1: Tensor
-    W_2: Tensor
-    b_2: Tensor
-    activation: Activation
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """(…, d_model) -> the same shape."""
-        return linear(self.activation(linear(x, self.W_1, self.b_1)), self.W_2, self.b_2)
-
-
-@dataclass(frozen=True, eq=False)
 class LayerRun:
-    """What one layer makes of its input, each (…, tokens, d_model).
+    """One layer over its input, with its trace; all tensors are (…, tokens, d_model).
 
-    x: the input, which is also the residual path; attended: what the attention adds;
-    joined = x + attended; fed: what the feed-forward adds; output: the next layer's input.
+    entered: the layer's input; x: the residual path, which is that input, after the layer's
+    recurrence where it has one; attended: what the attention adds; middle = x + attended; fed: what
+    the feed-forward adds; output: the next layer's input; memory: where keys and values came from,
+    None: from x. projected, state: what a run over the tokens behind these goes on from.
+    sliced: a function (queries, heads) -> their Trace; made: the whole one, where there was reason
+    to make it.
     """
 
+    entered: Tensor
     x: Tensor
     attended: Tensor
-    joined: Tensor
+    middle: Tensor
     fed: Tensor
     output: Tensor
+    memory: Tensor | None
+    projected: Projected
+    state: Tensor | None
+    sliced: Callable[[slice, slice], Trace]
+    made: Trace | None
+
+    @functools.cached_property
+    def trace(self) -> Trace:
+        """Every step of the attention, of all heads, as it went on: edited where there was an edit.
+
+        Where gradients are on, `attended` came from this very trace. Where they are off, a large
+        one is worked out when it is asked for.
+        """
+        return self.sliced(ALL, ALL) if self.made is None else self.made
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Attention with a residual path, layer norm and feed-forward around it.
+    """Attention and feed-forward, each on a residual path, with norms around them.
 
-    norm_first: whether the norms stand before attention and feed-forward (Radford et al. 2019)
-    rather than after each sum (Vaswani et al. 2017, section 3.1). causal: whether the layer was
-    trained with a causal mask. crosses: whether keys and values come from another sequence.
+    causal: whether a query sees no key behind it; window: how many tokens to each side it sees,
+    None: all of them; crosses: whether keys and values come from another sequence; recurrence: what
+    the input goes through first, where something stands in the place of self-attention.
     """
 
     attention: TrainedAttention
-    attention_norm: Norm
-    feed_forward: FeedForward
-    output_norm: Norm
-    norm_first: bool = False
+    attention_norms: Norms
+    feed_forward: FeedForward | GatedFeedForward
+    feed_norms: Norms
     causal: bool = False
+    window: int | None = None
     crosses: bool = False
+    recurrence: Recurrence | None = None
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether the sum with what the attention adds goes on as it is, through no norm."""
+        return self.attention_norms.after is None
 
     def attention_input(self, x: Tensor) -> Tensor:
         """What queries, keys and values are made of. (…, tokens, d_model)."""
-        return self.attention_norm(x) if self.norm_first else x
+        return through(self.attention_norms.before, x)
+
+    def masks(self, n_queries: int, n_keys: int, first: int = 0) -> dict[str, Tensor]:
+        """The masks the layer was trained with, by name, (queries, keys) each.
+
+        first: the position of the first query.
+        """
+        made = {}
+        if self.causal:
+            made["causal"] = masks.causal(n_queries, n_keys, first)
+        if self.window is not None:
+            made["window"] = masks.window(n_queries, n_keys, self.window, first)
+        return made
 
     def mask(self, n_queries: int, n_keys: int) -> Tensor | None:
-        """The mask the layer was trained with, (queries, keys), None without one."""
-        return masks.causal(n_queries, n_keys) if self.causal else None
+        """What all of them allow, (queries, keys), None where there are none."""
+        return masks.combine(self.masks(n_queries, n_keys).values())
 
-    def trace(self, x: Tensor, memory: Tensor | None = None) -> Trace:
-        """Every step of its attention over the layer's input, as it was trained.
+    def sliced(self, x: Tensor, memory: Tensor | None = None) -> Callable[[slice, slice], Trace]:
+        """A function (queries, heads) -> their Trace, of its attention as it was trained.
 
         x (…, queries, d_model); memory: (…, keys, d_model), where keys and values come from.
         """
-        n_keys = x.shape[-2] if memory is None else memory.shape[-2]
-        mask = self.mask(x.shape[-2], n_keys)
-        made: Trace = self.attention(self.attention_input(x), mask, memory=memory)
-        return made
+        return self._sliced(self._projected(x, memory))
 
-    def some(self, x: Tensor, memory: Tensor | None = None) -> Some:
-        """What gives the same of some queries and heads."""
-        n_keys = (x if memory is None else memory).shape[-2]
-        return self.attention.some(
-            self.attention_input(x),
-            self.mask(x.shape[-2], n_keys),
-            memory=memory,
-            scale=None,
-            rotate=False,
-            bias=lambda rows, heads: None,
-        )
+    def trace(self, x: Tensor, memory: Tensor | None = None) -> Trace:
+        """Every step of its attention, of all heads, see `sliced`."""
+        return self.sliced(x, memory)(ALL, ALL)
 
     def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
         """The same, of some heads after the others where all at once would be large: what stays
         small is worked out in memory that is at hand."""
-        n_keys = (x if memory is None else memory).shape[-2]
-        some = self.some(x, memory)
-        at_once = max(1, MAX_AT_ONCE // (x.shape[:-1].numel() * n_keys))
+        projected = self._projected(x, memory)
+        yield from self._traces(self._sliced(projected), projected)
+
+    def run(
+        self,
+        entered: Tensor,
+        memory: Tensor | None = None,
+        *,
+        padding: Tensor | None = None,
+        edit: Callable[[Trace], Trace] | None = None,
+        before: LayerRun | None = None,
+    ) -> LayerRun:
+        """The layer over its input, (…, tokens, d_model).
+
+        memory: (…, keys, d_model), for layers that cross; padding: one more mask, (…, queries,
+        keys); edit: its trace -> the one it goes on with, see `edited`; before: its run over the
+        tokens before these.
+        """
+        x, state = entered, None
+        if self.recurrence is not None:
+            x, state = self.recurrence(entered, None if before is None else before.state)
+        projected = self._projected(x, memory, before)
+        sliced, made = self._sliced(projected, padding), None
+        whole = self._at_once(projected) >= self.attention.heads
+        if edit is not None:
+            made = edited(self.attention, sliced(ALL, ALL), edit)
+        elif whole or torch.is_grad_enabled():
+            made = sliced(ALL, ALL)
+        traces = self._traces(sliced, projected) if made is None else [made]
+        outputs = [trace.output for trace in traces]
+        attended = linear(merge_heads(torch.cat(outputs, -3)), *self.attention.projection("output"))
+        attended = through(self.attention_norms.added, attended)
+        middle = x + attended
+        residual = through(self.attention_norms.after, middle)
+        fed = self.feed_forward(through(self.feed_norms.before, residual))
+        fed = through(self.feed_norms.added, fed)
+        output = through(self.feed_norms.after, residual + fed)
+        return LayerRun(
+            entered, x, attended, middle, fed, output, memory, projected, state, sliced, made
+        )
+
+    def _projected(
+        self, x: Tensor, memory: Tensor | None = None, before: LayerRun | None = None
+    ) -> Projected:
+        last = None if before is None else before.projected
+        return self.attention.projected(self.attention_input(x), memory, last)
+
+    def _sliced(
+        self, projected: Projected, padding: Tensor | None = None
+    ) -> Callable[[slice, slice], Trace]:
+        shape = projected.queries.shape[-2], projected.keys.shape[-2]
+        own = self.masks(*shape, projected.first).values()
+        mask = masks.combine(own if padding is None else [*own, padding])
+        return self.attention.sliced(projected, mask)
+
+    def _traces(
+        self, sliced: Callable[[slice, slice], Trace], projected: Projected
+    ) -> Iterator[Trace]:
+        at_once = self._at_once(projected)
         for first in range(0, self.attention.heads, at_once):
-            yield some(slice(None), slice(first, first + at_once))
+            yield sliced(ALL, slice(first, first + at_once))
 
-    def attended(self, x: Tensor, memory: Tensor | None = None) -> Tensor:
-        """What its attention adds to x, as it was trained. (…, queries, d_model)."""
-        outputs = [trace.output for trace in self.traces(x, memory)]
-        joined = merge_heads(torch.cat(outputs, -3))
-        return linear(joined, *self.attention.projection("output"))
-
-    def run(self, x: Tensor, attended: Tensor) -> LayerRun:
-        """What the layer makes of x, given what its attention adds."""
-        joined = x + attended
-        if self.norm_first:
-            fed = self.feed_forward(self.output_norm(joined))
-            return LayerRun(x, attended, joined, fed, joined + fed)
-        normed = self.attention_norm(joined)
-        fed = self.feed_forward(normed)
-        return LayerRun(x, attended, joined, fed, self.output_norm(normed + fed))
+    def _at_once(self, projected: Projected) -> int:
+        """How many heads are worked out at once."""
+        *leading, _, n_queries, _ = projected.queries.shape
+        return max(1, MAX_AT_ONCE // (math.prod(leading) * n_queries * projected.keys.shape[-2]))
 
 
-ACTIVATIONS: dict[str, Activation] = {
-    "gelu": nn.functional.gelu,
-    "gelu_new": lambda x: nn.functional.gelu(x, approximate="tanh"),
-    "gelu_pytorch_tanh": lambda x: nn.functional.gelu(x, approximate="tanh"),
-    "relu": torch.relu,
-    "swish": nn.functional.silu,
-    "silu": nn.functional.silu,
-}
+def edited(attention: TrainedAttention, trace: Trace, edit: Callable[[Trace], Trace]) -> Trace:
+    """What an edit makes of a trace of all heads, with all that follows from what it replaced.
+
+    edit: a trace -> the same, or a copy of it with other parts, as `dataclasses.replace` makes it.
+    What is worked out anew: `functional.FOLLOWS`. So other values count, and other weights, without
+    a word on the output; an output that is replaced too stays as it is given. Parts may have more
+    leading dimensions than they had.
+    Raises TypeError unless it gives a trace, and ValueError where it changed a part in place, which
+    nothing would follow from, or gave one of another shape.
+    """
+    parts = {name: part for name, part in vars(trace).items() if isinstance(part, Tensor)}
+    versions = {name: _version(part) for name, part in parts.items()}
+    after = edit(trace)
+    if not isinstance(after, Trace):
+        raise TypeError(f"an edit must return a Trace, got {type(after).__name__}")
+    for name, part in parts.items():
+        if _version(part) != versions[name]:
+            raise ValueError(f"an edit must return a copy with other {name}, not change its own")
+    for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output"):
+        expected, shape = parts[name].shape[-3:], getattr(after, name).shape
+        if shape[-3:] != expected:
+            raise ValueError(
+                f"{name} of an edited trace must be (…, {', '.join(map(str, expected))}), "
+                f"got {tuple(shape)}"
+            )
+    return trace if after is trace else attention.follow(trace, after)
+
+
+def _version(part: Tensor) -> int:
+    """How often a tensor was changed in place, as far as torch counts it."""
+    return 0 if part.is_inference() else part._version

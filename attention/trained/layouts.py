@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
 from attention.core.papers import ARXIV
-from attention.trained.layers import (
+from attention.core.positions import Rotary
+from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.models import Embedding, Parts
+from attention.trained.parts import (
     ACTIVATIONS,
     Activation,
     FeedForward,
-    Layer,
-    Norm,
-    TrainedAttention,
+    GatedFeedForward,
+    LayerNorm,
+    Norms,
+    RmsNorm,
 )
-from attention.trained.models import Embedding
 
 LAYOUTS: dict[str, type[Layout]] = {}
 
@@ -29,16 +32,6 @@ class TakesWeights(Protocol):
     def __contains__(self, name: str) -> bool: ...
 
     def take(self, name: str, *shape: int) -> Tensor: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What a model is made of, see `models.Transformer`."""
-
-    embedding: Embedding
-    layers: Sequence[Layer]
-    final_norm: Norm | None = None
-    unembedding: Tensor | None = None
 
 
 class Layout:
@@ -68,8 +61,7 @@ class Layout:
                     f"got {self.config[name]!r}"
                 )
         self.d_model, self.heads = self.whole("d_model"), self.whole("heads")
-        if self.d_model % self.heads:
-            raise ValueError(f"heads must divide d_model = {self.d_model}, got {self.heads}")
+        self.d_head = self.head_width()
 
     def __init_subclass__(cls) -> None:
         if "model_type" in vars(cls):
@@ -92,16 +84,16 @@ class Layout:
             )
         return value
 
+    def head_width(self) -> int:
+        """The width of a head. Raises ValueError where heads do not divide d_model."""
+        if self.d_model % self.heads:
+            raise ValueError(f"heads must divide d_model = {self.d_model}, got {self.heads}")
+        return self.d_model // self.heads
+
     @property
     def eps(self) -> float:
-        """What layer norm adds to the variance. Raises ValueError unless it is a number."""
-        value = self.setting("eps")
-        if not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise ValueError(
-                f"{self.settings['eps']} in config.json must be a number of at least 0, "
-                f"got {value!r}"
-            )
-        return float(value)
+        """What norms add to the variance. Raises ValueError unless it is a number."""
+        return _number(self.settings["eps"], self.setting("eps"), 0)
 
     @property
     def activation(self) -> Activation:
@@ -116,7 +108,10 @@ class Layout:
     def read(self, weights: TakesWeights) -> Parts:
         """All parts. Raises ValueError where a tensor is missing or of another shape."""
         layers = [self.layer(weights, index) for index in range(self.whole("layers"))]
-        return Parts(self.embedding(weights), layers)
+        embedding, limit = self.embedding(weights), self.whole("positions")
+        if embedding.positions is not None:
+            limit = len(embedding.positions)
+        return Parts(embedding, layers, limit)
 
     def embedding(self, weights: TakesWeights) -> Embedding:
         """What turns pieces into the first layer's input."""
@@ -126,14 +121,26 @@ class Layout:
         """One layer."""
         raise NotImplementedError
 
-    def norm(self, weights: TakesWeights, name: str) -> Norm:
+    def unembedding(
+        self, weights: TakesWeights, embedding: Embedding, name: str = "lm_head.weight"
+    ) -> Tensor | None:
+        """What scores the next piece: a tensor of that name, or the embedding where they are tied.
+
+        None where there is neither: the model was not trained to go on.
+        """
+        if name in weights:
+            return weights.take(name, *embedding.pieces.shape).T
+        return embedding.pieces.T if self.config["tie_word_embeddings"] else None
+
+    def norm(self, weights: TakesWeights, name: str) -> LayerNorm:
         """The layer norm of that name; older files call its weight gamma and its bias beta."""
         weight, bias = (
             (f"{name}.gamma", f"{name}.beta")
             if f"{name}.gamma" in weights
             else (f"{name}.weight", f"{name}.bias")
         )
-        return Norm(weights.take(weight, self.d_model), weights.take(bias, self.d_model), self.eps)
+        gain, shift = (weights.take(part, self.d_model) for part in (weight, bias))
+        return LayerNorm(gain, shift, self.eps)
 
 
 class Bert(Layout):
@@ -210,9 +217,9 @@ class Bert(Layout):
         )
         return Layer(
             TrainedAttention(self.heads, parameters),
-            self.norm(weights, named("attention norm")),
+            Norms(after=self.norm(weights, named("attention norm"))),
             feed_forward,
-            self.norm(weights, named("output norm")),
+            Norms(after=self.norm(weights, named("output norm"))),
         )
 
 
@@ -297,12 +304,8 @@ class Gpt2(Layout):
     }
 
     def read(self, weights: TakesWeights) -> Parts:
-        parts, unembedding = super().read(weights), None
-        if "lm_head.weight" in weights:
-            shape = parts.embedding.pieces.shape
-            unembedding = weights.take("lm_head.weight", *shape).T
-        elif self.config["tie_word_embeddings"]:
-            unembedding = parts.embedding.pieces.T
+        parts = super().read(weights)
+        unembedding = self.unembedding(weights, parts.embedding)
         return replace(parts, final_norm=self.norm(weights, "ln_f"), unembedding=unembedding)
 
     def embedding(self, weights: TakesWeights) -> Embedding:
@@ -331,9 +334,112 @@ class Gpt2(Layout):
         )
         return Layer(
             TrainedAttention(self.heads, parameters),
-            self.norm(weights, f"h.{index}.ln_1"),
+            Norms(before=self.norm(weights, f"h.{index}.ln_1")),
             feed_forward,
-            self.norm(weights, f"h.{index}.ln_2"),
-            norm_first=True,
+            Norms(before=self.norm(weights, f"h.{index}.ln_2")),
             causal=True,
         )
+
+
+class Llama(Layout):
+    """Llama (Touvron et al. 2023): RMS norms before, rotary positions, a gated feed-forward; heads
+    that share keys and values in groups, and a causal mask."""
+
+    model_type = "llama"
+    source = f"[Touvron et al. 2023]({ARXIV}2302.13971), Llama"
+    prefix = "model."
+    settings: ClassVar[Mapping[str, str]] = {
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "groups": "num_key_value_heads",
+        "d_head": "head_dim",
+        "layers": "num_hidden_layers",
+        "hidden": "intermediate_size",
+        "activation": "hidden_act",
+        "eps": "rms_norm_eps",
+        "positions": "max_position_embeddings",
+        "vocabulary": "vocab_size",
+    }
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-6,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
+    }
+    only: ClassVar[Mapping[str, Any]] = {"attention_bias": False, "mlp_bias": False}
+
+    def head_width(self) -> int:
+        return self.whole("d_head") if "head_dim" in self.config else super().head_width()
+
+    @property
+    def groups(self) -> int:
+        """How many heads of keys and values there are. Raises ValueError unless they divide the
+        heads."""
+        groups = self.whole("groups") if "num_key_value_heads" in self.config else self.heads
+        if self.heads % groups:
+            raise ValueError(f"num_key_value_heads must divide {self.heads} heads, got {groups}")
+        return groups
+
+    @property
+    def rotary(self) -> Rotary:
+        """How queries and keys are rotated; newer files say it in rope_parameters. Raises
+        ValueError where their rotation is stretched."""
+        said = self.config.get("rope_parameters") or self.config.get("rope_scaling") or {}
+        kind = said.get("rope_type", said.get("type", "default"))
+        if kind != "default":
+            raise ValueError(f"rope_type in config.json must be 'default', got {kind!r}")
+        base = said.get("rope_theta", self.config["rope_theta"])
+        return Rotary(_number("rope_theta", base, 1), halves=True)
+
+    def read(self, weights: TakesWeights) -> Parts:
+        parts = super().read(weights)
+        unembedding = self.unembedding(weights, parts.embedding)
+        return replace(parts, final_norm=self.rms_norm(weights, "norm"), unembedding=unembedding)
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        shape = self.whole("vocabulary"), self.d_model
+        return Embedding(weights.take("embed_tokens.weight", *shape))
+
+    def layer(self, weights: TakesWeights, index: int) -> Layer:
+        def linear(part: str, d_in: int, d_out: int) -> Tensor:
+            """The matrix (d_in, d_out), stored transposed."""
+            return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
+
+        d_model, hidden = self.d_model, self.whole("hidden")
+        queries, keys = self.heads * self.d_head, self.groups * self.d_head
+        parameters = {
+            "W_q": linear("self_attn.q", d_model, queries),
+            "W_k": linear("self_attn.k", d_model, keys),
+            "W_v": linear("self_attn.v", d_model, keys),
+            "W_o": linear("self_attn.o", queries, d_model),
+        }
+        feed_forward = GatedFeedForward(
+            linear("mlp.gate", d_model, hidden),
+            linear("mlp.up", d_model, hidden),
+            linear("mlp.down", hidden, d_model),
+            self.activation,
+        )
+        return Layer(
+            TrainedAttention(self.heads, parameters, rotary=self.rotary),
+            Norms(before=self.rms_norm(weights, f"layers.{index}.input_layernorm")),
+            feed_forward,
+            Norms(before=self.rms_norm(weights, f"layers.{index}.post_attention_layernorm")),
+            causal=True,
+        )
+
+    def rms_norm(self, weights: TakesWeights, name: str) -> RmsNorm:
+        """The norm of that name."""
+        return RmsNorm(weights.take(f"{name}.weight", self.d_model), self.eps)
+
+
+def _number(name: str, value: Any, least: float) -> float:
+    """A setting that is a number. Raises ValueError unless it is one of at least `least`."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not least <= value < math.inf
+    ):
+        raise ValueError(
+            f"{name} in config.json must be a number of at least {least}, got {value!r}"
+        )
+    return float(value)

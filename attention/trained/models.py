@@ -1,16 +1,24 @@
-"""A trained model as pages use it: a sentence in pieces, and what goes into each of its layers."""
+"""A trained model: sentences in pieces, and one forward pass over its layers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
+from attention.core.functional import Trace
 from attention.core.limits import limits
-from attention.trained.layers import Layer, Norm
+from attention.core.masks import padded
+from attention.trained.layers import Layer, LayerRun
+from attention.trained.parts import Norm, through
+
+Edit = Callable[[int, Trace], Trace]
 
 
 class NoWords(ValueError):
@@ -40,15 +48,63 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
+class Padded:
+    """Sentences in pieces side by side, the shorter ones padded behind.
+
+    ids (…, pieces); mask (…, pieces), True = a piece, None: there is no padding; output: what is
+    written over each sentence, for models that translate.
+    Raises ValueError where the mask does not fit, or padding stands before a piece.
+    """
+
+    ids: Tensor
+    mask: Tensor | None = None
+    output: Padded | None = None
+
+    def __post_init__(self) -> None:
+        if self.mask is None:
+            return
+        if self.mask.dtype != torch.bool or self.mask.shape != self.ids.shape:
+            raise ValueError(
+                f"mask must be bool (True = a piece) of shape {tuple(self.ids.shape)}, "
+                f"got {self.mask.dtype} of shape {tuple(self.mask.shape)}"
+            )
+        if (self.mask[..., 1:] & ~self.mask[..., :-1]).any():
+            raise ValueError("padding must stand behind all pieces of a sentence")
+
+    @classmethod
+    def of(cls, sentences: Sequence[Pieces], outputs: Sequence[Pieces] = ()) -> Padded:
+        """Sentences of any lengths, (sentences, pieces), and what is written over each."""
+        lengths = torch.tensor([len(pieces.ids) for pieces in sentences])
+        ids = pad_sequence([pieces.ids for pieces in sentences], batch_first=True)
+        mask = torch.arange(ids.shape[1]) < lengths[:, None]
+        return cls(ids, mask, cls.of(outputs) if outputs else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a forward pass begins.
+
+    layer: its position; x (…, tokens, d_model): what enters it; memory (…, keys, d_model): where
+    keys and values come from in layers that cross, None: from what the layers before them give.
+    """
+
+    layer: int
+    x: Tensor
+    memory: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Entering:
     """What goes into one layer.
 
-    x (queries, d_model): the layer's input; memory (keys, d_model) and its pieces: where keys and
+    entered (queries, d_model): the layer's input; x (queries, d_model): what its attention gets,
+    the same but for a recurrence between; memory (keys, d_model) and its pieces: where keys and
     values come from, None where they come from x.
     """
 
     layer: Layer
     pieces: Pieces
+    entered: Tensor
     x: Tensor
     memory: Tensor | None = None
     memory_pieces: Pieces | None = None
@@ -67,12 +123,24 @@ class Run:
     hidden: Tensor
 
     @property
+    def batch(self) -> Padded:
+        """The ids it ran over, and those of what was written, where there is any."""
+        last = self.entering[-1]
+        written = None if last.memory is None else Padded(last.pieces.ids)
+        return Padded(self.pieces.ids, output=written)
+
+    def start(self, layer: int) -> Start:
+        """The same run from one of its layers on."""
+        place = self.entering[layer]
+        return Start(layer, place.entered, place.memory)
+
+    @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
-        inputs = [place.x for place in self.entering]
-        memories = {id(place.memory): place.memory for place in self.entering}
-        kept = [self.hidden, *inputs, *memories.values()]
-        return sum(tensor.nbytes for tensor in kept if tensor is not None)
+        places = self.entering
+        inputs = [part for place in places for part in (place.entered, place.x, place.memory)]
+        kept = {id(part): part.nbytes for part in (self.hidden, *inputs) if part is not None}
+        return sum(kept.values())
 
 
 @dataclass(frozen=True)
@@ -105,38 +173,171 @@ class Model:
         """A sentence in pieces, as many as fit."""
         raise NotImplementedError
 
+    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
+        """What enters the first layer. ids (…, pieces); first: the position of the first one."""
+        raise NotImplementedError
+
+    def embed_output(self, output: Padded) -> Tensor:
+        """What enters the first layer that crosses, for models that translate."""
+        raise NotImplementedError
+
+    def final(self, x: Tensor) -> Tensor:
+        """What comes out of the model, given what comes out of its last layer."""
+        return x
+
+    def forward(
+        self,
+        batch: Padded,
+        *,
+        edit: Edit | None = None,
+        layers: Collection[int] | None = None,
+        start: Start | None = None,
+        after: Sequence[LayerRun] = (),
+    ) -> Iterator[LayerRun]:
+        """All layers over sentences, one after the other, as far as the caller goes on.
+
+        edit: (position of a layer, its trace) -> the trace that it goes on with, see
+        `layers.edited`; layers: those that it is called for, None: all of them. start: where to
+        begin, None: at the ids. after: the runs of these layers over the pieces before, for layers
+        that see none behind. There are gradients unless the caller switches them off.
+        Raises ValueError where sentences do not fit.
+        """
+        if start is None:
+            start = Start(0, self.embed(batch.ids, after[0].projected.end if after else 0))
+        positions = range(start.layer, len(self.layers))
+        self._check(batch, layers, after, positions)
+        x, memory = start.x, start.memory
+        for position, before in zip(positions, after or itertools.repeat(None), strict=False):
+            layer = self.layers[position]
+            if layer.crosses and memory is None:
+                assert batch.output is not None
+                memory, x = x, self.embed_output(batch.output)
+            called = edit if layers is None or position in layers else None
+            run = layer.run(
+                x,
+                memory if layer.crosses else None,
+                padding=_padding(batch, x, memory, layer.crosses),
+                edit=None if called is None else functools.partial(called, position),
+                before=before,
+            )
+            yield run
+            x = run.output
+
+    def _check(
+        self,
+        batch: Padded,
+        layers: Collection[int] | None,
+        after: Sequence[LayerRun],
+        positions: range,
+    ) -> None:
+        """Raise ValueError where an edit would not be called, or nothing can go on."""
+        for position in layers or ():
+            if position not in positions:
+                raise ValueError(f"an edit must be of layers {positions}, got {position}")
+        if not after:
+            return
+        if len(after) != len(positions):
+            raise ValueError(f"runs of {len(positions)} layers go on, got {len(after)}")
+        if batch.mask is not None and not self.layers[positions.start].crosses:
+            raise ValueError("sentences that go on must have no padding")
+        for position in positions:
+            if not (self.layers[position].causal or self.layers[position].crosses):
+                raise ValueError(f"{self.title_of(position)} sees what comes behind: none may come")
+
+    def hidden(
+        self,
+        batch: Padded,
+        *,
+        edit: Edit | None = None,
+        layers: Collection[int] | None = None,
+        start: Start | None = None,
+    ) -> Tensor:
+        """What comes out of the model, see `forward`. (…, pieces, d_model)."""
+        x = None if start is None else start.x
+        for run in self.forward(batch, edit=edit, layers=layers, start=start):
+            x = run.output
+        assert x is not None
+        return self.final(x)
+
     def run(self, text: str) -> Run:
         """A sentence through all layers. Raises NoWords when there is no word in it."""
         raise NotImplementedError
 
-    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
-        """What would come out of the model if the attention of one layer added something else.
-
-        attended (…, queries, d_model): what it adds, also several at once; all else stays as it
-        was trained. Returns hidden states (…, pieces, d_model).
-        """
-        raise NotImplementedError
+    @torch.no_grad()
+    def run_pieces(self, pieces: Pieces, output: Pieces | None = None) -> Run:
+        """The same for a sentence that is in pieces already, and for what is written over it."""
+        batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
+        entering = []
+        for layer, run in zip(self.layers, self.forward(batch), strict=True):
+            if output is None or run.memory is None:
+                entering.append(Entering(layer, pieces, run.entered, run.x))
+            else:
+                place = Entering(layer, output, run.entered, run.x, run.memory, pieces)
+                entering.append(place)
+        return Run(pieces, tuple(entering), self.final(run.output))
 
     def title_of(self, layer: int) -> str:
         """What a layer is called."""
         return f"layer {layer}"
 
 
+def _padding(batch: Padded, x: Tensor, memory: Tensor | None, crosses: bool) -> Tensor | None:
+    """The mask that padding makes, (…, queries, keys), None where there is none."""
+    queries = batch if memory is None else batch.output
+    keys = batch if crosses else queries
+    tokens = x, memory if crosses and memory is not None else x
+    found = [None if part is None else part.mask for part in (queries, keys)]
+    if all(mask is None for mask in found):
+        return None
+    whole = (torch.ones(part.shape[-2], dtype=torch.bool) for part in tokens)
+    return padded(*(one if mask is None else mask for one, mask in zip(whole, found, strict=True)))
+
+
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Pieces -> vectors: each piece's own, plus that of its position, normed where the model does.
+    """Pieces -> vectors: each piece's own, `scale` times, plus that of its position where positions
+    are learned; normed where the model does.
 
     pieces (vocabulary, d_model); positions (limit, d_model), the first one for the first piece.
     """
 
     pieces: Tensor
-    positions: Tensor
+    positions: Tensor | None = None
     norm: Norm | None = None
+    scale: float | None = None
 
-    def __call__(self, ids: Tensor) -> Tensor:
-        """(tokens,) -> (tokens, d_model)."""
-        x = self.pieces[ids] + self.positions[: len(ids)]
-        return x if self.norm is None else self.norm(x)
+    def __call__(self, ids: Tensor, first: int = 0) -> Tensor:
+        """ids (…, tokens), the first one at position `first` -> (…, tokens, d_model).
+
+        Raises ValueError where there are more than positions.
+        """
+        x = self.pieces[ids]
+        if self.scale is not None:
+            x = x * self.scale
+        if self.positions is not None:
+            end = first + ids.shape[-1]
+            if end > len(self.positions):
+                raise ValueError(f"a sentence may have {len(self.positions)} pieces, got {end}")
+            x = x + self.positions[first:end]
+        return through(self.norm, x)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a stack of layers is made of.
+
+    limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
+    anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
+    piece, for models that were trained to predict it; cap: what these scores stay below, see
+    `layers.TrainedConfig`.
+    """
+
+    embedding: Embedding
+    layers: Sequence[Layer]
+    limit: int
+    final_norm: Norm | None = None
+    unembedding: Tensor | None = None
+    cap: float | None = None
 
 
 class Reads(Protocol):
@@ -152,23 +353,13 @@ class Reads(Protocol):
 class Transformer(Model):
     """A stack of layers of self-attention over embedded pieces.
 
-    read: text -> its pieces, and back; final_norm: what the last layer's output goes through, if
-    anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
-    piece, for models that were trained to predict it.
+    read: text -> its pieces, and back.
     """
 
-    def __init__(
-        self,
-        about: About,
-        read: Reads,
-        embedding: Embedding,
-        layers: Sequence[Layer],
-        final_norm: Norm | None = None,
-        unembedding: Tensor | None = None,
-    ) -> None:
-        self.about, self._read, self.embedding = about, read, embedding
-        self.layers, self.final_norm, self.unembedding = layers, final_norm, unembedding
-        self.limit = min(limits().tokens, len(embedding.positions))
+    def __init__(self, about: About, read: Reads, parts: Parts) -> None:
+        self.about, self._read, self.parts = about, read, parts
+        self.layers, self.unembedding = parts.layers, parts.unembedding
+        self.limit = min(limits().tokens, parts.limit)
 
     def pieces(self, text: str) -> Pieces:
         return self._read(text)
@@ -192,22 +383,18 @@ class Transformer(Model):
             raise NoWords
         return self.run_pieces(pieces)
 
-    @torch.no_grad()
-    def run_pieces(self, pieces: Pieces) -> Run:
-        """The same for a sentence that is in pieces already."""
-        x = self.embedding(pieces.ids)
-        entering = []
-        for layer in self.layers:
-            entering.append(Entering(layer, pieces, x))
-            x = layer.run(x, layer.attended(x)).output
-        return Run(pieces, tuple(entering), self._hidden(x))
+    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
+        return self.parts.embedding(ids, first)
 
-    @torch.no_grad()
-    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
-        x = self.layers[position].run(run.entering[position].x, attended).output
-        for layer in self.layers[position + 1 :]:
-            x = layer.run(x, layer.attended(x)).output
-        return self._hidden(x)
+    def final(self, x: Tensor) -> Tensor:
+        return through(self.parts.final_norm, x)
 
-    def _hidden(self, x: Tensor) -> Tensor:
-        return x if self.final_norm is None else self.final_norm(x)
+    def scores(self, hidden: Tensor) -> Tensor:
+        """Hidden states (…, d_model) -> the score of each piece to come next (…, vocabulary).
+
+        Raises ValueError for models that were not trained to go on.
+        """
+        if self.unembedding is None:
+            raise ValueError(f"{self.about.title} was not trained to say which piece comes next")
+        scores, cap = hidden @ self.unembedding, self.parts.cap
+        return scores if cap is None else cap * (scores / cap).tanh()

@@ -21,9 +21,7 @@ def next_scores(model: Transformer, run: Run, position: int = -1) -> Tensor:
     position: of the piece it would come after, the last one unless told otherwise. Returns
     (vocabulary,). Raises ValueError for models that were not trained to go on.
     """
-    if model.unembedding is None:
-        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
-    return run.hidden[position] @ model.unembedding
+    return model.scores(run.hidden[position])
 
 
 @dataclass(frozen=True, eq=False)

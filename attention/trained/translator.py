@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from attention.core.functional import Trace, attend, linear
+from attention.core.functional import Trace, linear
 from attention.core.limits import limits
 from attention.trained import marian
-from attention.trained.layers import ACTIVATIONS, FeedForward, Layer, Norm, TrainedAttention
-from attention.trained.models import About, Entering, Model, NoWords, Pieces, Run
+from attention.trained.layers import Layer, LayerRun, TrainedAttention
+from attention.trained.models import About, Model, NoWords, Padded, Pieces, Run, Start
+from attention.trained.parts import ACTIVATIONS, FeedForward, LayerNorm, Norms, Recurrence
 from attention.trained.subwords import Vocabulary
 
 LIMIT = 128  # pieces of a sentence
@@ -38,34 +40,6 @@ SETTINGS = {
     "tied-embeddings-all": "true",
     "right-left": "false",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Recurrence:
-    """The simpler simple recurrent unit, SSRU, in place of self-attention (Kim et al. 2019).
-
-    f = sigmoid(x W_f + b_f), c = f · c before + (1 - f) · (x W), output = norm(x + relu(c)).
-    W, W_f: (d_model, d_model).
-    """
-
-    W: Tensor
-    W_f: Tensor
-    b_f: Tensor
-    norm: Norm
-
-    def __call__(self, x: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """x (…, tokens, d_model) -> the same shape, and the c after the last token, (…, d_model).
-
-        state: the c before the first token, None: zeros.
-        """
-        forget = linear(x, self.W_f, self.b_f).sigmoid()
-        added = (1 - forget) * linear(x, self.W)
-        state = torch.zeros_like(x[..., 0, :]) if state is None else state
-        states = []
-        for kept, new in zip(forget.unbind(-2), added.unbind(-2), strict=True):
-            state = kept * state + new
-            states.append(state)
-        return self.norm(x + torch.stack(states, -2).relu()), state
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +95,12 @@ class Translator(Model):
         shortlist: marian.Shortlist,
         embedding: marian.Quantised,
         bias: Tensor,
-        encoder: Sequence[Layer],
-        decoder: Sequence[tuple[Recurrence, Layer]],
+        layers: Sequence[Layer],
     ) -> None:
         self.about, self.vocabulary, self.shortlist = about, vocabulary, shortlist
         self.embedding, self.bias = embedding, bias
-        self.layers = (*encoder, *(layer for _, layer in decoder))
-        self._n_encoder, self._decoder = len(encoder), decoder
+        self.layers = layers
+        self._n_encoder = sum(not layer.crosses for layer in layers)
         self.limit = min(LIMIT, limits().tokens)
         self._d_model = embedding.numbers.shape[1]
         self._positions = positions(self._bound(self.limit) + 1, self._d_model)
@@ -149,27 +122,15 @@ class Translator(Model):
         translation = self.translate(text)
         return self.run_pieces(translation.source, translation.output)
 
-    @torch.no_grad()
-    def run_pieces(self, pieces: Pieces, output: Pieces) -> Run:
-        """The same for a sentence and a translation that are in pieces already."""
-        read, memory = self._encode(self._embed(pieces.ids))
-        written, hidden = self._decode(self._embed_shifted(output.ids), memory)
-        encoder, decoder = self.layers[: len(read)], self.layers[len(read) :]
-        entering = [Entering(layer, pieces, x) for layer, x in zip(encoder, read, strict=True)]
-        for layer, x in zip(decoder, written, strict=True):
-            entering.append(Entering(layer, output, x, memory, pieces))
-        return Run(pieces, tuple(entering), hidden)
+    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
+        vectors = self.embedding.rows(ids) * math.sqrt(self._d_model)
+        return vectors + self._positions_of(ids.shape[-1], first)
 
-    @torch.no_grad()
-    def rerun(self, run: Run, position: int, attended: Tensor) -> Tensor:
-        """As `Model.rerun`, over the translation that the run has: its rows can be compared."""
-        place, last = run.entering[position], run.entering[-1]
-        assert last.memory is not None
-        x = place.layer.run(place.x, attended).output
-        if place.memory is not None:
-            return self._decode(x, last.memory, position + 1 - self._n_encoder)[1]
-        _, memory = self._encode(x, position + 1)
-        return self._decode(self._embed_shifted(last.pieces.ids), memory)[1]
+    def embed_output(self, output: Padded) -> Tensor:
+        """What each piece is produced from: the one before it, for the first one nothing."""
+        before = self.embedding.rows(output.ids[..., :-1]) * math.sqrt(self._d_model)
+        nothing = before.new_zeros(*before.shape[:-2], 1, self._d_model)
+        return torch.cat([nothing, before], -2) + self._positions_of(output.ids.shape[-1])
 
     @torch.no_grad()
     def probabilities(self, run: Run) -> Tensor:
@@ -218,41 +179,23 @@ class Translator(Model):
             raise NoWords
         return pieces
 
-    def _encode(self, x: Tensor, first: int = 0) -> tuple[list[Tensor], Tensor]:
-        """What enters each layer of the encoder from `first` on, and what comes out of the last."""
-        entered = []
-        for layer in self.layers[first : self._n_encoder]:
-            entered.append(x)
-            x = layer.run(x, layer.attended(x)).output
-        return entered, x
-
-    def _decode(self, x: Tensor, memory: Tensor, first: int = 0) -> tuple[list[Tensor], Tensor]:
-        """The same for the decoder; what enters is what its attention gets."""
-        entered = []
-        for recurrence, layer in self._decoder[first:]:
-            x, _ = recurrence(x)
-            entered.append(x)
-            x = layer.run(x, layer.attended(x, memory)).output
-        return entered, x
-
     def _steps(
         self, source: Tensor, candidates: Tensor, scores: Callable[[Tensor], Tensor]
     ) -> list[Step]:
         """Pieces one after the other; what depends on the source alone is worked out once."""
-        _, memory = self._encode(self._embed(source))
-        decoder = [(unit, layer, _over(layer, memory)) for unit, layer in self._decoder]
-        states: list[Tensor | None] = [None for _ in decoder]
+        batch = Padded(source)
+        *_, encoded = itertools.islice(self.forward(batch), self._n_encoder)
+        x = self._positions_of(1)
+        runs: list[LayerRun] = []
         steps: list[Step] = []
-        x = self._embed_shifted(torch.zeros(1, dtype=torch.int64))
         for place in range(1, self._bound(len(source)) + 1):
-            for index, (recurrence, layer, trace_of) in enumerate(decoder):
-                x, states[index] = recurrence(x, states[index])
-                trace = trace_of(x)
-                x = layer.run(x, layer.attention.output(trace)).output
-            steps.append(self._step(candidates, scores(x)[0], self.alignment(trace)[0]))
+            start = Start(self._n_encoder, x, encoded.output)
+            runs = list(self.forward(batch, start=start, after=runs))
+            alignment = self.alignment(runs[-1].trace)[0]
+            steps.append(self._step(candidates, scores(runs[-1].output)[0], alignment))
             if steps[-1].piece == self.vocabulary.end:
                 break
-            x = self._embed(torch.tensor([steps[-1].piece]), place)
+            x = self.embed(torch.tensor([steps[-1].piece]), place)
         return steps
 
     def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> Step:
@@ -268,15 +211,12 @@ class Translator(Model):
         W, b = self.embedding.rows(candidates).T, self.bias[candidates]
         return candidates, lambda hidden: linear(hidden, W, b)
 
-    def _embed(self, ids: Tensor, start: int = 0) -> Tensor:
-        """(tokens,) -> (tokens, d_model), the first one at position `start`."""
-        vectors = self.embedding.rows(ids) * math.sqrt(self._d_model)
-        return vectors + self._positions[start : start + len(ids)]
-
-    def _embed_shifted(self, ids: Tensor) -> Tensor:
-        """What each piece is produced from: the one before it, for the first one nothing."""
-        start = self._positions[:1]
-        return torch.cat([start, self._embed(ids[:-1], 1)]) if len(ids) > 1 else start
+    def _positions_of(self, n_tokens: int, first: int = 0) -> Tensor:
+        """(tokens, d_model). Raises ValueError where there are more tokens than positions."""
+        end = first + n_tokens
+        if end > len(self._positions):
+            raise ValueError(f"there are {len(self._positions)} positions, got {end} pieces")
+        return self._positions[first:end]
 
 
 def positions(n_tokens: int, d_model: int) -> Tensor:
@@ -308,18 +248,20 @@ def load_translator(folder: Path, about: About) -> Translator:
         marian.Shortlist(_only(folder, "lex.*.bin"), len(vocabulary)),
         weights.table("Wemb", len(vocabulary), d_model),
         weights.vector("decoder_ff_logit_out_b", len(vocabulary)),
-        [
-            _layer(weights, f"encoder_l{number}", "self")
-            for number in range(1, weights.number("enc-depth") + 1)
-        ],
-        [
-            (_recurrence(weights, f"decoder_l{number}"), _layer(weights, f"decoder_l{number}"))
-            for number in range(1, weights.number("dec-depth") + 1)
-        ],
+        (
+            *(_layer(weights, f"encoder_l{number}") for number in _from_1(weights, "enc-depth")),
+            *(_layer(weights, f"decoder_l{number}") for number in _from_1(weights, "dec-depth")),
+        ),
     )
 
 
-def _layer(weights: marian.Weights, name: str, attends: str = "context") -> Layer:
+def _from_1(weights: marian.Weights, depth: str) -> range:
+    return range(1, weights.number(depth) + 1)
+
+
+def _layer(weights: marian.Weights, name: str) -> Layer:
+    decodes = name.startswith("decoder")
+    attends = "context" if decodes else "self"
     d_model, hidden = weights.number("dim-emb"), weights.number("transformer-dim-ffn")
     activation = weights.setting("transformer-ffn-activation")
     if activation not in ACTIVATIONS:
@@ -332,7 +274,7 @@ def _layer(weights: marian.Weights, name: str, attends: str = "context") -> Laye
         parameters[f"b_{letter}"] = weights.vector(f"{name}_{attends}_b{letter}", d_model)
     return Layer(
         TrainedAttention(weights.number("transformer-heads"), parameters),
-        _norm(weights, f"{name}_{attends}_Wo", d_model),
+        Norms(after=_norm(weights, f"{name}_{attends}_Wo", d_model)),
         FeedForward(
             weights.matrix(f"{name}_ffn_W1", d_model, hidden),
             weights.vector(f"{name}_ffn_b1", hidden),
@@ -340,8 +282,9 @@ def _layer(weights: marian.Weights, name: str, attends: str = "context") -> Laye
             weights.vector(f"{name}_ffn_b2", d_model),
             ACTIVATIONS[activation],
         ),
-        _norm(weights, f"{name}_ffn_ffn", d_model),
-        crosses=attends == "context",
+        Norms(after=_norm(weights, f"{name}_ffn_ffn", d_model)),
+        crosses=decodes,
+        recurrence=_recurrence(weights, name) if decodes else None,
     )
 
 
@@ -355,21 +298,9 @@ def _recurrence(weights: marian.Weights, name: str) -> Recurrence:
     )
 
 
-def _norm(weights: marian.Weights, name: str, d_model: int) -> Norm:
+def _norm(weights: marian.Weights, name: str, d_model: int) -> LayerNorm:
     scale, bias = f"{name}_ln_scale", f"{name}_ln_bias"
-    return Norm(weights.vector(scale, d_model), weights.vector(bias, d_model), EPS)
-
-
-def _over(layer: Layer, memory: Tensor) -> Callable[[Tensor], Trace]:
-    """How a layer attends over a memory whose keys and values are worked out once."""
-    attention = layer.attention
-    keys, values = attention.project(memory, "keys"), attention.project(memory, "values")
-
-    def trace(x: Tensor) -> Trace:
-        queries = attention.project(layer.attention_input(x), "queries")
-        return attend(queries, keys, values, scores=attention.scores)
-
-    return trace
+    return LayerNorm(weights.vector(scale, d_model), weights.vector(bias, d_model), EPS)
 
 
 def _only(folder: Path, pattern: str) -> Path:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.core import functional, masks, variants
-from attention.core.functional import Trace, masked_softmax
+from attention.core.functional import Trace, masked_softmax, share_heads
 from attention.core.positions import alibi, rotary
 from attention.core.scales import SCALES
 from attention.core.settings import settings_of
@@ -70,8 +70,8 @@ def check_queries_come_from_x_and_keys_and_values_from_memory(variant: type[Vari
     assert trace.unrotated is not None
     (queries, keys), memory = trace.unrotated, vectors(2, tokens=MEMORY)
     assert_close(queries, layer.project(vectors(2), "queries"))
-    assert_close(keys, layer.project(memory, "keys"))
-    assert_close(trace.values, layer.project(memory, "values"))
+    for found, role in ((keys, "keys"), (trace.values, "values")):
+        assert_close(found, share_heads(layer.project(memory, role), layer.heads))
     assert_close(trace.queries, rotary(queries))
     assert_close(trace.keys, rotary(keys))
 

@@ -21,7 +21,7 @@ from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.layers import Layer
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Entering, Model, Run, Start, Transformer
 from attention.trained.sampling import next_scores
 from attention.trained.translator import Translator
 from tests.lessons.making import drawn, no_vectors, shown
@@ -62,13 +62,15 @@ def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], La
     other.layers = [
         change(layer) if at == position else layer for at, layer in enumerate(model.layers)
     ]
-    if isinstance(model, Translator):
-        decoder = zip(model._decoder, other.layers[model._n_encoder :], strict=True)
-        other._decoder = [(unit, layer) for (unit, _), layer in decoder]
-        hidden: Tensor = other.run_pieces(run.pieces, run.entering[-1].pieces).hidden
-    else:
-        hidden = other.run_pieces(run.pieces).hidden
+    with torch.no_grad():
+        hidden: Tensor = other.hidden(run.batch)
     return hidden
+
+
+def middle_of(place: Entering) -> Tensor:
+    """What stands between attention and feed-forward in a run of that layer."""
+    with torch.no_grad():
+        return place.layer.run(place.entered, place.memory).middle
 
 
 # What a layer adds
@@ -87,7 +89,7 @@ def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, qu
         assert_close(made.parts[1:-1], layer.attention.head_outputs(trace)[:, query])
         assert_close(made.parts[-1], layer.attention.b_o)
         assert_close(made.parts.double().sum(0), made.output.double(), **CLOSE)
-        assert_close(made.output, (place.x + layer.attended(place.x, place.memory))[query])
+        assert_close(made.output, middle_of(place)[query])
         assert made.residual < 1e-4, "a length over all dimensions"
         _, columns, total = made.table()
         assert list(columns) == ["length", "along Σ", "share of Σ"]
@@ -104,11 +106,11 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
     for place in run.entering:
         made = trained.additions(place, 1)
         assert torch.equal(made.parts[0], place.x[1])
-        joined = place.x + place.layer.attended(place.x)
-        assert_close(made.output, joined[1])
-        assert_close(made.parts.sum(0), joined[1])
+        middle = middle_of(place)
+        assert_close(made.output, middle[1])
+        assert_close(made.parts.sum(0), middle[1])
         first = trained.additions(place, 0)
-        assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], joined[0])
+        assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], middle[0])
 
 
 # What comes out
@@ -143,10 +145,13 @@ def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(na
 def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
     model, run = run_of("minilm")
     result = computed("minilm", layer=4, special="set aside")
-    place = run.entering[4]
-    attended = place.layer.attended(place.x)
+    layer, x = run.entering[4].layer, run.entering[4].x
+    attended = layer.attention.output(layer.trace(x))
     attended[1:-1] = result.layer.output(result.layer_trace)
-    hidden = model.rerun(run, 4, attended)
+    normed = layer.attention_norms.after(x + attended)
+    after = layer.feed_norms.after(normed + layer.feed_forward(normed))
+    with torch.no_grad():
+        hidden = model.hidden(run.batch, start=Start(5, after))
     expected = cosine_similarity(hidden, run.hidden, dim=-1)
     assert_close(trained.moved(model, run, result), expected, **CLOSE)
     assert float(expected.min()) < 0.999

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from attention.trained import sources
-from attention.trained.layers import FeedForward, Layer, Norm, TrainedAttention
-from attention.trained.models import About, Embedding, Model, Transformer
+from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.models import About, Embedding, Model, Parts, Transformer
+from attention.trained.parts import FeedForward, LayerNorm, Norms
 from attention.trained.pieces import Reader
 from attention.trained.sources import Own, OwnModels
 from tests.trained.making import bytelevel
@@ -28,8 +29,8 @@ def writer(folder: Path, limit: int = 23) -> Transformer:
     def drawn(*shape: int) -> Tensor:
         return torch.randn(shape, generator=generator)
 
-    def norm() -> Norm:
-        return Norm(1 + drawn(D_MODEL) / 5, drawn(D_MODEL) / 5, 1e-5)
+    def norm() -> LayerNorm:
+        return LayerNorm(1 + drawn(D_MODEL) / 5, drawn(D_MODEL) / 5, 1e-5)
 
     def layer() -> Layer:
         parameters = {f"W_{letter}": drawn(D_MODEL, D_MODEL) / 3 for letter in "qkvo"}
@@ -37,17 +38,18 @@ def writer(folder: Path, limit: int = 23) -> Transformer:
         W_1, W_2 = drawn(D_MODEL, HIDDEN) / 3, drawn(HIDDEN, D_MODEL) / 3
         fed = FeedForward(W_1, drawn(HIDDEN), W_2, drawn(D_MODEL), torch.relu)
         attention = TrainedAttention(HEADS, parameters)
-        return Layer(attention, norm(), fed, norm(), norm_first=True, causal=True)
+        return Layer(attention, Norms(before=norm()), fed, Norms(before=norm()), causal=True)
 
     vectors = drawn(tokenizer.get_vocab_size(), D_MODEL)
-    return Transformer(
-        About("writer", "Writer", "nobody"),
-        Reader(folder / "tokenizer.json", limit),
+    parts = Parts(
         Embedding(vectors, drawn(limit, D_MODEL)),
         [layer() for _ in range(LAYERS)],
+        limit,
         norm(),
         vectors.T,
     )
+    reader = Reader(folder / "tokenizer.json", limit)
+    return Transformer(About("writer", "Writer", "nobody"), reader, parts)
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,18 @@ def robertas() -> Tokenizer:
 
 
 class Family(NamedTuple):
-    """A tokenizer, and what transformers has for a family: its model, and its settings here."""
+    """A tokenizer, and what transformers has for a family: its model, how the names of the norms
+    end that get the sum with what attention adds, and its settings here."""
 
     tokenizer: Callable[[], Tokenizer]
     model: str
+    norm: str
     config: dict[str, Any]
+
+
+def gpts() -> Tokenizer:
+    """Pieces of bytes, and nothing put around them."""
+    return bytelevel(["<|endoftext|>"])
 
 
 SIZES = {
@@ -81,27 +88,60 @@ SIZES = {
 }
 DISTILS = {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40}
 GPTS = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": POSITIONS}
+BERT_NORM = "attention.output.LayerNorm"
+LLAMA_NORM = "post_attention_layernorm"
 FAMILIES = {
-    "bert": Family(wordpiece, "BertModel", SIZES),
-    "bert with a head": Family(wordpiece, "BertForMaskedLM", SIZES | {"hidden_act": "relu"}),
-    "roberta": Family(robertas, "RobertaModel", SIZES | {"max_position_embeddings": POSITIONS + 2}),
-    "distilbert": Family(
-        wordpiece, "DistilBertModel", DISTILS | {"max_position_embeddings": POSITIONS}
+    "bert": Family(wordpiece, "BertModel", BERT_NORM, SIZES),
+    "bert with a head": Family(
+        wordpiece, "BertForMaskedLM", BERT_NORM, SIZES | {"hidden_act": "relu"}
     ),
-    "gpt2": Family(lambda: bytelevel(["<|endoftext|>"]), "GPT2LMHeadModel", GPTS),
+    "roberta": Family(
+        robertas, "RobertaModel", BERT_NORM, SIZES | {"max_position_embeddings": POSITIONS + 2}
+    ),
+    "distilbert": Family(
+        wordpiece,
+        "DistilBertModel",
+        "sa_layer_norm",
+        DISTILS | {"max_position_embeddings": POSITIONS},
+    ),
+    "gpt2": Family(gpts, "GPT2LMHeadModel", "ln_2", GPTS),
     "gpt2 untied": Family(
-        lambda: bytelevel(["<|endoftext|>"]),
-        "GPT2LMHeadModel",
-        GPTS | {"tie_word_embeddings": False, "n_inner": 40},
+        gpts, "GPT2LMHeadModel", "ln_2", GPTS | {"tie_word_embeddings": False, "n_inner": 40}
+    ),
+    "llama": Family(
+        gpts,
+        "LlamaForCausalLM",
+        LLAMA_NORM,
+        SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2},
+    ),
+    "llama tied": Family(
+        gpts,
+        "LlamaForCausalLM",
+        LLAMA_NORM,
+        SIZES
+        | {
+            "num_key_value_heads": 1,
+            "head_dim": 10,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 700.0},
+            "rms_norm_eps": 1e-3,
+            "tie_word_embeddings": True,
+        },
     ),
 }
+# those that were trained to say which piece comes next
+GOING_ON = [
+    name
+    for name, family in FAMILIES.items()
+    if family.model.endswith(("LMHeadModel", "ForCausalLM"))
+]
 
 
 class Checkpoint(NamedTuple):
-    """A folder of files, and the model that transformers wrote into it."""
+    """A folder of files, the model that transformers wrote into it, and its family."""
 
     folder: Path
     theirs: Any
+    family: Family
 
 
 def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
@@ -118,7 +158,7 @@ def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
             parameter += torch.randn(parameter.shape, generator=generator) * 0.2
     theirs.save_pretrained(folder, **saving)
     tokenizer.save(str(folder / "tokenizer.json"))
-    return Checkpoint(folder, theirs)
+    return Checkpoint(folder, theirs, family)
 
 
 @torch.no_grad()

@@ -73,7 +73,7 @@ def test_a_broken_tokenizer_is_refused(copy: Copy, text: str) -> None:
         (b"[" * 100_000, "config.json must be JSON"),
         (b"[1]", "config.json must be a JSON object, got list"),
         (b"{}", "its layout must be one of bert, .*, got None"),
-        (b'{"model_type": "llama"}', "its layout must be one of bert, .*, got 'llama'"),
+        (b'{"model_type": "t5"}', "its layout must be one of bert, .*, got 't5'"),
         (b'{"model_type": ["bert"]}', "its layout must be one of bert"),
     ],
 )
@@ -107,6 +107,21 @@ def test_a_broken_config_is_refused(copy: Copy, content: bytes, words: str) -> N
         ("gpt2", {"scale_attn_weights": False}, "must have scale_attn_weights = True"),
         ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx = F"),
         ("gpt2", {"reorder_and_upcast_attn": True}, "must have reorder_and_upcast_attn = False"),
+        ("llama", {"attention_bias": True}, "must have attention_bias = False"),
+        ("llama", {"num_key_value_heads": 4}, "num_key_value_heads must divide 6 heads, got 4"),
+        ("llama", {"num_key_value_heads": 0}, "num_key_value_heads in config.json must be a whole"),
+        ("llama", {"head_dim": 5}, r"q_proj.weight must be \(30, 24\), got \(24, 24\)"),
+        ("llama", {"max_position_embeddings": None}, "must have 'max_position_embeddings'"),
+        (
+            "llama",
+            {"rope_parameters": {"rope_type": "llama3", "factor": 8.0}},
+            "rope_type in config.json must be 'default', got 'llama3'",
+        ),
+        (
+            "llama",
+            {"rope_parameters": {"rope_theta": "large"}},
+            "rope_theta in config.json must be a number of at least 1, got 'large'",
+        ),
     ],
 )
 def test_a_setting_that_is_missing_or_cannot_be_done_is_named(
@@ -122,6 +137,7 @@ def test_what_a_config_need_not_say_is_assumed_as_the_library_assumes_it(copy: C
         ("bert", ["layer_norm_eps", "position_embedding_type", "is_decoder"]),
         ("roberta", ["pad_token_id"]),
         ("gpt2", ["n_inner", "activation_function", "layer_norm_epsilon", "scale_attn_weights"]),
+        ("llama", ["head_dim", "hidden_act", "rms_norm_eps", "rope_parameters", "attention_bias"]),
     ):
         folder = copy(name)
         before = load_folder(folder, ABOUT).run("the cat").hidden
@@ -195,7 +211,7 @@ def test_a_file_with_another_hash_than_it_was_pinned_with_is_refused(tmp_path: P
 
 
 def test_each_layout_says_who_described_it() -> None:
-    assert set(LAYOUTS) >= {"bert", "roberta", "distilbert", "gpt2"}
+    assert set(LAYOUTS) >= {"bert", "roberta", "distilbert", "gpt2", "llama"}
     for layout in LAYOUTS.values():
         assert layout.source
         assert layout.__doc__

@@ -80,7 +80,7 @@ def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own
 def test_in_a_layer_that_norms_first_the_normed_input_is_shown(gpt: str) -> None:
     for position in range(2):
         result, place = computed(gpt, layer=position)
-        assert torch.equal(result.x, place.layer.attention_norm(place.x))
+        assert torch.equal(result.x, place.layer.attention_norms.before(place.x))
         assert not torch.equal(result.x, place.x)
         assert_close(vars(result.layer_trace), vars(place.layer.trace(place.x)))
 

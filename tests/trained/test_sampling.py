@@ -24,7 +24,7 @@ from attention.trained.sampling import (
 )
 from tests.properties import given
 from tests.properties import strategies as st
-from tests.trained.making import Checkpoint, transformers
+from tests.trained.making import GOING_ON, Checkpoint, transformers
 
 Get = Callable[[str], Checkpoint]
 ABOUT = About("tiny", "Tiny", "nobody")
@@ -189,7 +189,7 @@ def go_on(model: Transformer, text: str, count: int) -> list[int]:
     return pieces.ids.tolist()
 
 
-@pytest.mark.parametrize("name", ["gpt2", "gpt2 untied"])
+@pytest.mark.parametrize("name", GOING_ON)
 @pytest.mark.parametrize("text", ["the cat", "猫 and café", "a"])
 def test_going_on_with_the_likeliest_piece_is_what_transformers_does(
     checkpoint: Get, name: str, text: str
@@ -211,7 +211,7 @@ def test_scores_after_each_piece_are_those_of_the_sentence_up_to_it(checkpoint: 
     model = load_folder(checkpoint("gpt2").folder, ABOUT)
     pieces = model.pieces("the cat sat on the mat")
     run = model.run_pieces(pieces)
-    vocabulary = len(model.embedding.pieces)
+    vocabulary = len(model.parts.embedding.pieces)
     for position in range(len(pieces.ids)):
         shorter = model.run_pieces(replace(pieces, ids=pieces.ids[: position + 1]))
         expected = next_scores(model, shorter)

