@@ -1,4 +1,7 @@
-"""Masks: bool tensors (queries, keys), True = may attend."""
+"""Masks: bool tensors (queries, keys), True = may attend.
+
+device: where a mask is made, None = torch's default; to go with numbers, where these are.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ def combine(masks: Iterable[Tensor]) -> Tensor | None:
     return combined
 
 
-def causal(n_queries: int, n_keys: int) -> Tensor:
+def causal(n_queries: int, n_keys: int, device: torch.device | str | None = None) -> Tensor:
     """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys)."""
-    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril()
+    return torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril()
 
 
 def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
@@ -34,30 +37,35 @@ def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
             f"got {valid_lens.dtype} of shape {tuple(valid_lens.shape)}"
         )
     per_query = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-    return torch.arange(n_keys) < per_query[..., None]
+    return torch.arange(n_keys, device=valid_lens.device) < per_query[..., None]
 
 
-def window(n_queries: int, n_keys: int, radius: int) -> Tensor:
+def window(
+    n_queries: int, n_keys: int, radius: int, device: torch.device | str | None = None
+) -> Tensor:
     """Query i may attend to keys i - radius … i + radius (Luong et al. 2015, section 3.2).
 
     Returns (queries, keys). Raises ValueError when radius is negative.
     """
     if radius < 0:
         raise ValueError(f"radius must be at least 0, got {radius}")
-    return (torch.arange(n_queries)[:, None] - torch.arange(n_keys)).abs() <= radius
+    queries, keys = (torch.arange(n, device=device) for n in (n_queries, n_keys))
+    return (queries[:, None] - keys).abs() <= radius
 
 
 _ROW = re.compile(r"(\*|\d{1,4}):(\*|\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*)")
 
 
-def parse_cells(cells: str, n_queries: int, n_keys: int) -> Tensor:
+def parse_cells(
+    cells: str, n_queries: int, n_keys: int, device: torch.device | str | None = None
+) -> Tensor:
     """The mask that hides the cells written in `cells`, by position from 0.
 
     One entry per query, `query:keys`, with spaces between: `"0:1,3-5 4:*"` hides keys 1, 3, 4, 5
     from query 0 and all keys from query 4; `*` stands for all. Cells outside the sentence are
     left alone. Returns (queries, keys). Raises ValueError on anything else.
     """
-    mask = torch.ones(n_queries, n_keys, dtype=torch.bool)
+    mask = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device)
     for entry in cells.split():
         match = _ROW.fullmatch(entry)
         if match is None:

@@ -59,7 +59,7 @@ def projection_step(done: Computation, role: str) -> Step:
     before = done.trace.unrotated[role == "keys"]
     plain = _projected(done, role, before)
     d_k = made.shape[-1]
-    cosines, sines = rotations(len(made), d_k).unbind(-1)
+    cosines, sines = rotations(len(made), d_k).to(made).unbind(-1)
 
     def working(row: int, column: int) -> Working:
         place = f"{LETTERS[role]} of “{done.names[row]}”, dimension {column}"
