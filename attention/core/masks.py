@@ -20,7 +20,7 @@ def combine(masks: Iterable[Tensor]) -> Tensor | None:
     return combined
 
 
-def causal(n_queries: int, n_keys: int, device: torch.device | str | None = None) -> Tensor:
+def causal(n_queries: int, n_keys: int, *, device: torch.device | str | None = None) -> Tensor:
     """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys)."""
     return torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril()
 
@@ -41,7 +41,7 @@ def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
 
 
 def window(
-    n_queries: int, n_keys: int, radius: int, device: torch.device | str | None = None
+    n_queries: int, n_keys: int, radius: int, *, device: torch.device | str | None = None
 ) -> Tensor:
     """Query i may attend to keys i - radius … i + radius (Luong et al. 2015, section 3.2).
 
@@ -57,7 +57,7 @@ _ROW = re.compile(r"(\*|\d{1,4}):(\*|\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})
 
 
 def parse_cells(
-    cells: str, n_queries: int, n_keys: int, device: torch.device | str | None = None
+    cells: str, n_queries: int, n_keys: int, *, device: torch.device | str | None = None
 ) -> Tensor:
     """The mask that hides the cells written in `cells`, by position from 0.
 

@@ -13,6 +13,7 @@ from torch import Tensor
 def sinusoidal(
     n_tokens: int,
     d_model: int,
+    *,
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Tensor:
@@ -60,7 +61,7 @@ def _angles(n_tokens: int, dimensions: int, width: int) -> Tensor:
 
 
 def slopes(
-    heads: int, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None
+    heads: int, *, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None
 ) -> Tensor:
     """The slope of each head for `alibi` (Press et al. 2022, section 3). (heads,).
 
@@ -80,6 +81,7 @@ def alibi(
     n_keys: int,
     rows: slice = slice(None),
     some: slice = slice(None),
+    *,
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Tensor:
@@ -90,4 +92,4 @@ def alibi(
     """
     queries, keys = (torch.arange(n, device=device) for n in (n_queries, n_keys))
     distance = (queries[rows, None] - keys).abs()
-    return -slopes(heads, dtype, device)[some, None, None] * distance
+    return -slopes(heads, dtype=dtype, device=device)[some, None, None] * distance

@@ -50,9 +50,9 @@ def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda device: masks.causal(3, 5, device),
-        lambda device: masks.window(3, 5, 1, device),
-        lambda device: masks.parse_cells("0:1,3-4 1:* *:2", 3, 5, device),
+        lambda device: masks.causal(3, 5, device=device),
+        lambda device: masks.window(3, 5, 1, device=device),
+        lambda device: masks.parse_cells("0:1,3-4 1:* *:2", 3, 5, device=device),
         lambda device: masks.lengths(torch.tensor([[2, 0, 1]], device=device), 5)[0],
     ],
 )

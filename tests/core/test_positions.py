@@ -57,8 +57,8 @@ def test_positions_are_made_on_the_device_and_in_the_dtype_of_what_they_go_with(
 ) -> None:
     made = [
         rotary(torch.ones(2, 3, 5, dtype=dtype, device=device)),
-        sinusoidal(3, 5, dtype, device),
-        slopes(7, dtype, device),
+        sinusoidal(3, 5, dtype=dtype, device=device),
+        slopes(7, dtype=dtype, device=device),
         alibi(7, 3, 5, dtype=dtype, device=device),
     ]
     assert {(part.device.type, part.dtype) for part in made} == {(device, dtype)}
@@ -69,7 +69,9 @@ def test_positions_in_float64_are_exact_to_its_digits() -> None:
     ones = torch.tensor([1.0, 0], dtype=torch.float64).expand(512, 2)
     waves = [[math.cos(511), math.sin(511)], [math.sin(511), math.cos(511)]]
     assert rotary(ones)[511].tolist() == pytest.approx(waves[0], abs=1e-15)
-    assert sinusoidal(512, 2, torch.float64)[511].tolist() == pytest.approx(waves[1], abs=1e-15)
+    assert sinusoidal(512, 2, dtype=torch.float64)[511].tolist() == pytest.approx(
+        waves[1], abs=1e-15
+    )
 
 
 def test_slopes_of_8_heads_are_the_papers() -> None:

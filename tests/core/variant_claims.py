@@ -114,7 +114,7 @@ def check_all_is_made_on_the_device_and_in_the_dtype_of_the_inputs(variant: type
     for where, kind in (("meta", torch.float32), ("meta", torch.bfloat16), ("cpu", torch.float64)):
         layer = built(variant).to(where, kind)
         x, memory = (torch.ones(2, n, D_MODEL, dtype=kind, device=where) for n in (TOKENS, MEMORY))
-        mask = masks.causal(TOKENS, MEMORY, where)
+        mask = masks.causal(TOKENS, MEMORY, device=where)
         bias = alibi(layer.heads, TOKENS, MEMORY, dtype=kind, device=where)
         trace = layer(x, mask, memory=memory, rotate=True, bias=bias)
         trace = functional.drop(trace, 0.5)
