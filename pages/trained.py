@@ -98,7 +98,7 @@ def translation() -> None:
     st.subheader("The translation")
     st.text(found.text)
     names, columns = trained.translation_table(found)
-    st.html(tables.table(names, columns))
+    st.html(tables.table("translation", names, columns))
     st.caption(
         "Decoded from top to bottom, each piece the likeliest of the "
         f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine "
@@ -122,7 +122,7 @@ def what_comes_next() -> None:
         for name in settings_of(SamplingSettings):
             widgets.widget(name, width=170)
     names, columns = found.table()
-    st.html(tables.shares(names, columns))
+    st.html(tables.shares("likeliest next pieces", names, columns))
     st.caption(
         "Probability of the likeliest pieces to come next, after each filter in turn. A dot is a "
         "space; out: this filter, or one before it, took the piece out."
@@ -161,11 +161,12 @@ def of_token() -> None:
     st.subheader("What each head attends to")
     seen, model = results.glances(), session.load_model(result.settings.model)
     widgets.widget("sort", offered=("head", *seen[0].seen.measures))
-    for glance in seen:
+    for number, glance in enumerate(seen):
         names, columns, even = heads.measure_table(
             glance.seen, session.value_of("sort"), glance.names(model.title_of)
         )
-        st.html(tables.table(names, columns, total=even))
+        crossing = " across two sentences" if number else ""
+        st.html(tables.table(heads.MEASURED + crossing, names, columns, total=even))
     st.caption(
         "On average over the queries. Entropy in bits, distance in tokens; then the share of a "
         "query's weight on the previous, the same, the next and the first token, and on special "
@@ -192,9 +193,11 @@ def token_sum(result: Result, query: int) -> None:
                 Matrix("the sum", added.output[None], ["Σ"], most=most),
             ],
             key="added",
+            of=f"layer {result.trained.position}, token {query}",
         )
     with numbers:
-        st.html(tables.table(names, columns, total=total))
+        title = f"what is added to token {query} in layer {result.trained.position}"
+        st.html(tables.table(title, names, columns, total=total))
     norm = "then goes on" if place.layer.norm_first else "then goes through the layer norm"
     st.caption(
         f"Residual: the vector as it came into the layer. The sum Σ {norm}. Along Σ: how far a "

@@ -17,6 +17,7 @@ from attention.core.variants import VARIANTS, Variant
 from attention.display.tables import fixed, number
 
 MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
+MEASURED = "what each head attends to"
 MANY_HEADS = 16
 MAX_DOTS, FEWER_DOTS = 96, 48
 PLAIN_DOTS = 32
