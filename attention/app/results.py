@@ -41,7 +41,7 @@ CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def neighbours(name: str) -> Neighbours:
     """Nearest words among the vectors of that name, ready for everybody."""
     return Neighbours(load_vectors(name))

@@ -22,7 +22,7 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.starlette import App
 
-from attention.app import ahead
+from attention.app import ahead, chapters
 from attention.app.cuts import WholeRuns
 from attention.app.results import neighbours
 from attention.app.session import load_model, load_vectors
@@ -66,16 +66,22 @@ def _held() -> int:
     return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
-    begun = time.perf_counter()
-    glove = load_vectors("glove")
-    neighbours("glove")
-    _report(f"vectors 'glove': {len(glove.itos):,} words of {glove.dim} numbers, {_since(begun)}")
+    _load_vectors("glove")
     serve()
     remember_theme()
+
+
+def _load_vectors(name: str) -> None:
+    begun = time.perf_counter()
+    loaded = load_vectors(name, _report)
+    neighbours(name)
+    _report(
+        f"vectors {name!r}: {len(loaded.itos):,} words of {loaded.dim} numbers, {_since(begun)}"
+    )
 
 
 def load_own() -> None:
@@ -111,8 +117,7 @@ def load_own_vectors() -> None:
     """Read the owner's vector file; where it cannot be read that is told, and it is not offered."""
     if path := own_vectors_path():
         try:
-            load_vectors("own", _report)
-            neighbours("own")
+            _load_vectors("own")
         except ValueError as error:
             set_aside(path)
             _report(str(error))
@@ -194,6 +199,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     _share_heaps()
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
+    await asyncio.to_thread(chapters.own_lesson)
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield

@@ -43,13 +43,13 @@ class Choice:
         return bool(st.session_state.get("heard", 0) < self.number)
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def load_vectors(name: str, _report: Report = lambda line: None) -> Vectors:
     """The vectors of that name, loaded once for everybody. _report: is told how far it is."""
     return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", _report)
 
 
-@st.cache_resource(show_spinner="Loading the trained model …")
+@st.cache_resource(show_spinner=False)
 def load_model(name: str) -> Model:
     """The trained model of that name, loaded once for everybody."""
     return sources.load(name)
