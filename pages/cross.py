@@ -154,6 +154,7 @@ def batch(view: View) -> None:
             chosen=place[1:] if sequence == place[0] else None,
             on_choose=partial(choose, sequence),
             written=10,
+            of=f"sequence {sequence}",
         )
     st.caption(cross.hatching_words(made))
     explain(view, made, *place)
@@ -186,9 +187,11 @@ def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) ->
     work = cross.working(made, sequence, row, dimension)
     st.html(f"<div class='working'>{tables.working(work)}</div>")
     st.caption(cross.origin_words(made))
-    matrices(cross.origin(made, sequence), key="origin", written=10)
+    of = f"how sequence {sequence} gets there"
+    matrices(cross.origin(made, sequence), key="origin", written=10, of=of)
     st.caption("Where the output comes from: the values, each as strong as its weight.")
-    matrices(cross.sources(made, sequence), key="sources", chosen=(row, dimension), written=10)
+    at = row, dimension
+    matrices(cross.sources(made, sequence), key="sources", chosen=at, written=10, of=of)
 
 
 def two_sequences(view: View) -> None:

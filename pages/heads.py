@@ -97,7 +97,7 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
     st.markdown("**What each head attends to**, on average over the queries")
     widgets.widget(view, "sort", offered=("head", *overview.measures), wrap=True)
     names, columns, even = heads.measure_table(overview, view["sort"])
-    st.html(tables.table(names, columns, total=even))
+    st.html(tables.table(heads.MEASURED, names, columns, total=even))
     st.text(heads.previous_token_head(overview, n_queries))
     st.caption(
         f"{heads.measure_words(overview)} A head that gives the same weight to every key it may "
@@ -127,9 +127,11 @@ def additions(result: Result, query: int, named: list[str]) -> None:
                 Matrix("y", added.output[None], ["y"], most=most),
             ],
             key="added",
+            of=f"token {query}",
         )
     with numbers:
-        st.html(tables.table(names, columns, total=total))
+        title = f"what each head adds to token {query}"
+        st.html(tables.table(title, names, columns, total=total))
     st.caption(
         "Along y: how far a head's part reaches in the direction of y; these add up to the length "
         "of y, so a share below 0 pulls against it. The parts sum to y but for rounding: "
@@ -153,8 +155,10 @@ def neurons(result: Result, query: int, named: list[str]) -> None:
                 Matrix(shown.term_name, shown.terms, shown.names),
             ],
             key="neurons",
+            of=f"head {result.head}, token {query}",
         )
-    st.html(tables.table(shown.rows, shown.columns, total=shown.total))
+    title = f"scores and weights of token {query} · {notes.head_words(result)}"
+    st.html(tables.table(title, shown.rows, shown.columns, total=shown.total))
     st.caption(shown.words)
 
 

@@ -13,6 +13,7 @@ from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, chec
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.display import tables
+from attention.display.files import first_words
 from attention.inputs.text import tokenize
 from attention.inputs.vectors import look_up
 
@@ -82,12 +83,13 @@ def show(checked: ClaimResult) -> None:
             if not isinstance(item, Row):
                 words_of(item, place)
     with origin, st.expander("The matrices all of this is made from"):
-        matrices(joined(checked.given, ""), key="matrices_origin")
+        matrices(joined(checked.given, ""), key="matrices_origin", of="given")
     with said:
         st.latex(checked.formula)
         st.markdown(checked.why)
         if checked.checks:
-            st.html(tables.table([check.label for check in checked.checks], verdicts(checked)))
+            names = [check.label for check in checked.checks]
+            st.html(tables.table("residuals of the checks", names, verdicts(checked)))
         if not all(check.holds for check in checked.checks):
             notes.note(
                 "Here a difference does not show: try more tokens, other words or other numbers."
@@ -98,7 +100,7 @@ def matrices_of(row: Row, place: DeltaGenerator, key: str) -> None:
     """A row of matrices that are compared."""
     with place:
         st.caption(row.caption)
-        matrices(row.parts, key=key)
+        matrices(row.parts, key=key, of=first_words(row.caption))
 
 
 def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
@@ -107,7 +109,7 @@ def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
         match item:
             case Table():
                 st.caption(item.caption)
-                st.html(tables.table(item.names, item.columns))
+                st.html(tables.table(first_words(item.caption), item.names, item.columns))
             case Codes():
                 columns = st.columns(len(item.pieces))
                 for column, (title, code) in zip(columns, item.pieces.items(), strict=True):

@@ -12,6 +12,7 @@ from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
+from attention.display.files import first_words
 from attention.lessons import operations
 from attention.lessons.operations import (
     OPERATIONS,
@@ -137,7 +138,7 @@ def answer(view: View, made: Made, settings: OperationSettings) -> None:
         st.markdown("**Torch’s own answer**")
         st.code(made.call, wrap_lines=True)
     with right:
-        matrices(made.answer, key="torchs")
+        matrices(made.answer, key="torchs", of="torch’s own answer")
         st.text(made.compared)
     if made.contrast:
         contrast(made.contrast)
@@ -149,7 +150,7 @@ def contrast(wrong: Contrast) -> None:
     st.caption(wrong.words)
     for index, parts in enumerate(wrong.pictures):
         matrices(parts, key=f"contrast_{index}")
-    st.html(tables.table(wrong.names, wrong.columns))
+    st.html(tables.table(first_words(wrong.title), wrong.names, wrong.columns))
 
 
 def place(view: View, made: Made) -> None:
@@ -163,7 +164,7 @@ def place(view: View, made: Made) -> None:
 def explain(worked: Worked) -> None:
     """A working: its sentence and its table."""
     words = tables.working(tables.Working(worked.words, ()))
-    table = tables.table(worked.names, worked.columns, total=worked.total)
+    table = tables.table(tables.WORKING, worked.names, worked.columns, total=worked.total)
     st.html(f"<div class='working'>{words}{table}</div>")
 
 

@@ -53,7 +53,7 @@ def explain() -> None:
         'a notebook `attention.show(weights, tokens, layer="all")` shows the same.'
     )
     st.download_button(
-        "The example as a file", results.example_weights, "weights.npz", on_click="ignore"
+        "The example as a file", results.example_weights, "example-weights.npz", on_click="ignore"
     )
 
 
@@ -83,13 +83,14 @@ def show(view: View, read: Weights) -> None:
             parts=("heatmap",),
             memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
             caption=(f"Layer {layer}, head {head}.", ""),
+            of=f"layer {layer}, head {head}",
         )
         picture(shown, view.place, key="picture")
     st.subheader("What each head attends to")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures))
     names = glance.names(lambda position: f"layer {position}")
     named, columns, even = heads.measure_table(glance.seen, view["sort"], names)
-    st.html(tables.table(named, columns, total=even))
+    st.html(tables.table(heads.MEASURED, named, columns, total=even))
     st.caption(heads.measure_words(glance.seen))
 
 

@@ -100,7 +100,7 @@ def translation(view: View) -> None:
     st.subheader("The translation")
     st.text(found.text)
     names, columns = trained.translation_table(found)
-    st.html(tables.table(names, columns))
+    st.html(tables.table("translation", names, columns))
     st.caption(
         "Decoded from top to bottom, each piece the likeliest of the "
         f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine "
@@ -125,7 +125,7 @@ def what_comes_next(view: View) -> None:
         for name in settings_of(SamplingSettings):
             widgets.widget(view, name, width=170)
     names, columns = found.table()
-    st.html(tables.shares(names, columns))
+    st.html(tables.shares("likeliest next pieces", names, columns))
     st.caption(
         "Probability of the likeliest pieces to come next, after each filter in turn. A dot is a "
         "space; out: this filter, or one before it, took the piece out."
@@ -177,11 +177,12 @@ def of_token(view: View) -> None:
     st.subheader("What each head attends to")
     seen, model = results.glances(view), shared.load_model(result.settings.model)
     widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
-    for glance in seen:
+    for number, glance in enumerate(seen):
         names, columns, even = heads.measure_table(
             glance.seen, view["sort"], glance.names(model.title_of)
         )
-        st.html(tables.table(names, columns, total=even))
+        crossing = " across two sentences" if number else ""
+        st.html(tables.table(heads.MEASURED + crossing, names, columns, total=even))
     st.caption(heads.measure_words(*(glance.seen for glance in seen)))
 
 
@@ -204,9 +205,11 @@ def token_sum(result: Result, query: int) -> None:
                 Matrix("the sum", added.output[None], ["Σ"], most=most),
             ],
             key="added",
+            of=f"layer {result.trained.position}, token {query}",
         )
     with numbers:
-        st.html(tables.table(names, columns, total=total))
+        title = f"what is added to token {query} in layer {result.trained.position}"
+        st.html(tables.table(title, names, columns, total=total))
     st.caption(trained.added_words(place, added))
 
 

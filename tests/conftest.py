@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import torch
-from streamlit.runtime.pages_manager import PagesManager
 
 from attention.inputs.vectors import PackagedGlove
 from tests.opening import browser, open_page, profile
@@ -19,18 +17,6 @@ __all__ = ["browser", "open_page", "profile"]
 def glove() -> PackagedGlove:
     """GloVe, loaded once for the whole run."""
     return PackagedGlove()
-
-
-@pytest.fixture
-def warm_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest forgets before every run that the frame has run; a server does not."""
-    begin = PagesManager.__init__
-
-    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
-        begin(manager, *arguments, **more)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", warm)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import re
@@ -13,11 +14,17 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from streamlit.web import cli
 
 import attention
 from attention.app import command
 from tests.serving import ROOT, running
+from tests.test_boundaries import may_import
 
+DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 LIBRARY = Path(attention.__file__).parent
 
 
@@ -51,17 +58,105 @@ def test_the_wheel_carries_the_library_and_within_it_what_is_served_and_nothing_
     assert {Path(name).suffix for name in carried} >= {".py", ".js", ".css", ".md", ".toml"}
 
 
-def test_the_wheel_has_the_librarys_version_and_needs_all_that_the_app_does_but_no_pytest(
+def test_the_wheel_has_the_librarys_version_and_its_types(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
+    assert message_from_bytes(wheel.read(name))["Version"] == attention.__version__
+    assert "attention/py.typed" in wheel.namelist()
+
+
+def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSet]:
+    """What is installed with the wheel, with an extra of it or without ("")."""
+    (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
+    lines = message_from_bytes(wheel.read(name)).get_all("Requires-Dist", [])
+    needed = [Requirement(line) for line in lines]
+    return {
+        canonicalize_name(each.name): each.specifier
+        for each in needed
+        if each.marker is None or each.marker.evaluate({"extra": extra})
+    }
+
+
+def served_with() -> dict[str, SpecifierSet]:
+    """What requirements.txt lists, by name."""
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    listed = [Requirement(bare) for line in lines if (bare := line.partition("#")[0].strip())]
+    return {canonicalize_name(each.name): each.specifier for each in listed}
+
+
+def test_what_the_app_is_served_with_is_what_the_wheel_needs_with_the_app_and_within_its_bounds(
     wheel: zipfile.ZipFile,
 ) -> None:
-    (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
-    metadata = message_from_bytes(wheel.read(name))
-    assert metadata["Version"] == attention.__version__
-    needed = {re.split("[<>=]", line)[0] for line in metadata.get_all("Requires-Dist", [])}
-    listed = re.findall(r"^([\w-]+)[<>=]", (ROOT / "requirements.txt").read_text("utf-8"), re.M)
-    assert {name.replace("-", "_") for name in needed} == {
-        name.replace("-", "_") for name in listed
-    } - {"pytest"}
+    needed, served = requirements_of(wheel, "app"), served_with()
+    assert needed.keys() == served.keys() - {"pytest"}
+    for name, bounds in needed.items():
+        for each in served[name]:
+            if each.operator in ("==", ">="):
+                assert each.version in bounds, name
+        assert importlib.metadata.version(name) in bounds, name
+
+
+def test_the_library_alone_brings_no_streamlit_and_bounds_torch_and_pandas_from_below_alone(
+    wheel: zipfile.ZipFile,
+) -> None:
+    alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
+    assert needed.keys() - alone.keys() >= {"streamlit", "pandas", "cachetools"}
+    for name in ("torch", "pandas", "numpy", "pyarrow"):
+        assert {each.operator for each in needed[name]} == {">="}
+
+
+def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
+    wheel: zipfile.ZipFile,
+) -> None:
+    installed_as = importlib.metadata.packages_distributions()
+    alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
+    streamlits = {
+        canonicalize_name(Requirement(line).name)
+        for line in importlib.metadata.requires("streamlit") or ()
+    }
+    for room in (folder.name for folder in LIBRARY.iterdir() if (folder / "__init__.py").exists()):
+        _, packages = may_import(room)
+        leaned_on = {canonicalize_name(installed_as[package][0]) for package in packages}
+        of_app = room in ("app", "components", "hosting")
+        assert leaned_on <= (needed.keys() | streamlits if of_app else alone.keys()), room
+
+
+ALONE = """
+import importlib, pathlib, sys
+for name in {missing!r}:
+    sys.modules[name] = None
+for path in sorted(pathlib.Path("attention").rglob("*.py")):
+    room, *rest = path.relative_to("attention").with_suffix("").parts
+    if rest and room not in ("app", "components", "hosting"):
+        importlib.import_module(".".join(["attention", room, *rest]).removesuffix(".__init__"))
+from attention.app import command
+command.main(sys.argv[1:])
+"""
+
+
+def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_the_app(
+    wheel: zipfile.ZipFile,
+) -> None:
+    of_app = requirements_of(wheel, "app").keys() - requirements_of(wheel, "").keys()
+    code = ALONE.format(missing=[name.replace("-", "_") for name in [*of_app, "starlette"]])
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("No module named 'streamlit")
+    assert ran.stderr.endswith('This adds it:\npip install "attention-explorer[app]"\n')
+    command_line = [sys.executable, "-c", code, "--version"]
+    ran = subprocess.run(command_line, cwd=ROOT, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, f"{attention.__version__}\n")
+
+
+def test_hosts_get_pytest_by_requirements_and_the_image_does_not(tmp_path: Path) -> None:
+    """The bare `pytest` of who installs requirements.txt works; the Dockerfile filters it."""
+    (left_out,) = re.findall(r"^RUN (sed .*?) \\$", DOCKERFILE.read_text("utf-8"), re.M)
+    assert "pytest" in served_with()
+    before = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    (tmp_path / "requirements.txt").write_text("\n".join(before) + "\n", "utf-8")
+    subprocess.run(["sh", "-c", left_out], cwd=tmp_path, check=True)
+    after = (tmp_path / "requirements.txt").read_text("utf-8").splitlines()
+    assert after == [line for line in before if not line.startswith("pytest")]
+    assert len(after) == len(before) - 1
 
 
 def test_the_changelog_begins_with_this_version() -> None:
@@ -90,7 +185,7 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
 
 def test_the_command_hands_its_options_on_to_streamlit(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
-    monkeypatch.setattr(command.cli, "main", lambda words, prog_name: ran.append(words))
+    monkeypatch.setattr(cli, "main", lambda words, prog_name: ran.append(words))
     command.main(["--server.port", "8600"])
     assert ran == [["run", str(ROOT / "streamlit_app.py"), "--server.port", "8600"]]
 

@@ -7,6 +7,7 @@ on other pages neither shows here nor is changed.
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,17 @@ def check(link: Link, page: str) -> list[str]:
 
 def lesson(view: View) -> Lesson:
     """The chosen lesson, read again when its files have changed."""
+    own = own_lesson() if view["lesson"] == "own" else None
+    return _newest(GUIDE) if own is None else own
+
+
+def own_lesson() -> Lesson | None:
+    """The owner's lesson, None where none is named. Each reading of it has its lines in the log."""
     own = own_lessons_path()
-    folder = Path(own) if own and view["lesson"] == "own" else GUIDE
+    return _newest(Path(own)) if own else None
+
+
+def _newest(folder: Path) -> Lesson:
     try:
         files = sorted(folder.glob("*.md"))
         stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
@@ -67,7 +77,13 @@ def lesson(view: View) -> Lesson:
 
 @functools.lru_cache(maxsize=4)
 def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
-    return read_lesson(folder, check)
+    read = read_lesson(folder, check)
+    if folder != GUIDE:
+        count = len(read.chapters)
+        told = f"{count} chapter{'s' if count != 1 else ''} from {str(folder)!r}"
+        for line in (told, *read.problems):
+            print(f"lesson 'own': {' '.join(line.split())}", file=sys.stderr, flush=True)
+    return read
 
 
 def position(view: View) -> int | None:

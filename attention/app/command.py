@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamlit.web import cli
-
 from attention import __version__
 
 HELP = """\
@@ -15,6 +13,9 @@ Serve the attention explorer; open the address that it prints in a browser.
 Every other option goes to Streamlit: attention-explorer --server.port 8600
 `streamlit run --help` lists them.
 """
+LIBRARY_ALONE = """\
+{error}: the library is installed without what the app needs. This adds it:
+pip install "attention-explorer[app]\""""
 ENVIRONMENT = """\
 What an owner can set in the environment:
   ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
@@ -37,6 +38,7 @@ def served() -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the app until it is stopped. arguments: None = those of the command line.
 
+    Ends with a word where Streamlit is not installed.
     Streamlit takes `.streamlit/config.toml` from beside the script, in whatever folder it is run.
     """
     parser = argparse.ArgumentParser(
@@ -49,4 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=__version__)
     _, options = parser.parse_known_args(arguments)
+    try:
+        from streamlit.web import cli
+    except ModuleNotFoundError as error:
+        raise SystemExit(LIBRARY_ALONE.format(error=error)) from None
     cli.main(["run", str(served() / "streamlit_app.py"), *options], prog_name="streamlit")

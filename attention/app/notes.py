@@ -73,6 +73,13 @@ def note_head(result: Result) -> None:
     )
 
 
+def head_words(result: Result) -> str:
+    """Which head a result is of, and of which layer, where there are others: for names of files."""
+    layer = [] if result.trained is None else [f"layer {result.trained.position}"]
+    head = [f"head {result.head}"] if result.layer.heads > 1 else []
+    return ", ".join(layer + head)
+
+
 def note_trained(result: Result) -> None:
     """Which layer of a trained model is shown, and what of it is not as it was trained."""
     if result.trained is None:
@@ -167,10 +174,14 @@ def offer_files(result: Result, query: int) -> None:
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
+    variant = "trained" if result.trained else result.settings.variant
+
     files.offer_matrix("vectors x", result.x, named(result.tokens))
-    files.offer("Table, CSV", "table.csv", table)
-    files.offer("Figures, one HTML file", "figures.html", pictures)
+    files.offer_csv(f"row {query} term by term", table, head_words(result))
+    files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", pictures)
     if is_short(result):
-        files.offer("PyTorch in a few lines", "attention_short.py", lambda: short_script(result))
+        short = f"{variant}_attention_short.py"
+        files.offer("PyTorch in a few lines", short, lambda: short_script(result))
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
-        files.offer("PyTorch script", "attention_here.py", lambda: pytorch_script(result))
+        script = f"{variant}_attention.py"
+        files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))

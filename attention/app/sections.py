@@ -77,6 +77,7 @@ def picture_of(
         head=result.head if result.layer.heads > 1 else None,
         caption=caption,
         stage=stage,
+        of=notes.head_words(result),
     )
 
 
@@ -121,6 +122,7 @@ def lines_and_weights(
         memory=(keys, [True] * len(keys)) if result.memory else None,
         head=result.head,
         caption=(f"{caption} {words}".strip(), ""),
+        of=notes.head_words(result),
     )
     picture(shown, place or view.place, key=key)
 
@@ -172,7 +174,7 @@ def drawn_map(result: Result, query: int, probes: tuple[str, ...]) -> Where | No
 def cosines_of(found: Where) -> None:
     """How near the word is to others before and after, in numbers."""
     names, columns = found.table
-    st.html(tables.table(names, columns))
+    st.html(tables.table("cosines before and after attention", names, columns))
     st.caption(
         "Cosine of the word's vector with these words, before attention and after. The map is "
         f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "

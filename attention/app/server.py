@@ -20,6 +20,7 @@ from streamlit import net_util
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
+from attention.app import chapters
 from attention.app.cuts import WholeRuns
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.components.answers import Gate
@@ -62,15 +63,21 @@ def _held() -> int:
     return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def warm_up() -> None:
     """Set the process up and load what everybody shares, once."""
     torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
-    begun = time.perf_counter()
-    glove = load_vectors("glove")
-    neighbours("glove")
-    _report(f"vectors 'glove': {len(glove.itos):,} words of {glove.dim} numbers, {_since(begun)}")
+    _load_vectors("glove")
     serve()
+
+
+def _load_vectors(name: str) -> None:
+    begun = time.perf_counter()
+    loaded = load_vectors(name, _report)
+    neighbours(name)
+    _report(
+        f"vectors {name!r}: {len(loaded.itos):,} words of {loaded.dim} numbers, {_since(begun)}"
+    )
 
 
 def load_own() -> None:
@@ -106,8 +113,7 @@ def load_own_vectors() -> None:
     """Read the owner's vector file; where it cannot be read that is told, and it is not offered."""
     if path := own_vectors_path():
         try:
-            load_vectors("own", _report)
-            neighbours("own")
+            _load_vectors("own")
         except ValueError as error:
             set_aside(path)
             _report(str(error))
@@ -172,6 +178,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     _share_heaps()
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
+    await asyncio.to_thread(chapters.own_lesson)
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield

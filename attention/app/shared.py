@@ -11,19 +11,19 @@ from attention.trained import sources
 from attention.trained.models import Model
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def load_vectors(name: str, _report: Report = lambda line: None) -> Vectors:
     """The vectors of that name, loaded once for everybody. _report: is told how far it is."""
     return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", _report)
 
 
-@st.cache_resource(show_spinner="Loading the word vectors …")
+@st.cache_resource(show_spinner=False)
 def neighbours(name: str) -> Neighbours:
     """Nearest words among the vectors of that name, ready for everybody."""
     return Neighbours(load_vectors(name))
 
 
-@st.cache_resource(show_spinner="Loading the trained model …")
+@st.cache_resource(show_spinner=False)
 def load_model(name: str) -> Model:
     """The trained model of that name, loaded once for everybody."""
     return sources.load(name)

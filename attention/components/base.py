@@ -27,25 +27,24 @@ def _contents(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-CONTENTS = _contents(BROWSER)
+# The address changes with what is served, so that no browser mixes a new release with what it has
+# kept of an old one. Streamlit puts the name of the declaring module before that of a component.
+MODULES = f"browser_{_contents(BROWSER)}"
+ADDRESS = f"{__name__}.{MODULES}"
 
 
-def serve() -> str:
-    """Serve the modules, and plotly.js as its package ships it; gives the modules' address.
-
-    To be called while a server runs. The address changes with what is served, so that no browser
-    mixes a new release with what it has kept of an old one.
-    """
+def serve() -> None:
+    """Serve the modules, and plotly.js as its package ships it: to be called within a run."""
     plotly_js = Path(plotly.__file__).parent / "package_data"
     components.declare_component("plotly_js", path=str(plotly_js))
-    return components.declare_component(f"browser_{CONTENTS}", path=str(BROWSER)).name
+    components.declare_component(MODULES, path=str(BROWSER))
 
 
 def _loader() -> str:
     """The script that loads the modules, the same for each component."""
     shared = sorted(file.relative_to(BROWSER).as_posix() for file in BROWSER.glob("shared/*.js"))
     loader = (BROWSER / "loader.js").read_text("utf-8")
-    return loader.replace("{folder}", serve()).replace("{shared}", " ".join(shared))
+    return loader.replace("{folder}", ADDRESS).replace("{shared}", " ".join(shared))
 
 
 LOADER = _loader()

@@ -73,7 +73,7 @@ class Picture:
     are those of the queries; masks: those in force, by name; head: which one of several the trace
     is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
     "" = all of them; ahead: the settings after whose change the browser can ask for the picture
-    before the page has run.
+    before the page has run; of: what the files say it is of, where that is not the only head.
     """
 
     trace: Trace
@@ -86,6 +86,7 @@ class Picture:
     caption: tuple[str, str] = ("", "")
     stage: str = ""
     ahead: Sequence[str] = ()
+    of: str = ""
 
     @property
     def keys(self) -> list[str] | None:
@@ -169,21 +170,22 @@ def picture(shown: Picture, place: Place, *, key: str, content: Content | None =
     place: which query and stage are chosen, see `place_of`; they change in the browser, which has
     all numbers already. content: that of the picture, None where it is not known yet.
     """
-    _offer_trace(shown.trace, shown.tokens, shown.keys)
+    _offer_trace(shown.trace, shown.tokens, shown.keys, shown.of)
     data = content.message(place) if content else _placed(shown.content(), place)
     _picture(key=key, data=data)
 
 
-def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None) -> None:
+def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None, of: str) -> None:
     """The numbers of a picture as files, each token with its position."""
     asking = [f"{position} {token}" for position, token in enumerate(tokens)]
     asked = [f"{position} {token}" for position, token in enumerate(keys or tokens)]
+    titles = {"scaled": "scaled scores", "masked": "masked scores", "mixed": "mixed weights"}
     for name, numbers in trace.stages.items():
         allowed = trace.mask if name == "masked" else None
-        files.offer_matrix(name, numbers, asking, asked, allowed)
+        files.offer_matrix(titles.get(name, name), numbers, asking, asked, allowed, of)
     if trace.values.shape[-1]:
-        files.offer_matrix("values", trace.values, asked)
-        files.offer_matrix("new vectors y", trace.output, asking)
+        files.offer_matrix("values", trace.values, asked, of=of)
+        files.offer_matrix("new vectors y", trace.output, asking, of=of)
 
 
 def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
@@ -229,6 +231,7 @@ def matrices(
     asked: tuple[int, int | None] | None = None,
     in_full: bool = False,
     written: int | None = None,
+    of: str = "",
 ) -> None:
     """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
 
@@ -237,7 +240,8 @@ def matrices(
     meanwhile. hidden: the result's numbers stay here, to be guessed; asked: the row and the column
     of the result that are asked about, None = all columns. in_full: matrices of integers alone are
     written as such, and of a painted result the numbers of the lit row stand below it. written: up
-    to how many columns numbers are written rather than painted, where that is not the usual 8.
+    to how many columns numbers are written rather than painted, where that is not the usual 8. of:
+    what the files say the matrices are of, where a page has several of a name.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
     headers: list[MatrixHeader] = []
@@ -267,9 +271,8 @@ def matrices(
             headers[-1]["most"] = 1.0
             cells = torch.zeros_like(cells)
         else:
-            files.offer_matrix(
-                matrix.name, matrix.numbers, matrix.row_names, matrix.column_names, matrix.allowed
-            )
+            names = matrix.row_names, matrix.column_names
+            files.offer_matrix(matrix.name, matrix.numbers, *names, matrix.allowed, of)
         numbers.append(cells.flatten())
 
     rows, columns = shown[-1].numbers.shape
@@ -363,8 +366,8 @@ def comparison(
     for title, weights in zip(
         titles, (compared.a, compared.b, compared.b - compared.a), strict=True
     ):
-        files.offer_matrix(title, weights, names, names)
-    files.offer_matrix("divergence", compared.divergence[:, None], names, ("bits",))
+        files.offer_matrix(f"weights {title}", weights, names, names)
+    files.offer_matrix("divergence of each row", compared.divergence[:, None], names, ("bits",))
     absent = [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []]
     sides = (
         weights.masked_fill(hidden | ~(there[:, None] & there), torch.nan)
@@ -415,7 +418,8 @@ def sweep(
     has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
-    files.offer_matrix("scores", swept.base, names, names, swept.mask)
+    title = "scores" if swept.kind == "scale" else "scores before the softmax"
+    files.offer_matrix(title, swept.base, names, names, swept.mask)
     turns, first, last = f"{key}_turn", swept.values[0], swept.values[-1]
 
     def released(answer: tuple[int, float]) -> None:

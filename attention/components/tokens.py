@@ -48,7 +48,7 @@ def head_view(
     heads, rows, _ = weights.shape
     if rows == 1:
         names = [f"head {head}" for head in range(heads)]
-        files.offer_matrix("weights drawn as lines", weights[:, 0], names, tokens)
+        files.offer_matrix("weights of all heads drawn as lines", weights[:, 0], names, tokens)
     header: HeadViewHeader = {
         "tokens": list(tokens),
         "known": list(known),

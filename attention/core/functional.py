@@ -122,7 +122,9 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     _check_mask(mask, scores)
     empty = ~mask.any(-1, keepdim=True)
     weights = scores.masked_fill(~(mask | empty), -math.inf).softmax(-1)
-    return weights.masked_fill(empty, 0.0) if empty.any() else weights
+    # Where the mask can be looked into, a pass over all weights is spared.
+    known = not (empty.is_meta or torch.compiler.is_compiling())
+    return weights if known and not empty.any() else weights.masked_fill(empty, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +176,17 @@ class Trace:
         found = (self.scores, self.scaled, self.logits, self.weights, self.mixed_weights)
         pairs = zip(STAGES, found, strict=True)
         return {name: numbers for name, numbers in pairs if numbers is not None}
+
+    def __repr__(self) -> str:
+        """The shapes of its parts, not their numbers: `Trace(queries=(3, 5), …, scale=0.5)`."""
+
+        def short(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return tuple(map(short, part))
+            return tuple(part.shape) if isinstance(part, Tensor) else part
+
+        parts = [f"{name}={short(part)}" for name, part in vars(self).items() if part is not None]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def head(self, index: int) -> Trace:
         """One head of a trace of (…, heads, queries, keys). Raises IndexError if there is none."""
@@ -315,7 +328,8 @@ class LongTrace:
         """As `drop` does it, for the queries in turn; not for `query`, which draws its own."""
 
         def dropped(rows: slice, heads: slice) -> Trace:
-            drawn = torch.Generator().manual_seed(generator.initial_seed() + rows.start)
+            drawn = torch.Generator(generator.device)
+            drawn.manual_seed(generator.initial_seed() + rows.start)
             return drop(self.sliced(rows, heads), dropout, drawn)
 
         if not dropout:

@@ -1,4 +1,7 @@
-"""Masks: bool tensors (queries, keys), True = may attend."""
+"""Masks: bool tensors (queries, keys), True = may attend.
+
+device: where a mask is made, None = torch's default; to go with numbers, where these are.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ def combine(masks: Iterable[Tensor]) -> Tensor | None:
     return combined
 
 
-def causal(n_queries: int, n_keys: int, first: int = 0) -> Tensor:
+def causal(
+    n_queries: int, n_keys: int, first: int = 0, *, device: torch.device | str | None = None
+) -> Tensor:
     """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys).
 
     first: the position of the first query, where those before it are left out.
     """
-    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(first)
+    return torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril(first)
 
 
 def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
@@ -37,10 +42,17 @@ def lengths(valid_lens: Tensor, n_keys: int) -> Tensor:
             f"got {valid_lens.dtype} of shape {tuple(valid_lens.shape)}"
         )
     per_query = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-    return torch.arange(n_keys) < per_query[..., None]
+    return torch.arange(n_keys, device=valid_lens.device) < per_query[..., None]
 
 
-def window(n_queries: int, n_keys: int, radius: int, first: int = 0) -> Tensor:
+def window(
+    n_queries: int,
+    n_keys: int,
+    radius: int,
+    first: int = 0,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
     """Query i may attend to keys i - radius … i + radius (Luong et al. 2015, section 3.2).
 
     first: the position of the first query, where those before it are left out. Returns
@@ -48,8 +60,8 @@ def window(n_queries: int, n_keys: int, radius: int, first: int = 0) -> Tensor:
     """
     if radius < 0:
         raise ValueError(f"radius must be at least 0, got {radius}")
-    queries = torch.arange(first, first + n_queries)
-    return (queries[:, None] - torch.arange(n_keys)).abs() <= radius
+    queries = torch.arange(first, first + n_queries, device=device)
+    return (queries[:, None] - torch.arange(n_keys, device=device)).abs() <= radius
 
 
 def padded(queries: Tensor, keys: Tensor) -> Tensor:
@@ -63,14 +75,16 @@ def padded(queries: Tensor, keys: Tensor) -> Tensor:
 _ROW = re.compile(r"(\*|\d{1,4}):(\*|\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*)")
 
 
-def parse_cells(cells: str, n_queries: int, n_keys: int) -> Tensor:
+def parse_cells(
+    cells: str, n_queries: int, n_keys: int, *, device: torch.device | str | None = None
+) -> Tensor:
     """The mask that hides the cells written in `cells`, by position from 0.
 
     One entry per query, `query:keys`, with spaces between: `"0:1,3-5 4:*"` hides keys 1, 3, 4, 5
     from query 0 and all keys from query 4; `*` stands for all. Cells outside the sentence are
     left alone. Returns (queries, keys). Raises ValueError on anything else.
     """
-    mask = torch.ones(n_queries, n_keys, dtype=torch.bool)
+    mask = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device)
     for entry in cells.split():
         match = _ROW.fullmatch(entry)
         if match is None:

@@ -1,4 +1,8 @@
-"""Positions: added to the vectors, rotated into queries and keys, or added to the scores."""
+"""Positions: added to the vectors, rotated into queries and keys, or added to the scores.
+
+Angles are worked out in float64 on the CPU, so that they are the same on every device, also on
+those without float64; what comes of them is made in the dtype and on the device that is asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,21 @@ import torch
 from torch import Tensor
 
 
-def sinusoidal(n_tokens: int, d_model: int) -> Tensor:
+def sinusoidal(
+    n_tokens: int,
+    d_model: int,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str | None = None,
+) -> Tensor:
     """Sines and cosines of the position (Vaswani et al. 2017, section 3.5).
 
     Dimension 2i holds sin(pos / 10000^(2i/d_model)), dimension 2i+1 the cosine of the same.
     Returns (tokens, d_model), within [-1, 1]; an odd d_model ends on a sine.
     """
-    positions = torch.arange(n_tokens, dtype=torch.float64)[:, None]
-    even = torch.arange(0, d_model, 2, dtype=torch.float64)
-    angles = positions / 10000 ** (even / d_model)
+    angles = _angles(n_tokens, d_model, d_model)
     both = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-    return both[:, :d_model].float()
+    return both[:, :d_model].to(device, dtype)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Rotary:
     def __call__(self, vectors: Tensor, first: int = 0) -> Tensor:
         """vectors (…, tokens, d_k) -> the same shape. first: the position of the first token."""
         n_tokens, d_k = vectors.shape[-2:]
-        cosines, sines = rotations(n_tokens, d_k, self.base, first).to(vectors.dtype).unbind(-1)
+        cosines, sines = rotations(n_tokens, d_k, self.base, first).to(vectors).unbind(-1)
         left, right = (vectors[..., side] for side in self.sides(d_k))
         pairs = torch.stack([left * cosines - right * sines, left * sines + right * cosines], -1)
         rotated = (pairs.mT if self.halves else pairs).flatten(-2)
@@ -58,14 +66,27 @@ def rotary(vectors: Tensor) -> Tensor:
 
 
 def rotations(n_tokens: int, d_k: int, base: float = 10000.0, first: int = 0) -> Tensor:
-    """Cosine and sine by which `Rotary` rotates each pair of dimensions. (tokens, d_k // 2, 2)."""
-    positions = torch.arange(first, first + n_tokens, dtype=torch.float64)[:, None]
-    even = torch.arange(0, d_k // 2 * 2, 2, dtype=torch.float64)
-    angles = positions / base ** (even / d_k)
-    return torch.stack([angles.cos(), angles.sin()], dim=-1).float()
+    """Cosine and sine by which `Rotary` rotates each pair of dimensions.
+
+    Returns (tokens, d_k // 2, 2) in float64, on the CPU.
+    """
+    angles = _angles(n_tokens, d_k // 2 * 2, d_k, base, first)
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)
 
 
-def slopes(heads: int) -> Tensor:
+def _angles(
+    n_tokens: int, dimensions: int, width: int, base: float = 10000.0, first: int = 0
+) -> Tensor:
+    """`pos / base^(2i/width)` for each even dimension 2i. (tokens, ⌈dimensions / 2⌉), float64."""
+    steps = torch.arange(first, first + n_tokens, dtype=torch.float64, device="cpu")
+    positions = steps[:, None]
+    even = torch.arange(0, dimensions, 2, dtype=torch.float64, device="cpu")
+    return positions / base ** (even / width)
+
+
+def slopes(
+    heads: int, *, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None
+) -> Tensor:
     """The slope of each head for `alibi` (Press et al. 2022, section 3). (heads,).
 
     2^(-8/heads), 2^(-16/heads), … for a power of 2; for other numbers, as in the authors' code,
@@ -74,7 +95,8 @@ def slopes(heads: int) -> Tensor:
     below = 2 ** (heads.bit_length() - 1)
     exponents = [8 * (head + 1) / below for head in range(below)]
     exponents += [8 * (head + 1) / (2 * below) for head in range(0, 2 * below, 2)]
-    return torch.tensor([2.0**-exponent for exponent in exponents[:heads]])
+    numbers = [2.0**-exponent for exponent in exponents[:heads]]
+    return torch.tensor(numbers, dtype=dtype, device=device)
 
 
 def alibi(
@@ -83,11 +105,15 @@ def alibi(
     n_keys: int,
     rows: slice = slice(None),
     some: slice = slice(None),
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str | None = None,
 ) -> Tensor:
     """What to add to the scaled scores: minus slope times distance. (heads, queries, keys).
 
     Press et al. 2022, section 3; there keys only precede queries, here distance counts both ways.
     rows, some: the queries and the heads that it is wanted for.
     """
-    distance = (torch.arange(n_queries)[rows, None] - torch.arange(n_keys)).abs()
-    return -slopes(heads)[some, None, None] * distance
+    queries, keys = (torch.arange(n, device=device) for n in (n_queries, n_keys))
+    distance = (queries[rows, None] - keys).abs()
+    return -slopes(heads, dtype=dtype, device=device)[some, None, None] * distance

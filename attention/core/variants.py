@@ -148,7 +148,7 @@ class Variant(nn.Module):
         W, _ = self.projection("output")
         if W is None:
             d_v = trace.output.shape[-1]
-            W = torch.eye(self.heads * d_v, dtype=trace.output.dtype)
+            W = torch.eye(self.heads * d_v, dtype=trace.output.dtype, device=trace.output.device)
         parts: Tensor = trace.output @ W.unflatten(0, (self.heads, -1))
         return parts
 

@@ -54,16 +54,26 @@ def _another(text: str, apart: str, taken: set[str]) -> str:
     return next(one for one in itertools.chain([text], tries) if one not in taken)
 
 
+def offer_csv(title: str, make: Callable[[], str], of: str = "") -> None:
+    """Offer a CSV file called after what it holds; of: what that belongs to, where a page has
+    several of its kind, as "head 2". A word begins with a capital, a symbol stays as it is."""
+    if re.match(r"[a-z]{2,}(?![\w.(])", title):
+        title = title[0].upper() + title[1:]
+    whole = f"{title} · {of}" if of else title
+    offer(f"{whole[:60]}, CSV", f"{_slug(f'{title} {of}')}.csv", make)
+
+
 def offer_matrix(
     title: str,
     numbers: Tensor,
     rows: Sequence[str] = (),
     columns: Sequence[str] = (),
     allowed: Tensor | None = None,
+    of: str = "",
 ) -> None:
     """Offer a matrix (rows, columns) as CSV. allowed: bool, False = masked, written as nothing.
 
-    rows, columns: a name each, or none where they are counted from 0.
+    rows, columns: a name each, or none where they are counted from 0; of: as in `offer_csv`.
     """
 
     def make() -> str:
@@ -80,11 +90,14 @@ def offer_matrix(
         across = [str(column) for column in range(cells.shape[1])]
         return written(rows or names, columns or across, lines)
 
-    offer(f"{title[:1].upper()}{title[1:60]}, CSV", f"{_slug(title)}.csv", make)
+    offer_csv(title, make, of)
 
 
 def offer_table(
-    names: Sequence[str], columns: Mapping[str, Sequence[object]], total: Sequence[object] = ()
+    title: str,
+    names: Sequence[str],
+    columns: Mapping[str, Sequence[object]],
+    total: Sequence[object] = (),
 ) -> None:
     """Offer a table as CSV: a line per name, its columns by title, last the totals."""
 
@@ -96,7 +109,12 @@ def offer_table(
             all_names, lines = [*all_names, str(name)], [*lines, tuple(cells)]
         return written(all_names, list(columns), lines)
 
-    offer("Table, CSV", "table.csv", make)
+    offer_csv(title, make)
+
+
+def first_words(sentence: str) -> str:
+    """A sentence up to its first stop or comma, as a title."""
+    return re.split(r"[.,:;](?: |$)", sentence, maxsplit=1)[0]
 
 
 def written(names: Sequence[str], columns: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
@@ -126,4 +144,5 @@ def _safe(text: str) -> str:
 
 
 def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "numbers"
+    """A title as the name of a file; formulas keep the signs that tell them apart."""
+    return re.sub(r"[^\w()·√÷]+", "-", title.lower().replace(" / ", "÷")).strip("-")[:60]

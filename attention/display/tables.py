@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from attention.display import files
 
 MAX_ROWS, FEWER_ROWS = 64, 32
+WORKING = "working of the chosen cell"
 SHORT = 12  # rows whose total is in sight anyway
 
 
@@ -69,13 +70,17 @@ def whole_number(value: float) -> str:
 
 
 def table(
+    title: str,
     names: Sequence[str],
     columns: Mapping[str, Sequence[float | str | None]],
     *,
     total: Sequence[str] = (),
 ) -> str:
-    """A table with one row per name; `total`: the cells of a last row, its name first."""
-    files.offer_table(names, columns, total)
+    """A table with one row per name; `total`: the cells of a last row, its name first.
+
+    title: what its file is called after, none of a visitor's words.
+    """
+    files.offer_table(title, names, columns, total)
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):
@@ -90,9 +95,9 @@ def table(
     )
 
 
-def shares(names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -> str:
-    """A table of shares from 0 to 1, each with a bar of its length."""
-    files.offer_table(names, columns)
+def shares(title: str, names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -> str:
+    """A table of shares from 0 to 1, each with a bar of its length; title as in `table`."""
+    files.offer_table(title, names, columns)
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):
@@ -146,7 +151,7 @@ def working(work: Working, *, integers: bool = False) -> str:
         total = [work.total_name, *blank, shown]
     if integers:
         columns = {name: _written(cells) for name, cells in columns.items()}
-    return words + table(names, columns, total=total)
+    return words + table(WORKING, names, columns, total=total)
 
 
 def _whole(work: Working) -> bool:

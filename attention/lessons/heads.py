@@ -22,6 +22,7 @@ SHARES = {name: f"the {name} token" for name in ("previous", "same", "next", "fi
 SHARES["special"] = "special tokens such as [CLS]"
 MEASURES = (*NUMBERS, *SHARES)
 OF_ONE_SEQUENCE = ("distance", "previous", "same", "next")
+MEASURED = "what each head attends to"
 MANY_HEADS = 16
 MAX_DOTS, FEWER_DOTS = 96, 48
 PLAIN_DOTS = 32

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 
 
 @pytest.fixture(autouse=True)
-def _warm(warm_server: None) -> None:
-    """Pages are opened on a server that has shown one before; who needs a cold one undoes this."""
+def _warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are opened on a server that has shown one before; who needs a cold one undoes this.
+
+    AppTest forgets before every run that the frame has run; a server does not.
+    """
+    begin = PagesManager.__init__
+
+    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
+        begin(manager, *arguments, **more)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", warm)

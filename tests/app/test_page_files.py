@@ -7,32 +7,95 @@ from typing import Any
 import pytest
 
 from attention.app.pages import PAGES
+from attention.display import files
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     (
         "explore",
-        {},
-        {"Weights", "Scores", "Scaled", "Masked", "Vectors x", "New vectors y", "Values", "Table"},
+        {"query": 1, "map": "shown"},
+        {
+            *("Weights", "Scores", "Scaled scores", "Masked scores", "Vectors x", "Values"),
+            *("New vectors y", "Row 1 term by term", "Cosines before and after attention"),
+        },
     ),
-    ("explore", {"variant": "talking"}, {"Weights", "Vectors x", "New vectors y"}),
-    ("explore", {"model": "minilm", "join": "words"}, {"Weights"}),
-    ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Table"}),
-    ("heads", {}, {"Weights", "Q", "K", "Table", "Table 2"}),
-    ("trained", {}, {"Weights", "What is added", "The sum", "Table"}),
+    (
+        "explore",
+        {"variant": "talking", "head": 3},
+        {"Weights · head 3", "Mixed weights · head 3", "Row 0 term by term · head 3", "Vectors x"},
+    ),
+    ("explore", {"model": "minilm", "join": "words"}, {"Weights · layer 0, head 0"}),
+    ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
+    (
+        "heads",
+        {"variant": "multihead", "query": 2},
+        {
+            *("Weights · head 0", "What each head attends to", "q · head 0, token 2"),
+            *("y · token 2", "What each head adds to token 2"),
+            "Scores and weights of token 2 · head 0",
+        },
+    ),
+    (
+        "trained",
+        {"layer": 3, "head": 5},
+        {
+            *("Weights · layer 3, head 5", "What is added · layer 3, token 0"),
+            *("What is added to token 0 in layer 3", "What each head attends to"),
+        },
+    ),
+    (
+        "trained",
+        {"model": "en-pt"},
+        {
+            *("Weights · layer 0, head 0", "Translation", "Weights · layer 7, head 0"),
+            "What each head attends to across two sentences",
+        },
+    ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
-    ("cross", {"cross": "batch"}, {"Weights", "Weights 2", "Output", "Table"}),
-    ("compare", {}, {"A", "B", "B − A", "Divergence", "Table"}),
+    (
+        "cross",
+        {"cross": "batch"},
+        {
+            *("Weights · sequence 0", "Output · sequence 1", "Working of the chosen cell"),
+            *("Q · how sequence 0 gets there", "V · how sequence 0 gets there"),
+        },
+    ),
+    (
+        "compare",
+        {},
+        {
+            *("Weights A", "Weights B", "Weights B − A", "Divergence of each row"),
+            *("Weights of row 0 in A and B", "Divergence and entropy of all rows"),
+        },
+    ),
+    (
+        "compare",
+        {"model": "minilm", "b_scale": "none"},
+        {"Cosines of what comes out", "Which heads matter"},
+    ),
     ("compare", {"compare": "sweep"}, {"Scores"}),
-    ("operations", {}, {"A[0]", "B[0]", "C[0]", "Table"}),
-    ("identities", {}, {"Table"}),
+    ("compare", {"compare": "sweep", "sweep": "temperature"}, {"Scores before the softmax"}),
+    ("operations", {}, {"A[0]", "C[1]", "torch.bmm(a, b)[0] · torch’s own answer"}),
+    (
+        "operations",
+        {"operation": "softmax"},
+        {"Sums[0]", "Sums[0] of softmax(dim=1)", "Over the wrong dimension"},
+    ),
+    (
+        "identities",
+        {},
+        {"q·k / √d_k · In float16", "X · given", "Residuals of the checks"},
+    ),
     ("guide", {"chapter": 2}, {"Weights"}),
+    ("own", {}, {"Weights · layer 0, head 0", "What each head attends to"}),
 ]
 
 
 def asked(page: str, link: dict[str, Any]) -> App:
     """The page with its files open, as after a click."""
     app = opened(page, **link)
+    if page == "own":
+        app.choose("own_example", True)
     app.session_state["download"] = True
     app.run()
     return app
@@ -43,17 +106,26 @@ def labels(app: App) -> set[str]:
 
 
 @pytest.mark.parametrize(("page", "link", "expected"), NUMBERS)
-def test_a_page_offers_the_numbers_it_shows(
-    page: str, link: dict[str, Any], expected: set[str]
+def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
+    page: str, link: dict[str, Any], expected: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    alike: list[str] = []
+    another = files._another
+
+    def watched(text: str, apart: str, taken: set[str]) -> str:
+        alike.extend(taken & {text})
+        return another(text, apart, taken)
+
+    monkeypatch.setattr(files, "_another", watched)
     app = asked(page, link)
     offered = {label.removesuffix(", CSV") for label in labels(app) if label.endswith(", CSV")}
     assert offered >= expected
+    assert alike == []
     assert "save_figures" in app.sent
 
 
-def test_every_page_that_shows_numbers_is_among_these() -> None:
-    assert {page.name for page in PAGES} - {page for page, *_ in NUMBERS} == {"own"}
+def test_every_page_is_among_these() -> None:
+    assert {page.name for page in PAGES} == {page for page, *_ in NUMBERS}
 
 
 def test_no_file_is_offered_before_it_is_asked_for() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shutil
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import plotly
@@ -14,29 +18,67 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from attention.app import server
+from attention.app import chapters, server
+from attention.components import base
 from attention.core.limits import Limits, read_limits
 from attention.hosting.pace import Pace
+from attention.inputs.vectors import OWN_VECTORS_VARIABLE
+from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.pipeline import Settings, entering
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
+from tests.inputs.own_files import THREE_WORDS
 from tests.running import opened
-from tests.serving import serving
+from tests.serving import started
 
 
-def test_a_healthy_server_serves_a_page_and_what_it_loads() -> None:
+@dataclass(frozen=True)
+class Served:
+    """A server with what an owner can name: its port, the folder of that, and its log."""
+
+    port: int
+    folder: Path
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("owner")
+    (folder / "own.txt").write_text(THREE_WORDS, "utf-8")
+    shutil.copy(GUIDE / "03-scores.md", folder)
+    (folder / "04-wrong.md").write_text("no front matter", "utf-8")
+    owner = {OWN_VECTORS_VARIABLE: str(folder / "own.txt"), OWN_LESSONS_VARIABLE: str(folder)}
+    with (folder / "log").open("w") as log, started("streamlit_app.py", log, **owner) as (port, _):
+        yield Served(port, folder, Path(log.name))
+
+
+def test_a_healthy_server_serves_a_page_and_what_it_loads(served: Served) -> None:
     async def visit(port: int) -> None:
         visitor = Visitor(0, Found(), {})
         async with connected(port) as visitor.socket:
             await visitor.run(visitor.message())
             assert "picture" in visitor.widgets
 
-    with serving() as address:
-        name = "component/attention.components.base.plotly_js/plotly.min.js"
+    address = f"http://127.0.0.1:{served.port}/component"
+    for name, file in {
+        "attention.components.base.plotly_js/plotly.min.js": (
+            Path(plotly.__file__).parent / "package_data/plotly.min.js"
+        ),
+        f"{base.ADDRESS}/shared/painter.js": base.BROWSER / "shared" / "painter.js",
+    }.items():
         with urllib.request.urlopen(f"{address}/{name}") as answer:
-            script = Path(plotly.__file__).parent / "package_data/plotly.min.js"
-            assert answer.read() == script.read_bytes()
-        asyncio.run(visit(int(address.rsplit(":", 1)[1])))
+            assert answer.read() == file.read_bytes()
+    asyncio.run(visit(served.port))
+
+
+def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_run(
+    served: Served,
+) -> None:
+    said = served.log.read_text("utf-8")
+    assert re.search(r"^vectors 'own': 3 words of 3 numbers, \d+\.\d s$", said, re.M)
+    assert f"\nlesson 'own': 1 chapter from '{served.folder}'\n" in said
+    assert "\nlesson 'own': 04-wrong.md, line 1: a lesson begins with a line ---" in said
+    assert "ScriptRunContext" not in said
 
 
 def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
@@ -57,7 +99,7 @@ def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
 
 HEAPS = """
 import ctypes, pathlib, sys, threading
-from attention.app import server
+from attention.app import chapters, server
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
 
@@ -126,3 +168,20 @@ def test_a_page_of_another_host_makes_the_server_ask_no_host(monkeypatch) -> Non
     server.options()
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert asked == []
+
+
+def test_a_lesson_has_a_line_in_the_log_for_each_reading(tmp_path, monkeypatch, capsys) -> None:
+    def said() -> str:
+        chapters.own_lesson()
+        return capsys.readouterr().err
+
+    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
+    assert said() == (
+        f"lesson 'own': 0 chapters from '{tmp_path}'\n"
+        "lesson 'own': The folder of lessons has no files whose names end in .md.\n"
+    )
+    assert said() == ""
+    shutil.copy(GUIDE / "03-scores.md", tmp_path)
+    assert said() == f"lesson 'own': 1 chapter from '{tmp_path}'\n"
+    monkeypatch.delenv(OWN_LESSONS_VARIABLE)
+    assert said() == ""

@@ -343,20 +343,21 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
 
     files = {}
     page.get_by_role("button", name="Download").click()
-    scripts = ("PyTorch script", "PyTorch in a few lines")
-    for name in ("Weights, CSV", "Table, CSV", "Figures, one HTML file", *scripts):
+    row, html = "Row 2 term by term, CSV", "Heatmaps and weighted sum, HTML"
+    scripts = ("PyTorch script of every step", "PyTorch in a few lines")
+    for name in ("Weights, CSV", row, html, *scripts):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         files[name] = tmp_path / download.value.suggested_filename
         download.value.save_as(files[name])
     numbers = pandas.read_csv(files["Weights, CSV"], index_col=0).to_numpy()
-    trace = runpy.run_path(str(files["PyTorch script"]))["trace"]
+    trace = runpy.run_path(str(files[scripts[0]]))["trace"]
     torch.testing.assert_close(torch.tensor(numbers).float(), trace.weights)
-    short = runpy.run_path(str(files["PyTorch in a few lines"]))
+    short = runpy.run_path(str(files[scripts[1]]))
     torch.testing.assert_close(short["output"], trace.output)
-    table = pandas.read_csv(files["Table, CSV"])
+    table = pandas.read_csv(files[row])
     torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
-    figures = files["Figures, one HTML file"]
+    figures = files[html]
     assert len(figures.read_text("utf-8")) > 1_000_000
     check_alone(browser, figures)
 

@@ -130,7 +130,7 @@ def test_what_is_masked_is_empty_in_the_file_as_it_is_on_the_page(
     offered(page)
     masked, scaled, weights = (
         pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0).to_numpy()
-        for name in ("Masked", "Scaled", "Weights")
+        for name in ("Masked scores", "Scaled scores", "Weights")
     )
     assert (numpy.isnan(masked) == numpy.triu(numpy.ones((3, 3)), 1)).all()
     assert not numpy.isnan(scaled).any()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from attention.components.base import BROWSER, LOADER, _contents, message
+from attention.components.base import ADDRESS, BROWSER, LOADER, _contents, message
 
 
 def test_a_message_says_what_it_is_before_numbers_to_the_last_bit_and_bytes() -> None:
@@ -35,7 +35,8 @@ def test_any_change_of_the_modules_gives_them_another_address(tmp_path: Path) ->
 
 
 def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> None:
-    assert _contents(BROWSER) in LOADER
+    assert _contents(BROWSER) in ADDRESS
+    assert ADDRESS in LOADER
     for file in BROWSER.glob("shared/*.js"):
         assert f"shared/{file.name}" in LOADER
     assert not re.search(r"\{(folder|shared)\}", LOADER)

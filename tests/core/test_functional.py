@@ -17,7 +17,15 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from attention.core import functional, masks
-from attention.core.functional import STAGES, ScoreFunction, Trace, attend, drop, masked_softmax
+from attention.core.functional import (
+    STAGES,
+    ScoreFunction,
+    Trace,
+    WeightsAlone,
+    attend,
+    drop,
+    masked_softmax,
+)
 from attention.core.scales import root_of_both
 
 GOLDENS = json.loads((Path(__file__).parents[1] / "goldens.json").read_text("utf-8"))
@@ -304,6 +312,30 @@ def test_inputs_are_never_changed_in_place(name: str) -> None:
     drop(trace, 0.5)
     masked_softmax(trace.scores, inputs[3])
     assert all(map(torch.equal, (*inputs, trace.scores), (*before, raw)))
+
+
+@each_score
+def test_attend_compiles_as_one_graph_and_gives_the_same(name: str) -> None:
+    """With a backend that needs no compiler; an empty row takes no branch."""
+    scores = score_function(name)
+    inputs = normal(2, 3, D), normal(2, 7, D), normal(2, 7, 11)
+    torch._dynamo.reset()
+    compiled: Any = torch.compile(attend, fullgraph=True, backend="aot_eager")
+    for mask in (None, masks.parse_cells("0:1", 3, 7), masks.parse_cells("0:1 1:*", 3, 7)):
+        made, expected = (each(*inputs, scores=scores, mask=mask) for each in (compiled, attend))
+        assert isinstance(made, Trace)
+        for step in ("scores", "scaled", "weights", "output"):
+            assert_close(getattr(made, step), getattr(expected, step))
+
+
+def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers() -> None:
+    trace = traced(2, mask=masks.causal(3, 7), scale=0.5)
+    assert repr(replace(trace, unrotated=(trace.queries, trace.keys))) == (
+        "Trace(queries=(2, 3, 5), keys=(2, 7, 5), values=(2, 7, 11), scores=(2, 3, 7), "
+        "scaled=(2, 3, 7), mask=(2, 3, 7), weights=(2, 3, 7), output=(2, 3, 11), scale=0.5, "
+        "unrotated=((2, 3, 5), (2, 7, 5)))"
+    )
+    assert repr(WeightsAlone(trace.weights)).startswith("WeightsAlone(queries=(2, 3, 0), ")
 
 
 @pytest.mark.parametrize(

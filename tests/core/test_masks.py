@@ -47,6 +47,21 @@ def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> 
     assert mask.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda device: masks.causal(3, 5, device=device),
+        lambda device: masks.window(3, 5, 1, device=device),
+        lambda device: masks.parse_cells("0:1,3-4 1:* *:2", 3, 5, device=device),
+        lambda device: masks.lengths(torch.tensor([[2, 0, 1]], device=device), 5)[0],
+    ],
+)
+def test_masks_are_made_on_the_device_that_is_asked_for(make: Callable[[str], Tensor]) -> None:
+    for device in ("meta", "cpu"):
+        mask = make(device)
+        assert (mask.device.type, mask.dtype, mask.shape) == (device, torch.bool, (3, 5))
+
+
 @st.composite
 def bool_matrices(draw: st.DrawFn) -> Tensor:
     rows, columns = draw(st.integers(1, 7)), draw(st.integers(1, 13))

@@ -50,6 +50,30 @@ def test_rotary_rotates_pairs_by_position_and_leaves_the_last_of_an_odd_width() 
     assert rotary(torch.full((5, 1), 7.0)).tolist() == [[7]] * 5
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("device", ["meta", "cpu"])
+def test_positions_are_made_on_the_device_and_in_the_dtype_of_what_they_go_with(
+    device: str, dtype: torch.dtype
+) -> None:
+    made = [
+        rotary(torch.ones(2, 3, 5, dtype=dtype, device=device)),
+        sinusoidal(3, 5, dtype=dtype, device=device),
+        slopes(7, dtype=dtype, device=device),
+        alibi(7, 3, 5, dtype=dtype, device=device),
+    ]
+    assert {(part.device.type, part.dtype) for part in made} == {(device, dtype)}
+    assert [part.shape for part in made] == [(2, 3, 5), (3, 5), (7,), (7, 3, 5)]
+
+
+def test_positions_in_float64_are_exact_to_its_digits() -> None:
+    ones = torch.tensor([1.0, 0], dtype=torch.float64).expand(512, 2)
+    waves = [[math.cos(511), math.sin(511)], [math.sin(511), math.cos(511)]]
+    assert rotary(ones)[511].tolist() == pytest.approx(waves[0], abs=1e-15)
+    assert sinusoidal(512, 2, dtype=torch.float64)[511].tolist() == pytest.approx(
+        waves[1], abs=1e-15
+    )
+
+
 def test_slopes_of_8_heads_are_the_papers() -> None:
     assert slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
 

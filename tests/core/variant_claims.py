@@ -110,6 +110,23 @@ def check_a_sequence_is_its_own_memory_where_none_is_given(variant: type[Variant
     assert_same_numbers(layer(x), layer(x, memory=x.clone()))
 
 
+def check_all_is_made_on_the_device_and_in_the_dtype_of_the_inputs(variant: type[Variant]) -> None:
+    for where, kind in (("meta", torch.float32), ("meta", torch.bfloat16), ("cpu", torch.float64)):
+        layer = built(variant).to(where, kind)
+        x, memory = (torch.ones(2, n, D_MODEL, dtype=kind, device=where) for n in (TOKENS, MEMORY))
+        mask = masks.causal(TOKENS, MEMORY, device=where)
+        bias = alibi(layer.heads, TOKENS, MEMORY, dtype=kind, device=where)
+        trace = layer(x, mask, memory=memory, rotate=True, bias=bias)
+        trace = functional.drop(trace, 0.5)
+        assert trace.mask is not None
+        assert trace.mask.device.type == where
+        rotated_from = trace.unrotated or ()
+        parts = [*vars(trace).values(), *trace.stages.values(), *rotated_from]
+        numbers = [part for part in parts if isinstance(part, Tensor) and part is not trace.mask]
+        for made in (*numbers, layer.output(trace), layer.head_outputs(trace)):
+            assert (made.device.type, made.dtype) == (where, kind)
+
+
 def check_a_batch_is_its_sequences(variant: type[Variant]) -> None:
     layer, x, memory = built(variant), vectors(2, 3), vectors(2, 3, tokens=MEMORY)
     whole = layer(x, MASKS[:, None], memory=memory)

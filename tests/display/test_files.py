@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 import torch
 
 from attention.display import files, tables
@@ -41,7 +42,7 @@ def test_a_matrix_is_written_in_full_with_its_names() -> None:
 def test_masked_cells_are_empty_and_names_are_counted_where_there_are_none() -> None:
     with files.collecting() as collected:
         files.offer_matrix("q·k", torch.ones(2, 2), allowed=torch.eye(2) > 0)
-    assert collected[0].name == "q-k.csv"
+    assert collected[0].name == "q·k.csv"
     assert rows(collected[0].make()) == [["", "0", "1"], ["0", "1.0", ""], ["1", "", "1.0"]]
 
 
@@ -49,18 +50,43 @@ def test_a_second_matrix_of_a_name_gets_a_number() -> None:
     with files.collecting() as collected:
         for _ in range(3):
             files.offer_matrix("y", torch.ones(1, 1))
-    assert [file.label for file in collected] == ["Y, CSV", "Y 2, CSV", "Y 3, CSV"]
+    assert [file.label for file in collected] == ["y, CSV", "y 2, CSV", "y 3, CSV"]
     assert [file.name for file in collected] == ["y.csv", "y 2.csv", "y 3.csv"]
 
 
 def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
     with files.collecting() as collected:
-        tables.table(["a"], {"weight": [1 / 3], "word": [None]}, total=["sum", "1.0000", ""])
+        tables.table(
+            "shares", ["a"], {"weight": [1 / 3], "word": [None]}, total=["sum", "1.0000", ""]
+        )
     assert rows(collected[0].make()) == [
         ["", "weight", "word"],
         ["a", "0.3333333333333333", ""],
         ["sum", "1.0000", ""],
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "of", "label", "name"),
+    [
+        ("what it adds", "token 1", "What it adds · token 1", "what-it-adds-token-1"),
+        ("q·(k / √d_k)", "", "q·(k / √d_k)", "q·(k÷√d_k)"),
+        ("torch.bmm(a, b)[0]", "", "torch.bmm(a, b)[0]", "torch-bmm(a-b)-0"),
+        ("x", "given", "x · given", "x-given"),
+        ("sums[1]", "", "Sums[1]", "sums-1"),
+    ],
+)
+def test_a_file_is_called_after_what_it_holds(title: str, of: str, label: str, name: str) -> None:
+    with files.collecting() as collected:
+        files.offer_matrix(title, torch.ones(1, 1), of=of)
+    (file,) = collected
+    assert (file.label, file.name) == (f"{label}, CSV", f"{name}.csv")
+
+
+def test_first_words_of_a_caption_are_a_title() -> None:
+    assert files.first_words("In float16, with X times 2 = 7.5: lost.") == "In float16"
+    assert files.first_words("The rows themselves.") == "The rows themselves"
+    assert files.first_words("M is 3.5 wide") == "M is 3.5 wide"
 
 
 def test_no_text_is_a_formula_to_a_spreadsheet() -> None:

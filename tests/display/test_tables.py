@@ -112,14 +112,16 @@ def test_a_shown_number_reads_back_within_what_is_shown(value: float) -> None:
 
 
 def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
-    page = table(["a", "b"], {"q": [1.0, 2.0], "k": ["kept", None]}, total=["sum", "", "3"])
+    page = table(
+        "numbers", ["a", "b"], {"q": [1.0, 2.0], "k": ["kept", None]}, total=["sum", "", "3"]
+    )
     head, *rows, total = rows_of(page)
     assert head == ["", "q", "k"]
     assert rows == [["a", "1.0000", "kept"], ["b", "2.0000", ""]]
     assert total == ["sum", "", "3"]
     assert page.count("<tfoot>") == 1
     with pytest.raises(ValueError, match="zip"):
-        table(["a", "b"], {"q": [1.0]})
+        table("numbers", ["a", "b"], {"q": [1.0]})
 
 
 TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope|tabindex)='[a-z0]+')*>"

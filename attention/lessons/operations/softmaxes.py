@@ -83,10 +83,10 @@ def make_softmax(settings: OperationSettings) -> Made:
                 "→",
                 Matrix(names[1], ours[batch], kind="share", most=1.0, lights=lights),
                 "Σ",
-                Matrix("sums", sums[batch], kind="share", most=1.0),
+                Matrix(names[2], sums[batch], kind="share", most=1.0),
             ]
             for batch, names in enumerate(
-                zip(names_of("x", x), names_of("weights", x), strict=True)
+                zip(*(names_of(name, x) for name in ("x", "weights", "sums")), strict=True)
             )
         ]
     return Made(
@@ -120,7 +120,7 @@ def _wrong_dim(x: Tensor, wrong: int) -> Contrast:
             of_queries = sums[name][2][batch, :, None].float()
             parts += [""] if parts else []
             parts += [share(f"{name}{called}", weights[batch]), "Σ"]
-            parts += [share("sums", of_queries)]
+            parts += [share(f"sums{called} of {name}", of_queries)]
         pictures.append(parts)
     who = ("the matrices of the stack share each cell", "the queries share each key")[wrong]
     told = f"Let x hold scores, (batch, queries, keys). With dim={wrong} {who}: nothing complains, "
@@ -298,7 +298,7 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
         )
 
     queries = [f"query {row}" for row in range(scores.shape[1])]
-    names = zip(names_of("scores", scores), names_of("weights", scores), strict=True)
+    names = zip(*(names_of(name, scores) for name in ("scores", "weights", "sums")), strict=True)
     return Made(
         f"scores {shape_of(scores)}, valid_lens {shape_of(lens)} → weights {shape_of(ours)}",
         [
@@ -307,9 +307,9 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
                 "→",
                 Matrix(of_weights, ours[i], kind="share", most=1.0, lights="row"),
                 "Σ",
-                Matrix("sums", sums[i], kind="share", most=1.0),
+                Matrix(of_sums, sums[i], kind="share", most=1.0),
             ]
-            for i, (of_scores, of_weights) in enumerate(names)
+            for i, (of_scores, of_weights, of_sums) in enumerate(names)
         ],
         "Point at a sum to see its row; choose it to see that row worked out.",
         working,

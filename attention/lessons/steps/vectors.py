@@ -59,7 +59,7 @@ def projection_step(done: Computation, role: str) -> Step:
     before = done.trace.unrotated[role == "keys"]
     plain = _projected(done, role, before)
     d_k, rotary = made.shape[-1], done.layer.rotary or Rotary()
-    cosines, sines = rotations(len(made), d_k, rotary.base).unbind(-1)
+    cosines, sines = rotations(len(made), d_k, rotary.base).to(made).unbind(-1)
     dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
 
     def working(row: int, column: int) -> Working:
