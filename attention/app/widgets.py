@@ -23,6 +23,7 @@ from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import Setting, divisors, settings_of
 from attention.core.variants import VARIANTS
+from attention.display.captions import parameters_words
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OF_BOTH, OTHER
 from attention.trained import sources
@@ -34,7 +35,6 @@ EXAMPLES = (
     "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
-UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
 
 Sequences = Callable[[View], tuple[Sequence[str], Sequence[str]]]
 
@@ -153,7 +153,9 @@ def parts_beside(view: View) -> list[Part]:
     for name in page.beside(view):
         if name in VARIANT_MENUS:
             if view["model"] == NONE:
-                parts.append(Part(name, functools.partial(variant_menu, view, name), variant))
+                about = about_parameters(view, variant)
+                menu = functools.partial(variant_menu, view, name, about)
+                parts.append(Part(name, menu, (variant, about)))
                 for own in own_settings(variant):
                     add(own)
         elif name not in view.hidden and view.applies(name, variant=variant):
@@ -200,8 +202,14 @@ def model_words(view: View) -> None:
         st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
-def variant_menu(view: View, menu: str) -> None:
-    """The menu of variants, and what the chosen one is."""
+def about_parameters(view: View, variant: str) -> str:
+    """What the parameters of a variant are as they are set; "" where it has none."""
+    has_parameters = "parameters" in settings_of(VARIANTS[variant].Config)
+    return parameters_words(str(view["parameters"])) if has_parameters else ""
+
+
+def variant_menu(view: View, menu: str, about: str) -> None:
+    """The menu of variants, and what the chosen one is. about: see `about_parameters`."""
     if menu in view.hidden:
         return
     variant = VARIANTS[view[menu]]
@@ -211,7 +219,7 @@ def variant_menu(view: View, menu: str) -> None:
         f"**{title}**\n\n"
         rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
         f"\n\n:small[:gray[{variant.published()}"
-        f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
+        f"{f' {about}' if about else ''}]]"
     )
 
 
