@@ -228,8 +228,8 @@ def _network(host: str) -> str:
 def waiting_page(place: int, crowded: bool, name: str, secure: bool) -> Response:
     """A page that says at which place of the queue one stands, and opens the app when it is time.
 
-    crowded: whether others of the same address have all that one may have; name: that of the
-    visitor, for the browser to keep until then.
+    crowded: whether others have all places of the visitor's address, see `Room.is_crowded`; name:
+    that of the visitor, for the browser to keep until then.
     """
     nonce = secrets.token_urlsafe(12)
     page = (Path(__file__).parent / "waiting.html").read_text("utf-8")

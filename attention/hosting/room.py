@@ -107,8 +107,8 @@ class Room:
                 del self.silent[address]
 
     def is_crowded(self, address: str) -> bool:
-        """Whether an address has as many places as one may have."""
-        return self._of(address) >= self.of_address
+        """Whether an address has all places that one may have, while others are free."""
+        return self._of(address) >= self.of_address and self.free > 0
 
     def _is_expected(self, who: Who) -> bool:
         visitor = self.inside.get(who)

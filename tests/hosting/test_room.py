@@ -92,6 +92,7 @@ def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:
     assert room.is_crowded("a")
     assert room.free == 4
     assert [room.connect(at(f"b{number}"), 0.0) for number in range(5)] == [True] * 4 + [False]
+    assert not room.is_crowded("a"), "but the room is full"
 
 
 def test_the_name_of_a_visitor_is_of_no_use_to_another_address() -> None:
