@@ -28,6 +28,7 @@ QUEUE = "/attention-queue"  # where the waiting room asks which place one has by
 BURST = 10  # seconds: what may come at once
 MESSAGE = 1 << 16  # bytes; a longer message counts as several
 ADDRESSES = 10_000
+NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
 SILENT = 10.0  # seconds; a page sends its first message as soon as its websocket is open
 # At this status nginx asks the next replica, and does not count it as a failure of this one, as it
 # would 429 or 503: whose place is here is still led here.
@@ -89,24 +90,23 @@ class Door:
         asks = request.url.path.endswith(QUEUE)
         if not (asks or _is_for_page(request)):
             return None
-        known, address = request.cookies.get(COOKIE), _address(request)
-        name = known or secrets.token_urlsafe(12)
-        # Who has no name yet may be shown the page of another replica: it waits once it asks.
-        place = self.room.ask(Who(address, name), time.monotonic(), wait=bool(known))
+        who = _who(request)
+        named = who._replace(name=who.name or secrets.token_urlsafe(12))
+        # Who has no name yet may be shown the page of another replica, and waits once it asks.
+        place = self.room.ask(named, time.monotonic(), wait=bool(who.name))
         if asks:
             status = FULL if place else 200
             return JSONResponse({"place": place}, status, {"Cache-Control": "no-store"})
         if not place:
             return None
-        crowded = self.room.is_crowded(address)
-        return waiting_page(place, crowded, name, request.url.scheme == "https")
+        crowded = self.room.is_crowded(who.address)
+        return waiting_page(place, crowded, named.name, request.url.scheme == "https")
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One tab, from its first message to its end."""
         connection = HTTPConnection(scope)
-        who = Who(_address(connection), connection.cookies.get(COOKIE, ""))
-        begun = time.monotonic()
-        if self._too_many(connection) or not self.room.admits(who, begun):
+        who = _who(connection)
+        if self._too_many(connection) or not self.room.admits(who, time.monotonic()):
             await receive()
             await _turn_away(send)
             return
@@ -160,15 +160,16 @@ class Door:
 
         Only then the server is told of it: what says nothing takes no place, and costs no session.
         """
-        begun = await receive()
-        await send({"type": "websocket.accept", "subprotocol": next(iter(_protocols(scope)), None)})
-        try:
-            with self.room.one_silent(address):
+        protocol = next(iter(_protocols(scope)), None)
+        with self.room.one_silent(address):
+            begun = await receive()
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            try:
                 message = await asyncio.wait_for(receive(), SILENT)
-        except TimeoutError:
-            metrics.REFUSED.labels("silent").inc()
-            await send({"type": "websocket.close", "code": 1008, "reason": "silent"})
-            return []
+            except TimeoutError:
+                metrics.REFUSED.labels("silent").inc()
+                await send({"type": "websocket.close", "code": 1008, "reason": "silent"})
+                return []
         return [begun, message] if message["type"] == "websocket.receive" else []
 
 
@@ -204,6 +205,11 @@ def _is_for_page(request: Request) -> bool:
         and request.method == "GET"
         and not any(part in request.url.path for part in NOT_PAGES)
     )
+
+
+def _who(connection: HTTPConnection) -> Who:
+    """Whoever asks; without a name until they had to wait."""
+    return Who(_address(connection), connection.cookies.get(COOKIE, "")[:NAME])
 
 
 def _address(connection: HTTPConnection) -> str:
