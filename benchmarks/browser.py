@@ -197,8 +197,14 @@ class Server:
 
 @contextmanager
 def serve(script: Path) -> Iterator[Server]:
-    """Serve a script with Streamlit on a free port for as long as the block runs."""
-    with tempfile.TemporaryFile("a+") as log, started(str(script), log) as (port, process):
+    """Serve a script with Streamlit on a free port for as long as the block runs.
+
+    All who come are at one address, which may have all places.
+    """
+    with (
+        tempfile.TemporaryFile("a+") as log,
+        started(str(script), log, ATTENTION_LIMITS="address=100") as (port, process),
+    ):
         yield Server(port, process.pid, log)
 
 

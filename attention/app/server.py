@@ -28,6 +28,7 @@ from attention.components.base import serve
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.door import Door
+from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.stopping import stop_once_idle
 from attention.inputs.vectors import own_vectors_path, set_aside
@@ -50,6 +51,7 @@ def options() -> dict[str, Any]:
         "routes": [metrics.ROUTE],
         "middleware": [
             Middleware(Headers, headers=headers),
+            Middleware(Elsewhere, here=_is_here),
             Middleware(Door, limits=allowed, held=_held),
             Middleware(Gate),
             Middleware(WholeRuns),
@@ -61,6 +63,10 @@ def _held() -> int:
     """How many bytes of opened files are held for all visitors."""
     stored: Any = Runtime.instance().uploaded_file_mgr
     return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
+
+
+def _is_here(session: str) -> bool:
+    return Runtime.instance().is_active_session(session)
 
 
 @st.cache_resource(show_spinner=False)

@@ -25,6 +25,13 @@ class Limits:
     sessions: int = whole(
         300, "Sessions", 1, 100_000, help="open tabs at once; who comes later waits in a queue"
     )
+    address: int = whole(
+        50,
+        "Address",
+        1,
+        100,
+        help="% of them that one address may have; its further ones wait, the others pass them",
+    )
     share: int = whole(
         20,
         "Share",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import ipaddress
 import json
 import math
 import secrets
@@ -19,13 +21,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.core.limits import Limits
 from attention.hosting import metrics
 from attention.hosting.pace import Pace
-from attention.hosting.room import Room
+from attention.hosting.room import Room, Who
 
 COOKIE = "attention_queue"
 QUEUE = "/attention-queue"  # where the waiting room asks which place one has by now
 BURST = 10  # seconds: what may come at once
 MESSAGE = 1 << 16  # bytes; a longer message counts as several
 ADDRESSES = 10_000
+NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
+SILENT = 10.0  # seconds; a page sends its first message as soon as its websocket is open
+# At this status nginx asks the next replica, and does not count it as a failure of this one, as it
+# would 429 or 503: whose place is here is still led here.
+FULL = 403
 NOT_PAGES = ("/_stcore/", "/static/", "/component/", "/media/", "/metrics")
 TOO_MANY = "Too many requests came from your address. Please wait a moment, then reload the page."
 NO_ROOM = "The server holds as many files as it may at the moment. Please try again later."
@@ -40,7 +47,7 @@ class Door:
     def __init__(self, app: ASGIApp, limits: Limits, held: Callable[[], int]) -> None:
         self.app, self.limits, self.held = app, limits, held
         self.coming = 0.0  # bytes of files that are on their way
-        self.room = Room(limits.sessions)
+        self.room = Room(limits.sessions, max(1, limits.sessions * limits.address // 100))
         self.paces: LRUCache[str, Pace] = LRUCache(ADDRESSES)
         metrics.WAITING.set_function(lambda: len(self.room.waiting))
 
@@ -75,33 +82,57 @@ class Door:
         """The answer to a request that goes no further; size: of the file it brings."""
         if self._too_many(request):
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
+        if metrics.are_asked_for(request) and metrics.through_proxy(request):
+            return PlainTextResponse("Not found", 404)
         if size and self.held() + self.coming + size > self.limits.uploads << 20:
             metrics.REFUSED.labels("uploads").inc()
             return PlainTextResponse(NO_ROOM, 507)
         asks = request.url.path.endswith(QUEUE)
         if not (asks or _is_for_page(request)):
             return None
-        name = request.cookies.get(COOKIE) or secrets.token_urlsafe(12)
-        place = self.room.ask(name, time.monotonic())
+        who = _who(request)
+        named = who._replace(name=who.name or secrets.token_urlsafe(12))
+        # Who has no name yet may be shown the page of another replica, and waits once it asks.
+        place = self.room.ask(named, time.monotonic(), wait=bool(who.name))
         if asks:
-            return JSONResponse({"place": place}, headers={"Cache-Control": "no-store"})
-        return waiting_page(place, name, request.url.scheme == "https") if place else None
+            status = FULL if place else 200
+            return JSONResponse({"place": place}, status, {"Cache-Control": "no-store"})
+        if not place:
+            return None
+        crowded = self.room.is_crowded(who.address)
+        return waiting_page(place, crowded, named.name, request.url.scheme == "https")
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One tab, from its connection to its end."""
+        """One tab, from its first message to its end."""
         connection = HTTPConnection(scope)
-        name = connection.cookies.get(COOKIE) or _address(connection)
-        begun = time.monotonic()
-        if self._too_many(connection) or not self.room.connect(name, begun):
-            metrics.REFUSED.labels("sessions").inc()
+        who = _who(connection)
+        if self._too_many(connection) or not self.room.admits(who, time.monotonic()):
             await receive()
-            await send({"type": "websocket.close", "code": 1013, "reason": "full"})
+            await _turn_away(send)
             return
+        said: list[Message] = []
+        if not _comes_back(scope):
+            said = await self._first_message(who.address, scope, receive, send)
+            if not said:
+                return
+        if not self.room.connect(who, time.monotonic()):
+            await _turn_away(send)
+            return
+        metrics.SESSIONS.inc()
+        try:
+            await self._stay(said, scope, receive, send)
+        finally:
+            metrics.SESSIONS.dec()
+            self.room.leave(who, time.monotonic())
+
+    async def _stay(self, said: list[Message], scope: Scope, receive: Receive, send: Send) -> None:
+        """A visitor who has a place, until they leave; said: what has come from them already."""
+        begun, accepted = time.monotonic(), bool(said)
         rate = self.limits.messages
         pace, told = Pace.full(rate, BURST * rate, begun), {"changes": 0, "received": 0, "sent": 0}
 
         async def receive_paced() -> Message:
-            message = await receive()
+            message = said.pop(0) if said else await receive()
             if message["type"] == "websocket.receive":
                 size = len(message.get("bytes") or message.get("text") or b"")
                 told["changes"] += 1
@@ -110,18 +141,52 @@ class Door:
             return message
 
         async def send_counted(message: Message) -> None:
+            if accepted and message["type"] == "websocket.accept":
+                return  # once is enough
             told["sent"] += len(message.get("bytes") or b"")
             await send(message)
 
-        metrics.SESSIONS.inc()
         try:
             await self.app(scope, receive_paced, send_counted)
         finally:
-            now = time.monotonic()
-            metrics.SESSIONS.dec()
-            self.room.leave(name, now)
-            line = {"visit": time.strftime("%FT%TZ", time.gmtime()), "seconds": round(now - begun)}
+            seconds = round(time.monotonic() - begun)
+            line = {"visit": time.strftime("%FT%TZ", time.gmtime()), "seconds": seconds}
             print(json.dumps(line | told), file=sys.stderr, flush=True)
+
+    async def _first_message(
+        self, address: str, scope: Scope, receive: Receive, send: Send
+    ) -> list[Message]:
+        """Open a websocket: how it began and its first message, nothing where none comes in time.
+
+        Only then the server is told of it: what says nothing takes no place, and costs no session.
+        """
+        protocol = next(iter(_protocols(scope)), None)
+        with self.room.one_silent(address):
+            begun = await receive()
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            try:
+                message = await asyncio.wait_for(receive(), SILENT)
+            except TimeoutError:
+                metrics.REFUSED.labels("silent").inc()
+                await send({"type": "websocket.close", "code": 1008, "reason": "silent"})
+                return []
+        return [begun, message] if message["type"] == "websocket.receive" else []
+
+
+async def _turn_away(send: Send) -> None:
+    """Close a websocket for which there is no place."""
+    metrics.REFUSED.labels("sessions").inc()
+    await send({"type": "websocket.close", "code": 1013, "reason": "full"})
+
+
+def _protocols(scope: Scope) -> list[str]:
+    """What a page puts where protocols stand: the protocol, a token, the session that it had."""
+    return list(scope.get("subprotocols") or ())
+
+
+def _comes_back(scope: Scope) -> bool:
+    """Whether a page connects again: it says nothing until something on it is changed."""
+    return len(_protocols(scope)) > 2 and bool(_protocols(scope)[2])
 
 
 def _size_of_upload(request: Request) -> float:
@@ -142,14 +207,35 @@ def _is_for_page(request: Request) -> bool:
     )
 
 
+def _who(connection: HTTPConnection) -> Who:
+    """Whoever asks; without a name until they had to wait."""
+    return Who(_address(connection), connection.cookies.get(COOKIE, "")[:NAME])
+
+
 def _address(connection: HTTPConnection) -> str:
-    return connection.client.host if connection.client else ""
+    """Where a request comes from: an address, or the part of it that all in a house have."""
+    return _network(connection.client.host) if connection.client else ""
 
 
-def waiting_page(place: int, name: str, secure: bool) -> Response:
+@functools.lru_cache(ADDRESSES)
+def _network(host: str) -> str:
+    """The address of a host; of IPv6 the first 64 bits, as whoever has one has all with these."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
+
+
+def waiting_page(place: int, crowded: bool, name: str, secure: bool) -> Response:
     """A page that says at which place of the queue one stands, and opens the app when it is time.
 
-    name: that of the visitor, for the browser to keep until then.
+    crowded: whether others have all places of the visitor's address, see `Room.is_crowded`; name:
+    that of the visitor, for the browser to keep until then.
     """
     nonce = secrets.token_urlsafe(12)
     page = (Path(__file__).parent / "waiting.html").read_text("utf-8")
@@ -158,8 +244,10 @@ def waiting_page(place: int, name: str, secure: bool) -> Response:
         "Cache-Control": "no-store",
         "Content-Security-Policy": f"{policy}; script-src 'nonce-{nonce}'",
     }
-    filled = page.replace("{place}", str(place)).replace("{nonce}", nonce)
-    response = HTMLResponse(filled, headers=headers)
+    whose = " for your network" if crowded else ""
+    for word, filled in {"place": str(place), "nonce": nonce, "whose": whose}.items():
+        page = page.replace(f"{{{word}}}", filled)
+    response = HTMLResponse(page, FULL, headers)
     response.set_cookie(
         COOKIE,
         name,

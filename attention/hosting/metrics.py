@@ -37,10 +37,18 @@ HELD = Counter(
 REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], registry=REGISTRY)
 
 
+def are_asked_for(request: Request) -> bool:
+    """Whether a request reads metrics, these or Streamlit's own."""
+    return request.url.path.rstrip("/").endswith("/metrics")
+
+
+def through_proxy(request: Request) -> bool:
+    """Whether a request came through a proxy, as visitors' do: they read no metrics."""
+    return "x-forwarded-for" in request.headers or "forwarded" in request.headers
+
+
 def show(request: Request) -> Response:
-    """All of it now. A request that came through a proxy, as visitors' do, gets a 404."""
-    if "x-forwarded-for" in request.headers or "forwarded" in request.headers:
-        return Response("Not found", 404)
+    """All of it now."""
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 KEPT = 10.0  # seconds that a place stays free for a visitor on their way, or back
 WAITING = 15.0  # seconds after which somebody who no longer asks has given up
 MAX_WAITING = 5000
+
+
+class Who(NamedTuple):
+    """A visitor: the address they come from, and a name, of which an address may have many."""
+
+    address: str
+    name: str
 
 
 @dataclass
@@ -16,59 +27,127 @@ class Visitor:
     connections: int = 0
     until: float = 0.0
 
+    @property
+    def places(self) -> int:
+        """One for each connection; one is kept for whoever is on their way."""
+        return max(1, self.connections)
+
 
 @dataclass
 class Room:
     """So many places, one for each connection; the others wait in the order they came.
 
+    of_address: the most places that one address may have; its further visitors let those of other
+    addresses pass. silent: by address, connections that have no place since they said nothing yet.
     Times are those of a clock in seconds, given by whoever asks.
     """
 
     places: int
-    inside: dict[str, Visitor] = field(default_factory=dict)
-    waiting: dict[str, float] = field(default_factory=dict)
+    of_address: int
+    inside: dict[Who, Visitor] = field(default_factory=dict)
+    waiting: dict[Who, float] = field(default_factory=dict)
+    silent: Counter[str] = field(default_factory=Counter)
 
     @property
     def free(self) -> int:
-        """How many places are free; one is kept for whoever is on their way."""
-        return self.places - sum(max(1, visitor.connections) for visitor in self.inside.values())
+        """How many places are free."""
+        return self.places - sum(visitor.places for visitor in self.inside.values())
 
-    def ask(self, name: str, now: float) -> int:
-        """The place of a visitor in the queue, counted from 1; 0: they may come in."""
+    def ask(self, who: Who, now: float, wait: bool = True) -> int:
+        """The place of a visitor in the queue, counted from 1; 0: they may come in.
+
+        wait: whether they are put into the queue, or are told where they would stand.
+        """
         self._let_go(now)
-        if name in self.inside or self.free > len(self.waiting):
-            self.waiting.pop(name, None)
+        if who in self.inside or (who not in self.waiting and self._has_place(who)):
+            self.waiting.pop(who, None)
             return 0
-        if name in self.waiting or len(self.waiting) < MAX_WAITING:
-            self.waiting[name] = now
-        ahead = [*self.waiting].index(name) if name in self.waiting else MAX_WAITING
-        if ahead >= self.free:
+        if who in self.waiting or (wait and self._may_wait(who)):
+            self.waiting[who] = now
+        called, before = self._called(), [*self.waiting]
+        if who in self.waiting:
+            before = before[: before.index(who)]
+        ahead = sum(each in called or each.address == who.address for each in before)
+        if who not in called or ahead >= self.free:
             return ahead + 1
-        del self.waiting[name]
-        self.inside[name] = Visitor(until=now + KEPT)
+        del self.waiting[who]
+        self.inside[who] = Visitor(until=now + KEPT)
         return 0
 
-    def connect(self, name: str, now: float) -> bool:
-        """Whether a connection may be opened; it is then one of the visitor's."""
+    def admits(self, who: Who, now: float) -> bool:
+        """Whether a connection may be opened, which has no place until something is said on it."""
         self._let_go(now)
-        visitor = self.inside.get(name)
-        expected = visitor is not None and not visitor.connections
-        if not expected and self.free <= len(self.waiting):
+        if self._is_expected(who):
+            return self.silent[who.address] < self.of_address
+        return self._has_place(who)
+
+    def connect(self, who: Who, now: float) -> bool:
+        """Whether there is a place for a connection; it is then one of the visitor's."""
+        self._let_go(now)
+        if not (self._is_expected(who) or self._has_place(who)):
             return False
-        self.inside.setdefault(name, Visitor()).connections += 1
+        self.inside.setdefault(who, Visitor()).connections += 1
         return True
 
-    def leave(self, name: str, now: float) -> None:
+    def leave(self, who: Who, now: float) -> None:
         """One of a visitor's connections has ended; they may come back, as after a reload."""
-        visitor = self.inside[name]
+        visitor = self.inside[who]
         visitor.connections -= 1
         visitor.until = now + KEPT
+
+    @contextlib.contextmanager
+    def one_silent(self, address: str) -> Iterator[None]:
+        """For as long as a connection from an address is open and has said nothing yet."""
+        self.silent[address] += 1
+        try:
+            yield
+        finally:
+            self.silent[address] -= 1
+            if not self.silent[address]:
+                del self.silent[address]
+
+    def is_crowded(self, address: str) -> bool:
+        """Whether an address has all places that one may have, while others are free."""
+        return self._of(address) >= self.of_address and self.free > 0
+
+    def _is_expected(self, who: Who) -> bool:
+        visitor = self.inside.get(who)
+        return visitor is not None and not visitor.connections
+
+    def _has_place(self, who: Who) -> bool:
+        """Whether there is a place for one more of an address, beside all who wait for one."""
+        wait = sum(each.address == who.address for each in self.waiting)
+        return (
+            self.free > len(self._called())
+            and self._of(who.address) + self.silent[who.address] + wait < self.of_address
+        )
+
+    def _may_wait(self, who: Who) -> bool:
+        """Whether the queue takes one more of an address, which could else fill it."""
+        wait = sum(each.address == who.address for each in self.waiting)
+        return len(self.waiting) < MAX_WAITING and wait < self.of_address
+
+    def _of(self, address: str) -> int:
+        """How many places an address has."""
+        return sum(v.places for who, v in self.inside.items() if who.address == address)
+
+    def _called(self) -> set[Who]:
+        """Those who wait and for whom their address has a place left."""
+        taken: Counter[str] = Counter()
+        for who, visitor in self.inside.items():
+            taken[who.address] += visitor.places
+        called = set()
+        for who in self.waiting:
+            taken[who.address] += 1
+            if taken[who.address] <= self.of_address:
+                called.add(who)
+        return called
 
     def _let_go(self, now: float) -> None:
         """Those who may no longer come, and those who wait no longer."""
         self.inside = {
-            name: visitor
-            for name, visitor in self.inside.items()
+            who: visitor
+            for who, visitor in self.inside.items()
             if visitor.connections or visitor.until >= now
         }
         self.waiting = {n: asked for n, asked in self.waiting.items() if asked >= now - WAITING}

@@ -41,8 +41,11 @@ def find_nginx() -> str | None:
 
 
 @contextlib.contextmanager
-def in_front_of(ports: Sequence[int], folder: Path) -> Iterator[str]:
-    """nginx before whatever is at those ports, as deployed but for addresses and folders."""
+def in_front_of(ports: Sequence[int], folder: Path, proxy: str = "") -> Iterator[str]:
+    """nginx before whatever is at those ports, as deployed but for addresses and folders.
+
+    proxy: the address of one before nginx, as an owner names it.
+    """
     port = free_port()
     line = "    server {} max_fails=3 fail_timeout=10s;\n"
     conf, found = re.subn(
@@ -51,6 +54,13 @@ def in_front_of(ports: Sequence[int], folder: Path) -> Iterator[str]:
         (DEPLOY / "nginx.conf").read_text(),
     )
     assert found == 1
+    if proxy:
+        conf, found = re.subn(
+            r"# (set_real_ip_from) .*;\n# (real_ip_header .*\n)# (real_ip_recursive .*\n)",
+            rf"\1 {proxy};\n\2\3",
+            conf,
+        )
+        assert found == 1
     conf = conf.replace("listen 8080", f"listen 127.0.0.1:{port}")
     conf = conf.replace("/usr/share/nginx/html", str(DEPLOY))
     conf = conf.replace("/tmp/nginx-cache", f"{folder}/cache")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 import re
 import subprocess
@@ -16,7 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from attention.hosting.door import FULL
 from attention.hosting.stopping import PATIENCE_SECONDS
 from tests.deploy.replicas import DEPLOY, find_nginx, in_front_of
 from tests.serving import ROOT, free_port
@@ -110,6 +113,43 @@ def test_hugging_face_reads_which_port_to_show() -> None:
     assert said["sdk"] == "docker"
     assert f"EXPOSE {said['app_port']}\n" in DOCKERFILE
     assert len(said["short_description"]) <= 60
+
+
+def test_a_forged_address_in_front_of_hugging_face_s_own_changes_nothing() -> None:
+    end = (DEPLOY / "huggingface" / "Dockerfile.end").read_text()
+    (named,) = re.findall(r"^ENV FORWARDED_ALLOW_IPS=(.*)$", end, re.M)
+    cases = (
+        ("10.16.3.80", "203.0.113.9", "203.0.113.9"),
+        ("10.16.3.80", "198.51.100.7, 203.0.113.9", "203.0.113.9"),
+        ("10.16.3.80", "198.51.100.7, 203.0.113.9, 10.16.9.7", "203.0.113.9"),
+        ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # from elsewhere it is not believed
+    )
+    for proxy, header, seen in cases:
+        found: list[str] = []
+
+        async def app(scope: Any, *_: object, found: list[str] = found) -> None:
+            found.append(scope["client"][0])
+
+        scope = {"type": "http", "client": (proxy, 7), "headers": []}
+        scope["headers"] = [(b"x-forwarded-for", header.encode())]
+        asyncio.run(ProxyHeadersMiddleware(app, trusted_hosts=named)(scope, None, None))
+        assert found == [seen]
+
+
+def test_the_readme_puts_the_end_of_hugging_face_s_dockerfile_there() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "cat deploy/Dockerfile deploy/huggingface/Dockerfile.end > Dockerfile\n" in readme
+
+
+def test_an_ingress_asks_another_replica_where_one_is_full_and_there_always_is_another() -> None:
+    said = {
+        name.removeprefix("nginx.ingress.kubernetes.io/"): value
+        for name, value in manifest("Ingress")["metadata"]["annotations"].items()
+    }
+    assert f"http_{FULL}" in said["proxy-next-upstream"].split()
+    assert said["session-cookie-change-on-failure"] == "true"
+    replicas = manifest("HorizontalPodAutoscaler")["spec"]["minReplicas"]
+    assert 2 <= int(said["proxy-next-upstream-tries"]) <= replicas
 
 
 @pytest.fixture

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from attention.core.limits import Limits
+from attention.hosting import door
 from attention.hosting.door import COOKIE, QUEUE, Door
 from attention.hosting.headers import EMBEDDED_VARIABLE, Headers, security_headers
 
@@ -63,28 +65,43 @@ class Asked:
     async def _nothing(self) -> dict[str, Any]:
         return {"type": "http.request", "body": b""}
 
-    def visit(self, cookie: str = "") -> Visit:
-        return Visit(self.door, cookie)
+    def visit(self, cookie: str = "", address: str = "10.0.0.1", says: bytes = b"hello") -> Visit:
+        return Visit(self.door, cookie, address, says)
 
 
 class Visit:
-    """A websocket that is open while the context lasts."""
+    """A websocket that is open while the context lasts, on which something is said at once.
 
-    def __init__(self, door: Door, cookie: str) -> None:
-        self.door, self.cookie = door, cookie
+    answers: what came of it, by then.
+    """
+
+    def __init__(self, door: Door, cookie: str, address: str, says: bytes) -> None:
+        self.door, self.says, self.client = door, says, (address, 1)
+        self.headers = [(b"cookie", f"{COOKIE}={cookie}".encode())] if cookie else []
+        self.protocols = ["streamlit", "token"]
         self.coming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     async def __aenter__(self) -> Visit:
-        headers = [(b"cookie", f"{COOKIE}={self.cookie}".encode())] if self.cookie else []
         scope = {
             **{"type": "websocket", "path": "/_stcore/stream", "query_string": b""},
-            **{"client": ("10.0.0.1", 1), "headers": headers},
+            **{"client": self.client, "headers": self.headers, "subprotocols": self.protocols},
         }
         self.coming.put_nowait({"type": "websocket.connect"})
         self.task = asyncio.create_task(self.door(scope, self.coming.get, self.sent.put))
-        self.answer = (await self.sent.get())["type"]
+        self.answers = [await self.sent.get()]
+        if self.says and self.answers[0]["type"] == "websocket.accept":
+            self.say(self.says)
+            self.answers.append(await self.sent.get())
         return self
+
+    def say(self, words: bytes) -> None:
+        self.coming.put_nowait({"type": "websocket.receive", "bytes": words})
+
+    @property
+    def has_a_place(self) -> bool:
+        """Whether what was said came to the server, which says it back."""
+        return self.answers[-1] == {"type": "websocket.send", "bytes": self.says}
 
     async def __aexit__(self, *_: object) -> None:
         self.coming.put_nowait({"type": "websocket.disconnect"})
@@ -99,24 +116,154 @@ def test_who_finds_all_places_taken_gets_a_place_in_the_queue_and_later_the_app(
     async def story() -> None:
         asked = Asked(Limits(sessions=1))
         async with asked.visit() as inside:
-            assert inside.answer == "websocket.accept"
+            assert inside.has_a_place
             status, headers, text = await asked.get("/compare")
             cookie = re.match(rf"{COOKIE}=([\w-]+);", headers["set-cookie"])[1]
-            assert status == 200
+            kept = f"{COOKIE}={cookie}"
+            assert status == 403, "so that a proxy asks the next replica"
             assert '<output role="status">1</output>' in text
             assert "httponly" in headers["set-cookie"].lower()
             for path in ("/static/index.js", "/_stcore/health", "/component/a/b.js"):
                 assert (await asked.get(path))[2] == "the app"
             async with asked.visit() as second:
-                assert second.answer == "websocket.close"
+                assert [each["type"] for each in second.answers] == ["websocket.close"]
+            status, _, told = await asked.get(QUEUE, cookie=kept)
+            assert (status, json.loads(told)) == (403, {"place": 1})
         asked.door.room.inside.clear()  # as after the seconds that a place is kept
-        kept = f"{COOKIE}={cookie}"
-        assert json.loads((await asked.get(QUEUE, cookie=kept))[2]) == {"place": 0}
+        status, _, told = await asked.get(QUEUE, cookie=kept)
+        assert (status, json.loads(told)) == (200, {"place": 0})
         assert (await asked.get("/compare", cookie=kept))[2] == "the app"
         async with asked.visit() as passing:
-            assert passing.answer == "websocket.close"
+            assert not passing.has_a_place
         async with asked.visit(cookie) as called:
-            assert called.answer == "websocket.accept"
+            assert called.has_a_place
+
+    asyncio.run(story())
+
+
+def test_pages_that_are_asked_for_without_a_name_keep_nobody_waiting() -> None:
+    async def story() -> None:
+        asked = Asked(Limits(sessions=1))
+        async with asked.visit():
+            texts = [(await asked.get())[2] for _ in range(5)]
+            assert all('<output role="status">1</output>' in text for text in texts)
+
+    asyncio.run(story())
+
+
+def test_a_websocket_takes_a_place_by_its_first_message() -> None:
+    async def story() -> None:
+        asked = Asked(Limits(sessions=1))
+        async with asked.visit(says=b"") as silent:
+            assert silent.answers[0] == {"type": "websocket.accept", "subprotocol": "streamlit"}
+            assert asked.door.room.free == 1
+            async with asked.visit(address="10.0.0.2") as other:
+                assert other.has_a_place
+                silent.say(b"too late")
+                assert (await silent.sent.get())["type"] == "websocket.close"
+                assert other.sent.empty()
+
+    asyncio.run(story())
+
+
+def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_nothing_of_it(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(door, "SILENT", 0.01)
+    heard: list[str] = []
+
+    async def hears(scope: Any, receive: Any, send: Any) -> None:
+        heard.append(scope["type"])
+
+    async def story() -> None:
+        asked = Asked()
+        asked.door.app = hears
+        async with asked.visit(says=b"") as silent:
+            closed = await silent.sent.get()
+            assert (closed["type"], closed["code"]) == ("websocket.close", 1008)
+        assert not asked.door.room.silent
+
+    asyncio.run(story())
+    assert heard == []
+
+
+def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypatch) -> None:
+    monkeypatch.setattr(door, "SILENT", 0.0)
+
+    async def story() -> None:
+        asked = Asked(Limits(sessions=7))
+        back = asked.visit(says=b"")
+        back.protocols.append("the session that it had")
+        async with back:
+            assert back.answers == [{"type": "websocket.accept"}], "by the server itself"
+            assert asked.door.room.free == 6
+            back.say(b"changed")
+            assert (await back.sent.get())["bytes"] == b"changed"
+
+    asyncio.run(story())
+
+
+def test_one_address_leaves_places_to_the_others_and_its_next_visitor_reads_why() -> None:
+    async def story() -> None:
+        asked = Asked(Limits(sessions=7, address=50))
+        async with AsyncExitStack() as open_still:
+            visits = [asked.visit(cookie=f"name{number}") for number in range(5)]
+            entered = [await open_still.enter_async_context(visit) for visit in visits]
+            assert [visit.has_a_place for visit in entered] == [True] * 3 + [False] * 2
+            status, _, text = await asked.get()
+            assert (status, "All places for your network are taken" in text) == (403, True)
+            assert (await asked.get(address="10.0.0.2"))[2] == "the app"
+            async with asked.visit(address="10.0.0.2") as other:
+                assert other.has_a_place
+
+    asyncio.run(story())
+
+
+def test_silent_websockets_of_an_address_are_as_few_as_its_places() -> None:
+    async def story() -> None:
+        asked = Asked(Limits(sessions=7, address=50))
+        async with AsyncExitStack() as open_still:
+            visits = [asked.visit(says=b"") for _ in range(5)]
+            entered = [await open_still.enter_async_context(visit) for visit in visits]
+            answers = [visit.answers[0]["type"] for visit in entered]
+            assert answers == ["websocket.accept"] * 3 + ["websocket.close"] * 2
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8:1:2::7", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::7", "2001:db8:1:3::7", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("a name", "another", False),
+    ],
+)
+def test_one_address_is_what_all_in_a_house_have_in_common(
+    one: str, other: str, same: bool
+) -> None:
+    async def story() -> None:
+        asked = Asked(Limits(requests=1))
+        statuses = [(await asked.get(address=one))[0] for _ in range(11)]
+        assert statuses[-1] == 429
+        assert (await asked.get(address=other))[0] == (429 if same else 200)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    "path", ["/metrics", "/_stcore/metrics", "/_stcore/metrics/", "/a/metrics"]
+)
+@pytest.mark.parametrize("header", ["x_forwarded_for", "forwarded"])
+def test_nobody_reads_metrics_through_a_proxy(path: str, header: str) -> None:
+    async def story() -> None:
+        asked = Asked()
+        assert (await asked.get(path, **{header: "203.0.113.7"}))[::2] == (404, "Not found")
+        assert (await asked.get(path))[2] == "the app"
+        assert (await asked.get("/", **{header: "203.0.113.7"}))[2] == "the app"
 
     asyncio.run(story())
 
@@ -174,8 +321,8 @@ def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> 
 
     async def story() -> None:
         async with Asked(Limits(messages=5)).visit() as visit:
-            for _ in range(53):
-                visit.coming.put_nowait({"type": "websocket.receive", "bytes": b"x"})
+            for _ in range(52):
+                visit.say(b"x")
                 await visit.sent.get()
 
     async def sleep(seconds: float) -> None:
@@ -190,9 +337,8 @@ def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> 
 
 def test_a_visit_is_one_line_without_the_visitor_s_words(capsys) -> None:
     async def story() -> None:
-        async with Asked().visit() as visit:
-            visit.coming.put_nowait({"type": "websocket.receive", "bytes": b"my secret"})
-            await visit.sent.get()
+        async with Asked().visit(says=b"my secret"):
+            pass
 
     asyncio.run(story())
     (line,) = capsys.readouterr().err.splitlines()

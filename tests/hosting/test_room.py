@@ -2,76 +2,150 @@
 
 from __future__ import annotations
 
-from attention.hosting.room import KEPT, WAITING, Room
+from collections import Counter
+
+from attention.hosting.room import KEPT, WAITING, Room, Who
 from tests.properties import given, settings, strategies
 
 
+def room_of(places: int, of_address: int | None = None) -> Room:
+    """A room of which an address may have all, unless told otherwise."""
+    return Room(places, of_address or places)
+
+
+def at(address: str, name: str = "") -> Who:
+    return Who(address, name)
+
+
 def full(places: int) -> Room:
-    room = Room(places)
-    assert all(room.connect(f"in {place}", 0.0) for place in range(places))
+    room = room_of(places)
+    assert all(room.connect(at(f"in {place}"), 0.0) for place in range(places))
     return room
 
 
 def test_whoever_comes_while_there_is_a_place_is_let_in() -> None:
     room = full(2)
     assert room.free == 0
-    assert Room(1).ask("a", 0.0) == 0
+    assert room_of(1).ask(at("a"), 0.0) == 0
 
 
 def test_the_others_wait_in_the_order_they_came() -> None:
     room = full(2)
-    assert [room.ask(name, 1.0) for name in "abc"] == [1, 2, 3]
-    assert [room.ask(name, 2.0) for name in "cba"] == [3, 2, 1]
+    assert [room.ask(at(address), 1.0) for address in "abc"] == [1, 2, 3]
+    assert [room.ask(at(address), 2.0) for address in "cba"] == [3, 2, 1]
 
 
 def test_who_has_waited_longest_gets_the_free_place_and_keeps_it_on_the_way() -> None:
     room = full(2)
-    assert [room.ask(name, 1.0) for name in "ab"] == [1, 2]
-    room.leave("in 0", 1.0)
-    assert room.ask("a", 2.0) == 1  # who left may still come back, as after a reload
+    assert [room.ask(at(address), 1.0) for address in "ab"] == [1, 2]
+    room.leave(at("in 0"), 1.0)
+    assert room.ask(at("a"), 2.0) == 1  # who left may still come back, as after a reload
     gone = 1.0 + KEPT + 1
-    assert [room.ask(name, gone) for name in "ba"] == [2, 0]
-    assert not room.connect("b", gone)
-    assert room.connect("a", gone)
+    assert [room.ask(at(address), gone) for address in "ba"] == [2, 0]
+    assert not room.connect(at("b"), gone)
+    assert room.connect(at("a"), gone)
 
 
 def test_nobody_passes_those_who_wait() -> None:
     room = full(2)
-    assert room.ask("a", 0.0) == 1
-    room.leave("in 0", 0.0)
-    room.leave("in 1", 0.0)
-    room.ask("a", KEPT)
+    assert room.ask(at("a"), 0.0) == 1
+    room.leave(at("in 0"), 0.0)
+    room.leave(at("in 1"), 0.0)
+    room.ask(at("a"), KEPT)
     later = KEPT + 1
-    assert room.connect("new", later)  # one place is kept for a, the other is free
-    assert not room.connect("newer", later)
-    assert room.ask("a", later) == 0
+    assert room.connect(at("new"), later)  # one place is kept for a, the other is free
+    assert not room.connect(at("newer"), later)
+    assert room.ask(at("a"), later) == 0
 
 
 def test_who_no_longer_asks_has_given_up() -> None:
     room = full(1)
-    assert [room.ask(name, 0.0) for name in "ab"] == [1, 2]
-    assert room.ask("b", WAITING) == 2
-    assert room.ask("b", WAITING + 1) == 1
+    assert [room.ask(at(address), 0.0) for address in "ab"] == [1, 2]
+    assert room.ask(at("b"), WAITING) == 2
+    assert room.ask(at("b"), WAITING + 1) == 1
+
+
+def test_who_only_asks_where_they_would_stand_keeps_nobody_waiting() -> None:
+    room = full(1)
+    assert [room.ask(at(address), 0.0, wait=False) for address in "ab"] == [1, 1]
+    assert room.ask(at("c"), 0.0) == 1
 
 
 def test_a_place_is_lost_when_nobody_comes_for_it() -> None:
-    room = Room(1)
-    room.connect("a", 0.0)
-    room.leave("a", 0.0)
-    assert room.connect("a", KEPT)
-    room.leave("a", KEPT)
-    assert room.connect("b", 2 * KEPT + 1)
+    room = room_of(1)
+    room.connect(at("a"), 0.0)
+    room.leave(at("a"), 0.0)
+    assert room.connect(at("a"), KEPT)
+    room.leave(at("a"), KEPT)
+    assert room.connect(at("b"), 2 * KEPT + 1)
 
 
 def test_every_tab_takes_a_place() -> None:
-    room = Room(3)
-    assert [room.connect("a", 0.0) for _ in range(5)] == [True, True, True, False, False]
+    room = room_of(3)
+    assert [room.connect(at("a"), 0.0) for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:
+    room = room_of(7, 3)
+    names = ["", "", "x", "y", "z"]
+    assert [room.connect(at("a", name), 0.0) for name in names] == [True] * 3 + [False] * 2
+    assert room.is_crowded("a")
+    assert room.free == 4
+    assert [room.connect(at(f"b{number}"), 0.0) for number in range(5)] == [True] * 4 + [False]
+    assert not room.is_crowded("a"), "but the room is full"
+
+
+def test_the_name_of_a_visitor_is_of_no_use_to_another_address() -> None:
+    room = room_of(1)
+    assert room.connect(at("a", "x"), 0.0)
+    room.leave(at("a", "x"), 0.0)
+    assert not room.connect(at("b", "x"), 1.0)
+    assert room.connect(at("a", "x"), 1.0)
+
+
+def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
+    room = room_of(5, 2)
+    assert [room.connect(at("a", name), 0.0) for name in "xyz"] == [True, True, False]
+    assert [room.ask(at("a", name), 0.0) for name in "pq"] == [1, 2]
+    assert room.ask(at("b"), 0.0) == 0
+    assert room.connect(at("b"), 0.0)
+    room.leave(at("a", "x"), 0.0)
+    assert [room.ask(at("a", name), KEPT) for name in "pq"] == [1, 2]  # the place is still kept
+    assert [room.ask(at("a", name), KEPT + 1) for name in "qp"] == [2, 0]
+
+
+def test_one_address_does_not_fill_the_queue() -> None:
+    room = Room(5, 2)
+    assert [room.connect(at(f"in {place}"), 0.0) for place in range(5)] == [True] * 5
+    assert [room.ask(at("a", str(number)), 0.0) for number in range(9)] == [1, 2] + [3] * 7
+    assert room.ask(at("b"), 0.0) == 3
+    assert len(room.waiting) == 3
+
+
+def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:
+    room = room_of(5, 2)
+    with room.one_silent("a"), room.one_silent("a"):
+        assert room.free == 5
+        assert not room.admits(at("a"), 0.0)
+        assert room.admits(at("b"), 0.0)
+    assert room.admits(at("a"), 0.0)
+    assert not room.silent
+
+
+def test_a_place_that_is_kept_for_somebody_lets_no_number_of_silent_connections_in() -> None:
+    room = room_of(1)
+    room.connect(at("a", "x"), 0.0)
+    room.leave(at("a", "x"), 0.0)
+    assert room.admits(at("a", "x"), 1.0)
+    with room.one_silent("a"):
+        assert not room.admits(at("a", "x"), 1.0)
 
 
 moves = strategies.lists(
     strategies.tuples(
         strategies.sampled_from(("ask", "connect", "leave")),
         strategies.integers(0, 6),
+        strategies.integers(0, 2),
         strategies.floats(0.0, 8.0),
     ),
     max_size=60,
@@ -80,16 +154,37 @@ moves = strategies.lists(
 
 @settings(max_examples=200)
 @given(moves)
-def test_there_are_never_more_connections_than_places(steps: list[tuple[str, int, float]]) -> None:
-    room, now, inside = Room(3), 0.0, []
-    for move, visitor, seconds in steps:
+def test_there_are_never_more_connections_than_places_nor_than_an_address_may_have(
+    steps: list[tuple[str, int, int, float]],
+) -> None:
+    room, now, inside = Room(5, 3), 0.0, []
+    for move, visitor, address, seconds in steps:
         now += seconds
-        name = str(visitor)
+        who = at(str(address), str(visitor))
         if move == "ask":
-            assert room.ask(name, now) >= 0
+            assert room.ask(who, now) >= 0
         elif move == "connect":
-            inside += [name] * room.connect(name, now)
+            inside += [who] * room.connect(who, now)
         elif inside:
             room.leave(inside.pop(0), now)
         assert len(inside) <= room.places
+        assert max(Counter(each.address for each in inside).values(), default=0) <= 3
         assert room.free >= 0
+
+
+@settings(max_examples=200)
+@given(moves)
+def test_who_goes_on_asking_gets_in_once_the_places_are_left(
+    steps: list[tuple[str, int, int, float]],
+) -> None:
+    room, now = Room(2, 1), 0.0
+    for move, visitor, address, seconds in steps:
+        now += seconds
+        who = at(str(address), str(visitor))
+        if move == "ask":
+            room.ask(who, now)
+        elif move == "connect" and room.connect(who, now):
+            room.leave(who, now)
+    patient = at("patient", "p")
+    asked = [room.ask(patient, now + 3 * number) for number in range(12)]
+    assert 0 in asked

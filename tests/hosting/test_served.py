@@ -1,0 +1,96 @@
+"""The door before Streamlit's own server, as plain processes."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+import websockets
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.visitors import Found, Visitor, connected
+from tests.serving import started
+
+SCRIPT = """
+import streamlit as st
+if __name__ == "__main__":
+    st.text("a page")
+else:
+    from streamlit.starlette import App
+    from attention.app import server
+    from attention.hosting import door
+    door.SILENT = 1.0
+    app = App(__file__, **server.options())
+"""
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Of a server of two places, one for each address."""
+    script = tmp_path_factory.mktemp("served") / "page.py"
+    script.write_text(SCRIPT)
+    with started(str(script), subprocess.DEVNULL, ATTENTION_LIMITS="sessions=2") as (port, _):
+        yield port
+
+
+def read(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
+    """The status and the text of an answer."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = b"" if method == "PUT" else None
+    address = f"http://127.0.0.1:{port}{path}"
+    request = urllib.request.Request(address, body, named, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def sessions(port: int) -> str:
+    """How many visits Streamlit knows of."""
+    lines = read(port, "/_stcore/metrics?families=active_sessions")[1].splitlines()
+    return next(line for line in lines if line.startswith("active_sessions"))
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/_stcore/metrics", "/_stcore/%6detrics"])
+def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> None:
+    status, text = read(port, path)
+    assert (status, "# TYPE" in text) == (200, True)
+    assert read(port, path, X_Forwarded_For="203.0.113.7") == (404, "Not found")
+
+
+def test_a_websocket_that_says_nothing_is_no_session_and_is_closed(port: int) -> None:
+    async def story() -> None:
+        async with connected(port) as silent:
+            assert silent.subprotocol == "streamlit"
+            assert await asyncio.to_thread(sessions, port) == "active_sessions 0"
+            with pytest.raises(websockets.ConnectionClosedError) as closed:
+                await asyncio.wait_for(silent.recv(), 60)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1008
+
+    asyncio.run(story())
+
+
+def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port: int) -> None:
+    async def story() -> None:
+        async with connected(port) as first:
+            await first.send(Visitor(0, Found(), {}).message().SerializeToString())
+            answer = ForwardMsg.FromString(await asyncio.wait_for(first.recv(), 60))
+            session = answer.new_session.initialize.session_id
+        # As Streamlit's page says which session it had.
+        protocols = [websockets.Subprotocol(word) for word in ("streamlit", "token", session)]
+        address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        async with websockets.connect(address, subprotocols=protocols):
+            assert await asyncio.to_thread(sessions, port) == "active_sessions 1"
+
+    asyncio.run(story())
+
+
+def test_a_file_for_a_session_that_is_not_here_is_told_to_be_elsewhere(port: int) -> None:
+    assert read(port, "/_stcore/upload_file/none/file", "PUT")[0] == 404
