@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from attention.app import ahead, frame, results, sections
+from attention.app import frame, results, sections
 
 
 def explore() -> None:
     """All that follows from the sentence, the settings and the chosen token."""
     if result := results.current_result():
-        sections.attention_of(result, ahead=ahead.names(result))
+        sections.attention_of(result)
     else:
         st.info("Type a sentence above, or take one of the examples.")
 

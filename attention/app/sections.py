@@ -11,7 +11,6 @@ from cachetools import LRUCache, cached
 from attention.app import notes, results, session, widgets
 from attention.components.pictures import (
     PARTS,
-    Content,
     Picture,
     Place,
     chart,
@@ -27,16 +26,19 @@ from attention.pipeline import Result, Settings
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
 
 
-def attention_of(result: Result, after: str = "", ahead: Sequence[str] = ()) -> None:
+def attention_of(result: Result, after: str = "") -> None:
     """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
 
-    after: what the heatmap's caption ends with; ahead: as `Picture` has it.
+    after: what the heatmap's caption ends with.
     """
     if trained.words_of(result):
         lines_and_weights(result)
         notes.note_problems(result)
         return
-    shown, content = explored(result, after, ahead)
+    figure = session.value_of("figure")
+    parts = (figure,) if figure in PARTS else PARTS
+    shown = picture_of(result, parts, ("", after))
+    content = _content_of(shown, (result.settings, result.memory_text, parts, after))
     picture(shown, session.place(), key="picture", content=content)
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
@@ -44,22 +46,14 @@ def attention_of(result: Result, after: str = "", ahead: Sequence[str] = ()) -> 
     _rest(result.settings, result.memory_text)
 
 
-def explored(result: Result, after: str = "", ahead: Sequence[str] = ()) -> tuple[Picture, Content]:
-    """The picture that `attention_of` draws: all parts, or the one that stands alone."""
-    figure = session.value_of("figure")
-    parts = (figure,) if figure in PARTS else PARTS
-    shown = picture_of(result, parts, ("", after), ahead=ahead)
-    return shown, _content_of(shown, (result.settings, result.memory_text, parts, after, *ahead))
-
-
 @cached(
-    LRUCache(CONTENT_BYTES, getsizeof=lambda content: len(content.data)),
+    LRUCache(CONTENT_BYTES, getsizeof=len),
     key=lambda shown, made_from: made_from,
     condition=Condition(),
 )
-def _content_of(shown: Picture, made_from: tuple[object, ...]) -> Content:
+def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
     """What a picture sends, the same for all who see it."""
-    return Content(shown.content())
+    return shown.content()
 
 
 def picture_of(
@@ -67,7 +61,6 @@ def picture_of(
     parts: Sequence[str] = ("heatmap",),
     caption: tuple[str, str] = ("", ""),
     stage: str = "",
-    ahead: Sequence[str] = (),
 ) -> Picture:
     """One head of a result, every step of it; the rest as `Picture` has it."""
     memory = result.memory
@@ -81,7 +74,6 @@ def picture_of(
         head=result.head if result.layer.heads > 1 else None,
         caption=caption,
         stage=stage,
-        ahead=ahead,
     )
 
 

@@ -22,7 +22,6 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import Runtime, app_session
 from streamlit.starlette import App
 
-from attention.app import ahead
 from attention.app.cuts import WholeRuns
 from attention.app.results import neighbours
 from attention.app.session import load_model, load_vectors
@@ -50,7 +49,7 @@ def options() -> dict[str, Any]:
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {
         "lifespan": lifespan,
-        "routes": [metrics.ROUTE, ahead.ROUTE],
+        "routes": [metrics.ROUTE],
         "middleware": [
             Middleware(Headers, headers=headers),
             Middleware(Door, limits=allowed, held=_held),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -70,17 +70,6 @@ def remembering() -> Iterator[None]:
         _drawing.values = outer
 
 
-@contextlib.contextmanager
-def reading(link: Mapping[str, Sequence[str]]) -> Iterator[None]:
-    """While a link alone says what is set, whatever a visitor has set."""
-    _drawing.link = link
-    try:
-        with remembering():
-            yield
-    finally:
-        del _drawing.link
-
-
 def forget(name: str) -> None:
     """To be called when a setting may have been changed while a page is drawn."""
     if values := getattr(_drawing, "values", None):
@@ -103,8 +92,6 @@ def value_of(name: str) -> Any:
 
 def _asked(name: str) -> Any:
     about = every_setting()[name]
-    if (link := getattr(_drawing, "link", None)) is not None:
-        return value_in(link, name)
     if name == "model" and not st.session_state.get("models"):
         return about.default
     value = _newest(name)
@@ -187,14 +174,6 @@ def current_settings(side: str = "", variant: str | None = None) -> Settings:
     shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
     own = tuple((name, value) for name, value in values.items() if name not in SHARED)
     return Settings(value_of("s"), **shared, config=own)
-
-
-def known_ahead() -> list[str]:
-    """The settings after whose change alone a link says all that the page will show.
-
-    A chosen variant brings its usual scale, a chosen model has to be loaded.
-    """
-    return ["s", *(name for name in in_use() if name not in ("model", *VARIANT_MENUS))]
 
 
 def layer_settings() -> Settings:
