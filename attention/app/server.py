@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
-import functools
 import gc
 import re
 import sys
@@ -18,8 +17,7 @@ import streamlit as st
 import torch
 from starlette.middleware import Middleware
 from streamlit import net_util
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import Runtime, app_session
+from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
 from attention.app.cuts import WholeRuns
@@ -74,7 +72,6 @@ def warm_up() -> None:
     neighbours("glove")
     _report(f"vectors 'glove': {len(glove.itos):,} words of {glove.dim} numbers, {_since(begun)}")
     serve()
-    remember_theme()
 
 
 def load_own() -> None:
@@ -141,23 +138,6 @@ def _since(begun: float) -> str:
 
 def _report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def remember_theme() -> None:
-    """Streamlit reads the theme from its configuration for every run; here, once: 8 % less CPU."""
-    read = app_session._populate_theme_msg
-
-    @functools.cache
-    def read_once(section: str) -> CustomThemeConfig:
-        theme = CustomThemeConfig()
-        read(theme, section)
-        return theme
-
-    def populate(msg: CustomThemeConfig, section: str = "theme") -> None:
-        if (theme := read_once(section)).ByteSize():
-            msg.CopyFrom(theme)
-
-    app_session._populate_theme_msg = populate
 
 
 @st.cache_resource(show_spinner=False)

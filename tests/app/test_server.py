@@ -120,19 +120,6 @@ def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> No
         server.options()
 
 
-def test_the_theme_that_is_told_is_the_configured_one_however_often() -> None:
-    def told() -> list[bytes]:
-        sections = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light")
-        messages = [server.CustomThemeConfig() for _ in sections]
-        for message, section in zip(messages, sections, strict=True):
-            server.app_session._populate_theme_msg(message, section)
-        return [message.SerializeToString(deterministic=True) for message in messages]
-
-    expected = told()
-    server.remember_theme()
-    assert told() == told() == expected
-
-
 def test_a_page_of_another_host_makes_the_server_ask_no_host(monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
