@@ -30,6 +30,8 @@ from attention.app.session import (
     recall_place,
     recall_settings,
     remembering,
+    stepped_in_history,
+    take_link,
     value_of,
     width_of,
 )
@@ -176,14 +178,21 @@ def _own_names(page: Page) -> list[str]:
 def _enter() -> None:
     """The other half of `show`, and the opened link, before any bound widget is drawn.
 
-    What a link says wrongly is taken out of the address, so that no widget fails on it. Where code
-    has just put the address right, see `session.choose`, all begins with what it says now.
+    What a link says wrongly is taken out of the address, so that no widget fails on it, after a
+    step back too. Where code has just put the address right, see `session.choose`, all begins
+    with what it says now.
     """
     if return_to := st.session_state.pop("return_to", None):
         st.switch_page(return_to, query_params=_link())
     st.session_state["framed"] = True
     if st.session_state.pop("address_is_old", False):
         st.rerun()
+    if stepped_in_history():
+        link = _link()
+        taken, _ = read_link(link, width_of)
+        if taken != link:
+            take_link(taken)
+            st.rerun()
     if "link_problems" not in st.session_state:
         link = _link()
         instead = {"model": value_of("model")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -257,7 +257,7 @@ def recall_place() -> None:
     The address of a page that one comes to by the menu does not say it yet. But it decides as a
     visit begins, and after a step in the browser's history.
     """
-    stepped = _stepped()
+    stepped = stepped_in_history()
     if stepped:
         st.session_state.pop("chosen", None)
     if stepped or not all(name in st.session_state for name in PLACE):
@@ -266,7 +266,7 @@ def recall_place() -> None:
             st.session_state[name] = value_of(name)
 
 
-def _stepped() -> bool:
+def stepped_in_history() -> bool:
     """Whether this run follows a step in the browser's history."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
@@ -279,12 +279,19 @@ def _take_browsers_link() -> None:
     """
     context = get_script_run_ctx()
     link = parse_qs(context.query_string if context else "", keep_blank_values=True)
+    take_link(link)
     for name in st.session_state.get("drawn", ()):
-        said = value_in(link, name)
-        value = st.session_state[name] = list(said) if isinstance(said, tuple) else said
         if name in link and name not in st.query_params:
+            value = st.session_state[name]
             st.query_params[name] = value if isinstance(value, list) else str(value)
     st.rerun()
+
+
+def take_link(link: Mapping[str, Sequence[str]]) -> None:
+    """Set what has been drawn to what a link says."""
+    for name in st.session_state.get("drawn", ()):
+        said = value_in(link, name)
+        st.session_state[name] = list(said) if isinstance(said, tuple) else said
 
 
 def recall_settings(page: Page) -> None:
@@ -302,7 +309,7 @@ def recall_settings(page: Page) -> None:
     if before == page.name:
         return
     st.session_state.pop("chosen", None)
-    if _stepped():
+    if stepped_in_history():
         _take_browsers_link()
     for name, value in undrawn.items():
         st.session_state.setdefault(name, list(value) if isinstance(value, tuple) else value)

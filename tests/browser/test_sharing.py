@@ -286,3 +286,14 @@ def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_pag
       }
     }""")
     check_link(page, open_page)
+
+
+def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(
+    open_page: Open,
+) -> None:
+    page = open_page("/?mask=length&valid_len=1e999")
+    expect_search(page, {"mask": "length"})
+    expect_heatmap(page)
+    go_back(page)
+    expect_search(page, {"mask": "length"})
+    check_link(page, open_page)
