@@ -2,8 +2,8 @@
 
 `pages` declares the pages, `links` says what an address may say, `session` what is set, `results`
 what that comes to, `chapters` which chapter of a lesson is open, `notes`, `widgets` and `sections`
-put it on a page, `ahead` brings its picture sooner, `cuts` sends it whole, `server` tunes the
-process, `frame` holds it all together, `command` serves it.
+put it on a page, `cuts` sends it whole, `server` tunes the process, `frame` holds it all together,
+`command` serves it.
 
 May import: core, hosting, inputs, trained, pipeline, display, lessons, claims, components; torch,
 torchtext, cachetools, pandas, streamlit, starlette.

@@ -13,7 +13,6 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import (
     PARTS,
-    Content,
     Picture,
     Place,
     chart,
@@ -50,13 +49,13 @@ def attention_of(view: View, result: Result, after: str = "") -> None:
 
 
 @cached(
-    LRUCache(CONTENT_BYTES, getsizeof=lambda content: len(content.data)),
+    LRUCache(CONTENT_BYTES, getsizeof=len),
     key=lambda shown, made_from: made_from,
     condition=Condition(),
 )
-def _content_of(shown: Picture, made_from: tuple[object, ...]) -> Content:
+def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
     """What a picture sends, the same for all who see it."""
-    return Content(shown.content())
+    return shown.content()
 
 
 def picture_of(

@@ -117,8 +117,11 @@ def enter(page: Page) -> View:
     st.session_state.pop(WHOLE_RUN, None)
     before = visit()
     entry = before.entry(page, _returned())
-    if entry is Entry.RETURNED and before.page != page.name:
-        _take_browsers_link()
+    if entry is Entry.RETURNED:
+        if before.page != page.name:
+            _take_browsers_link()
+        for name in before.drawn:  # Streamlit sets each only as its widget is drawn
+            _set(name, value_in(link(), name))
     said = link()
     taken, problems = read_link(said, width_of, _instead(page))
     now = before.entered(page, entry, problems)
@@ -126,7 +129,7 @@ def enter(page: Page) -> View:
     _put_right(said, taken)
     if not now.place:
         keep(replace(now, place={name: value_in(taken, name) for name in PLACE}))
-    if entry in (Entry.ARRIVED, Entry.RETURNED) and before.page != page.name:
+    if entry is Entry.ARRIVED:
         _take_along(page, before)
     shown = view()
     change(hidden={name: shown[name] for name in shown.hidden})

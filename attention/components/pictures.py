@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
@@ -45,7 +43,6 @@ class Place(TypedDict):
 class PictureHeader(StagesOfHeatmap):
     """What the picture is sent besides numbers; so for each component below."""
 
-    ahead: list[str]
     parts: list[str]
     rows: int
     columns: int
@@ -72,8 +69,7 @@ class Picture:
     numbers sent with the sum. memory: the tokens of the keys and which are known, None where they
     are those of the queries; masks: those in force, by name; head: which one of several the trace
     is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
-    "" = all of them; ahead: the settings after whose change the browser can ask for the picture
-    before the page has run; of: what the files say it is of, where that is not the only head.
+    "" = all of them; of: what the files say it is of, where that is not the only head.
     """
 
     trace: Trace
@@ -85,7 +81,6 @@ class Picture:
     head: int | None = None
     caption: tuple[str, str] = ("", "")
     stage: str = ""
-    ahead: Sequence[str] = ()
     of: str = ""
 
     @property
@@ -111,7 +106,6 @@ class Picture:
         masks = self.masks or {}
         header: PictureHeader = {
             **figures.heatmap_of_stages(trace, self.tokens, keys),
-            "ahead": list(self.ahead),
             "parts": list(self.parts),
             "rows": rows,
             "columns": columns,
@@ -130,49 +124,24 @@ class Picture:
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()
-        return message("content", 1, header, *sent.values(), rest=hidden)
+        return message("content", 2, header, *sent.values(), rest=hidden)
 
 
 class PlacedHeader(TypedDict):
-    """What goes before the content: where it is looked at, and its name; two of a name are equal.
+    """What goes before the content: where it is looked at."""
 
-    place: None as chosen in the browser; name: "" where it has none.
-    """
-
-    place: Place | None
-    name: str
+    place: Place
 
 
-@dataclass(frozen=True)
-class Content:
-    """The content of a picture that is sent more than once."""
-
-    data: bytes
-
-    @functools.cached_property
-    def name(self) -> str:
-        """The same only for the same content."""
-        return hashlib.blake2b(self.data, digest_size=12).hexdigest()
-
-    def message(self, place: Place | None = None) -> bytes:
-        """What the component is sent; place: None as chosen in the browser."""
-        return _placed(self.data, place, self.name)
-
-
-def _placed(content: bytes, place: Place | None, name: str = "") -> bytes:
-    header: PlacedHeader = {"place": place, "name": name}
-    return message("picture", 2, header, rest=content)
-
-
-def picture(shown: Picture, place: Place, *, key: str, content: Content | None = None) -> None:
+def picture(shown: Picture, place: Place, *, key: str, content: bytes | None = None) -> None:
     """Draws a picture.
 
     place: which query and stage are chosen, see `place_of`; they change in the browser, which has
     all numbers already. content: that of the picture, None where it is not known yet.
     """
     _offer_trace(shown.trace, shown.tokens, shown.keys, shown.of)
-    data = content.message(place) if content else _placed(shown.content(), place)
-    _picture(key=key, data=data)
+    header: PlacedHeader = {"place": place}
+    _picture(key=key, data=message("picture", 3, header, rest=content or shown.content()))
 
 
 def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None, of: str) -> None:

@@ -61,7 +61,7 @@ def test_a_message_of_another_version_leaves_a_sentence_in_place(open_page: Open
 
     def serve_older(route: object) -> None:
         answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace('"picture", 2', '"picture", 1'))
+        route.fulfill(response=answer, body=answer.text().replace('"picture", 3', '"picture", 2'))
 
     page = open_page(before=make_older)
     expect(page.get_by_role("alert")).to_have_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.browser.browsing import (
     FITS,
     Open,
     Page,
-    choice,
+    check_link,
     eventually,
     expect,
     expect_heatmap,
@@ -27,7 +27,6 @@ from tests.browser.browsing import (
 )
 from tests.hostile import HOSTILE
 
-SECOND = 1000  # milliseconds
 CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
 TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
   const { top, left, right } = document.querySelector(selector).getBoundingClientRect()
@@ -238,130 +237,64 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> Non
     expect(page.locator(".st-key-picture .caption")).to_contain_text("Head 2.")
 
 
-def test_back_undoes_what_was_set_in_a_box(open_page: Open) -> None:
-    page = open_page("/?mask=length")
-    box = page.locator(".st-key-valid_len input")
-    expect(box).to_have_value("3")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    box.fill("5")
-    box.press("Enter")
-    expect_search(page, {"mask": "length", "valid_len": "5"})
-    page.get_by_role("radio", name="alibi").click()
-    expect_search(page, {"mask": "length", "valid_len": "5", "positions": "alibi"})
-    go_back(page)
-    expect(page.get_by_role("radio", name="alibi")).not_to_be_checked()
-    expect(box).to_have_value("5")
-    go_back(page)
-    expect(box).to_have_value("3")
-    expect_search(page, {"mask": "length"})
-    go_forward(page)
-    expect(box).to_have_value("5")
-
-
-def test_a_variant_is_one_step_of_the_history_with_the_scale_proposed_for_it(
-    open_page: Open,
-) -> None:
-    page = open_page("/")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    before = page.evaluate("history.length")
-    variants = [
-        ("qkv", {"variant": "qkv"}, "1/√d_k"),
-        ("cosine", {"variant": "cosine", "scale": "factor", "factor": "5.0"}, "factor"),
-        ("additive", {"variant": "additive", "scale": "none"}, "none"),
-    ]
-
-    def expect_shown(name: str, link: dict[str, str], scale: str) -> None:
-        expect_search(page, link)
-        expect_rest(page)
-        for setting, shown in [("variant", name), ("scale", scale)]:
-            expect(choice(page, setting, shown)).to_be_checked()
-        expect_search(page, link)
-
-    for variant in variants:
-        page.wait_for_timeout(SECOND)
-        choice(page, "variant", variant[0]).click()
-        expect_shown(*variant)
-    assert page.evaluate("history.length") == before + len(variants)
-    for variant in reversed(variants[:-1]):
-        go_back(page)
-        expect_shown(*variant)
-    go_back(page)
-    expect_search(page, {})
-    for variant in variants:
-        go_forward(page)
-        expect_shown(*variant)
-
-
-def test_two_examples_a_second_apart_and_what_is_typed_are_a_step_each(open_page: Open) -> None:
-    page = open_page("/")
-    box = page.locator(".st-key-s input")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    before = page.evaluate("history.length")
-    for example in EXAMPLES[1:]:
-        page.get_by_role("button", name=example).click()
-        expect_search(page, {"s": example})
-        page.wait_for_timeout(SECOND)
-    box.press("End")
-    box.press_sequentially(" and on", delay=300)
-    expect_search(page, {"s": f"{EXAMPLES[2]} and on"})
-    assert page.evaluate("history.length") == before + 3
-    for example in reversed(EXAMPLES):
-        go_back(page)
-        expect(box).to_have_value(example)
-
-
-def test_what_is_typed_as_the_page_is_loaded_again_is_not_lost(open_page: Open) -> None:
-    page = open_page("/")
-    box = page.locator(".st-key-s input")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    box.press("End")
-    box.press_sequentially(" and on")
-    page.reload()
-    expect(box).to_have_value("the cat walks on the street and on")
-    expect_search(page, {"s": "the cat walks on the street and on"})
-
-
-def test_what_is_typed_is_not_lost_if_the_address_said_so_as_the_page_went(
-    open_page: Open,
-) -> None:
-    page = open_page("/")
-    box = page.locator(".st-key-s input")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
-    page.evaluate(
-        """addEventListener("pagehide", () => {
-          const kept = JSON.parse(sessionStorage["attention.typed"])
-          sessionStorage["attention.typed"] = JSON.stringify({ ...kept, href: "/?s=and+on" })
-        })"""
-    )
-    box.press("End")
-    box.press_sequentially(" and on")
-    page.reload()
-    expect(box).to_have_value("the cat walks on the street and on")
-    expect_search(page, {"s": "the cat walks on the street and on"})
-
-
-def test_each_page_is_one_step_of_the_history_with_its_sentence_and_its_settings(
-    open_page: Open,
-) -> None:
-    link = {"s": "a cat sat", "mask": "causal", "query": "1"}
-    page = open_page("/?" + urlencode(link))
-    title, box = page.get_by_role("heading", level=1), page.get_by_label("Sentence", exact=True)
-
-    def expect_all_of(name: str) -> None:
-        expect(title).to_have_text(name)
-        expect(box).to_have_value("a cat sat")
-        expect(page.locator(".st-key-mask [aria-pressed=true]")).to_have_text("causal")
-        expect_search(page, link)
-
-    expect_all_of("Explore")
+def test_back_and_forward_lead_to_views_that_are_their_links(open_page: Open) -> None:
+    page = open_page("/?" + urlencode({"s": "a cat sat", "mask": "causal", "query": "1"}))
+    titles = {"/": FIRST.title} | {f"/{known.name}": known.title for known in PAGES}
     expect_heatmap(page)
-    pages = ["Explore", "Heads", "Compare"]
-    for name in pages[1:]:
+    first = page.evaluate("history.length")
+
+    def follow(name: str) -> None:
         page.get_by_role("link", name=name, exact=True).click()
-        expect_all_of(name)
-    for name in ["Heads", "Explore"]:
-        go_back(page)
-        expect_all_of(name)
-    for name in pages[1:]:
-        go_forward(page)
-        expect_all_of(name)
+        expect_page(name)
+
+    def expect_page(name: str) -> None:
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        expect_rest(page)
+
+    page.get_by_role("button", name=EXAMPLES[1]).click()
+    expect_in_search(page, "s", EXAMPLES[1])
+    follow("Heads")
+    page.get_by_role("option").nth(3).click()
+    expect_in_search(page, "query", "3")
+    follow("Guide")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect_in_search(page, "chapter", "1")
+    follow("Compare")
+    last, count = page.url, page.evaluate("history.length") - first
+    assert count >= 5
+    for step in [go_back] * count + [go_forward] * count:
+        before = page.evaluate("location.pathname")
+        step(page)
+        path = page.evaluate("location.pathname")
+        expect_page(titles[path])
+        if path != before:
+            check_link(page, open_page).close()
+    eventually(page, lambda: parse_qs(page.url), parse_qs(last))
+
+
+def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page: Open) -> None:
+    page = open_page("/?query=1")
+    expect_heatmap(page)
+    for name in ("Heads", "Compare"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    expect_rest(page)
+    page.evaluate("""async () => {
+      for (const by of [-1, -1, 1]) {
+        history.go(by)
+        await new Promise((resolve) => addEventListener("popstate", resolve, { once: true }))
+      }
+    }""")
+    check_link(page, open_page)
+
+
+def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(
+    open_page: Open,
+) -> None:
+    page = open_page("/?mask=length&valid_len=1e999")
+    expect_search(page, {"mask": "length"})
+    expect_heatmap(page)
+    go_back(page)
+    expect_search(page, {"mask": "length"})
+    expect(page.locator(".st-key-valid_len input")).to_have_value("3")
+    expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -1,10 +1,8 @@
 import { bridgeCuts } from "../shared/cuts.js"
 import { make, viewIn } from "../shared/elements.js"
-import { keepSteps } from "../shared/history.js"
 import { foldMenu } from "../shared/menu.js"
 import { decode } from "../shared/message.js"
 import { fitPaper } from "../shared/printing.js"
-import { keepTyped } from "../shared/typed.js"
 
 /** @import { Given, Place } from "../shared/message.js"
     @typedef {{ title: string, caption: string, paper: string, figures: string[], task: string[],
@@ -28,12 +26,9 @@ export default function ({ data, parentElement }) {
   document.title = content.title
   view.paper.textContent = content.paper
   fitPaper()
-  keepTyped()
   bridgeCuts()
   foldMenu()
-  if (content.embedded) return
-  keepSteps()
-  fill(view)
+  if (!content.embedded) fill(view)
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.

@@ -1,4 +1,3 @@
-import { bringAhead } from "../shared/ahead.js"
 import { palette } from "../shared/colours.js"
 import { make, viewIn, whenThemed } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
@@ -14,7 +13,7 @@ import { buildSum } from "./sum.js"
     `theme` is the page's.
     @typedef {{ zmin: number, zmax: number, diverging: boolean, words: string }} Stage
     @typedef {{ x: string[], y: string[], xgap?: number, texttemplate?: string }} Heat
-    @typedef {{ ahead: string[], parts: (keyof typeof BUILDERS)[], rows: number, columns: number,
+    @typedef {{ parts: (keyof typeof BUILDERS)[], rows: number, columns: number,
       width: number, tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[],
       own: boolean, scale: number, sent: string[], head: number | null, masks: string[],
       emptyRow: string, caption: { before: string, after: string }, heat: Heat, layout: any,
@@ -32,8 +31,7 @@ import { buildSum } from "./sum.js"
     @import { Given, Place } from "../shared/message.js"
     @typedef {ReturnType<typeof where>} At
     @typedef {{ draw: (content: Content) => void, show: (at: At) => void }} Part
-    @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string,
-      drawn: string }} View */
+    @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string }} View */
 
 const BUILDERS = {
   lines: buildLines,
@@ -47,20 +45,11 @@ const BUILDERS = {
     before anything changes: asked for it amid changes, the browser would lay out the page.
     @type {(given: Given) => void} */
 export default function ({ data, parentElement }) {
-  take(viewIn(parentElement, build), data)
-}
-
-/** What has come ahead is not drawn again, but in another theme. Without a place it stands as
-    chosen here.
-    @type {(view: View, data: Uint8Array) => void} */
-function take(view, data) {
+  const view = viewIn(parentElement, build)
   const theme = themeOf(view.frame)
-  const { place, name, rest } = decode(data, "picture", 2)
-  if (place) adopt(place)
-  const drawn = name && name + JSON.stringify(theme)
-  if (drawn && drawn === view.drawn) return
-  view.drawn = drawn
-  view.content = { ...contentOf(decode(rest, "content", 1)), theme }
+  const { place, rest } = decode(data, "picture", 3)
+  adopt(place)
+  view.content = { ...contentOf(decode(rest, "content", 2)), theme }
   if (view.names !== view.content.parts.join()) compose(view)
   draw(view)
 }
@@ -87,11 +76,6 @@ export function contentOf({ numbers: all, rest, ...header }) {
 function build(parent, view) {
   view.frame = make("div", "attention-picture", parent)
   whenMoved(view.frame, () => view.parts && show(view))
-  bringAhead({
-    element: view.frame,
-    names: () => view.content?.ahead ?? [],
-    take: (data) => take(view, data),
-  })
   whenThemed(parent, () => {
     if (!view.parts) return
     view.content.theme = themeOf(view.frame)
