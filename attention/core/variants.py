@@ -39,7 +39,8 @@ class Variant(nn.Module):
     keys, values or the layer's output, where there is one: a matrix W_…, with its bias b_… if the
     variant has a parameter of that name. `short` is the variant as a few lines of torch: from `x`,
     `memory` and the parameters to the `scores` and `values` of one head, with its settings,
-    `head` and `group` in braces; none where that takes more.
+    `head` and `group` in braces; none where that takes more. `origin` says where the parameters are
+    from: "seeded", "identity", "learned" or "typed"; "" where there are none.
     """
 
     name: ClassVar[str]
@@ -52,11 +53,13 @@ class Variant(nn.Module):
     short: ClassVar[str] = ""
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
+    origin: str = ""
 
     def __init__(self, config: settings.Config) -> None:
         super().__init__()
         self.config: Any = config
         if isinstance(config, ParametersConfig):
+            self.origin = config.parameters
             self.add_parameters(parameter_maker(config))
 
     def add_parameters(self, make: ParameterMaker) -> None:
@@ -238,7 +241,9 @@ class ParametersConfig(settings.Config):
         "seeded",
         "Parameters",
         ("seeded", "identity"),
-        help="Seeded: drawn at random, the same for the same seed. Identity: they change nothing.",
+        help="seeded: drawn at random, the same for the same seed. identity: matrices of 1 on the "
+        "diagonal and 0 elsewhere, of which a square one gives back each vector as it is; a vector "
+        "is 1 throughout.",
     )
     seed: int = seed_setting()
 

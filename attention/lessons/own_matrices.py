@@ -40,6 +40,7 @@ class OwnParameters(QueryKeyValue):
     """Query, key and value attention with given matrices W_q, W_k (d_model, d_k), W_v."""
 
     title = "Query, key and value, own matrices"
+    origin = "typed"
 
     def __init__(self, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> None:
         nn.Module.__init__(self)

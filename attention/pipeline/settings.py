@@ -48,7 +48,7 @@ class Settings:
         NONE,
         "Trained model",
         sources.names,
-        help="none: word vectors, and parameters that are drawn at random or change nothing. A "
+        help="none: word vectors, and parameters drawn at random, or ones and zeros. A "
         "model: what enters one of its layers, and the parameters it has learned.",
     )
     layer: int = whole(
@@ -99,8 +99,8 @@ class Settings:
         "Scale",
         (*SCALES, "factor"),
         help="What the scores are multiplied by before the softmax. Products over many dimensions "
-        "come out large, and the softmax of large numbers gives nearly all to one key; 1/√d_k is "
-        "there to prevent that. d_k and d_v are the widths of keys and values.",
+        "differ much, and of numbers that differ much the softmax gives nearly all to the "
+        "greatest; 1/√d_k is there to prevent that. d_k and d_v are the widths of keys and values.",
     )
     factor: float = decimal(
         1.0,
@@ -149,9 +149,10 @@ class Settings:
         "none",
         "Positions",
         ("none", "sinusoidal", "rotary", "alibi"),
-        help="What tells attention where a token stands: without them “dog bites man” and “man "
-        "bites dog” are the same bag of words. sinusoidal: added to the vectors. rotary: rotates "
-        "queries and keys. alibi: subtracts the distance from the scaled scores.",
+        help="What tells attention where a token stands: without them, and without a mask, “dog "
+        "bites man” and “man bites dog” are the same bag of words. sinusoidal: added to the "
+        "vectors. rotary: rotates queries and keys. alibi: takes the distance times a slope off "
+        "the scaled scores.",
     )
     head: int = whole(0, "Head", 0, MAX_HEADS - 1, help="Which head is shown, from 0.")
     seed: int = seed_setting()

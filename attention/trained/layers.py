@@ -44,6 +44,7 @@ class TrainedAttention(DotScores):
     source = MultiHead.source
     published_scale = MultiHead.published_scale
     projections: ClassVar[dict[str, str]] = MultiHead.projections
+    origin = "learned"
 
     W_o: Tensor
 
