@@ -157,7 +157,7 @@ def offer_files(result: Result, query: int) -> None:
         trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
         stages = [
             (
-                figures.stage_words(trace, stage),
+                figures.stage_words(trace, stage, hidden="grey"),
                 figures.heatmap(trace, stage, tokens, query, key_tokens),
             )
             for stage in trace.stages

@@ -1,4 +1,4 @@
-"""Words for what is shown: what masks hide, and what tokens are called."""
+"""Words for what is shown: what masks hide, what rows sum to, and what tokens are called."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.core.masks import combine
+from attention.display.tables import number
 
 MASK_NAMES = {
     "causal": "the causal mask",
@@ -20,6 +21,8 @@ EMPTY_ROW = (
     "So its weights and its output are 0; a plain softmax over −∞ alone would make each weight "
     "“not a number”, and that spreads through all that follows."
 )
+PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
+ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
 
 
 def joined(words: Iterable[str]) -> str:
@@ -49,6 +52,40 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     if left:
         return f"“{tokens[query]}” may attend to {left} of {n_keys} keys: {hides}."
     return f"“{tokens[query]}” may attend to nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
+
+
+def sums_to_one(weights: Tensor) -> Tensor:
+    """Which rows of weights (…, keys) sum to 1, but for rounding. (…), bool."""
+    return (weights.double().sum(-1) - 1).abs() < ROUNDING
+
+
+def sums_words(weights: Tensor) -> str:
+    """What the rows of weights (queries, keys) sum to, as the end of a sentence."""
+    whole, empty = sums_to_one(weights), (weights == 0).all(-1)
+    if whole.all():
+        return "each row sums to 1"
+    if empty.all():
+        return "each row is 0 throughout, since no query may attend to anything"
+    if (whole | empty).all():
+        return "each row sums to 1, or is 0 throughout where a query may attend to nothing"
+    sums = weights.double().sum(-1)
+    least, most = number(float(sums.min())), number(float(sums.max()))
+    if least == most:
+        return f"each row sums to {least}"
+    return f"the sums of the rows go from {least} to {most}"
+
+
+def parameters_words(origin: str) -> str:
+    """What parameters are that nothing was learned by; "" where they were, or there are none.
+
+    origin: as `Variant` has it.
+    """
+    if origin not in PARAMETERS:
+        return ""
+    return (
+        f"Its parameters are {PARAMETERS[origin]} here and have learned nothing; a trained model's "
+        "have."
+    )
 
 
 def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:

@@ -17,13 +17,14 @@ import plotly.graph_objects as go
 
 from attention.core import analysis
 from attention.core.functional import Trace
+from attention.display.captions import sums_words
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
-    "scaled": "Scores times the scale: the larger it is, the sharper the softmax will be.",
-    "masked": "What the softmax gets to see: crossed cells may not be attended to.",
-    "weights": "After the softmax each row sums to 1. Entropy says how spread out it is.",
-    "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
+    "scaled": "Scores times the scale, which decides how much differences between scores count.",
+    "masked": "The scores that enter the softmax:",
+    "weights": "After the softmax",
+    "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",
 }
 
 SATURATED = " The largest numbers share the last colour."
@@ -426,15 +427,21 @@ def colour_quantile(n_keys: int) -> float:
     return LONG_QUANTILE if n_keys > MAX_TICKS else 1.0
 
 
-def stage_words(trace: Trace, stage: str) -> str:
-    """What a heatmap of this stage of a 2-D trace shows, in a sentence or two."""
+def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
+    """What a heatmap of this stage of a 2-D trace shows, in a sentence or two.
+
+    hidden: how masked cells look.
+    """
     more = ""
     if stage == "scaled" and trace.bias is not None:
         more = " Then something is taken off for each step of distance."
-    elif stage == "masked" and trace.mixed_scores is not None:
-        more = " They were mixed across heads before."
-    elif stage == "weights" and trace.mask is not None and not trace.mask.any(-1).all():
-        more = " A row with nothing to attend to is 0 throughout."
+    elif stage == "masked":
+        hides = trace.mask is not None and not trace.mask.all()
+        more = f" {hidden} cells may not be attended to." if hides else " no cell is hidden."
+        if trace.mixed_scores is not None:
+            more += " The scores were mixed across heads before."
+    elif stage == "weights":
+        more = f" {sums_words(trace.weights)}. Entropy says how spread out a row is."
     crowded = trace.scores.shape[1] > MAX_TICKS
     return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
 
