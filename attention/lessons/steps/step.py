@@ -40,7 +40,8 @@ class StepSettings:
         0.0,
         0.9,
         0.05,
-        help="The share of weights set to 0 while a model is trained. Explore shows none.",
+        help="How likely each weight is to be set to 0, as it is while a model is trained. Explore "
+        "shows none.",
     )
     dropout_seed: int = whole(0, "Dropout seed", 0, 9999, help="Draws other weights to drop.")
     predict: str = choice(

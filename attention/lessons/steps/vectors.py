@@ -19,6 +19,21 @@ WHY = {
     "keys": "A key is what a token offers to be found by.",
     "values": "A value is what a token hands over where it is attended to.",
 }
+# By whether the vectors come from a trained model, and whether positions are added to them here.
+ORDER = {
+    (False, False): "Order is not in it.",
+    (False, True): "Its position is added: order counts.",
+    (True, False): "Its position is in it, since the model has added one before its first layer.",
+    (True, True): "Its position is added once more: the model has added one before its first "
+    "layer.",
+}
+MADE_BY = {
+    "": "A matrix turns the vector into it.",
+    "seeded": "A matrix of random numbers turns the vector into it.",
+    "identity": "A matrix of ones and zeros copies it from the vector, number by number.",
+    "learned": "A learned matrix turns the vector into it.",
+    "typed": "A matrix of your own turns the vector into it.",
+}
 
 
 def x_step(done: Computation) -> Step:
@@ -41,11 +56,11 @@ def x_step(done: Computation) -> Step:
         words = f"{place}, is its vector plus its position."
         return Working(words, names, {"number": terms}, "sum", value)
 
+    order = ORDER[done.layer.origin == "learned", positions is not None]
     return Step(
         "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
-        "Each token comes in as a vector: one row of numbers. "
-        + ("Order is not in it." if positions is None else "Its position is added: order counts."),
+        f"Each token comes in as a vector: one row of numbers. {order}",
         parts,
         working,
     )
@@ -125,13 +140,15 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
         Matrix(name, weight, lights="column"),
     ]
     formula = f"{symbol} = X\\,W_{letter}"
+    ended = done.layer.origin == "identity" and bool((weight == 0).all(0).any())
+    beyond = " Beyond the end of the vector it is 0." if ended else ""
     if bias is not None:
         parts += ["+", Matrix(name.replace("W", "b", 1), bias[None], ("bias",))]
         formula += f" + b_{letter}"
     return Step(
         role.capitalize(),
         formula,
-        f"{WHY[role]} A learned matrix turns the vector into it.",
+        f"{WHY[role]} {MADE_BY[done.layer.origin]}{beyond}",
         [*parts, "=", result],
         working,
     )
@@ -142,10 +159,10 @@ def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
     roles = (role, *done.alike)
     symbol = " = ".join(SYMBOLS[each] for each in roles)
     letters = " = ".join(LETTERS[each] for each in roles)
-    title, none = role.capitalize(), "This variant has no matrix for it: the vector itself serves."
+    title, none = role.capitalize(), "No matrix comes before it: the vector itself serves."
     if done.alike:
         title = "Queries, keys and values"
-        none = f"This variant has no matrices for them: {letters} = x, each vector serves as all."
+        none = f"No matrix comes before them: {letters} = x, each vector serves as all three."
     return Step(
         title,
         f"{symbol} = X",

@@ -9,10 +9,17 @@ import torch
 from torch import Tensor
 
 from attention.core.functional import merge_heads
-from attention.display.captions import cell_words
+from attention.display.captions import ROUNDING, cell_words, sums_words
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
 from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
+
+JOINED_BY = {
+    "": "a matrix mixes them into the output of the layer",
+    "seeded": "a matrix of random numbers mixes them into the output of the layer",
+    "identity": "the identity matrix leaves them so: they are the output of the layer",
+    "learned": "a learned matrix mixes them into the output of the layer",
+}
 
 
 def scores_step(done: Computation) -> Step:
@@ -79,13 +86,13 @@ def scaled_step(done: Computation) -> Step:
             Matrix("−slope·distance", bias, queries, keys, lights="cell"),
             "=",
         ]
-    added = "" if bias is None else " ALiBi then subtracts something for every token in between."
+    added = "" if bias is None else " ALiBi then takes something off for each step of distance."
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
-        "The scale decides how sharp the softmax will be. Dot products over many dimensions come "
-        "out large, and the softmax of large numbers gives nearly all to one key: 1/√d_k is there "
-        "to prevent that." + added,
+        "The scale decides how much differences between scores count. Dot products over many "
+        "dimensions differ much, and of numbers that differ much the softmax gives nearly all to "
+        "the greatest: 1/√d_k is there to prevent that." + added,
         parts,
         working,
     )
@@ -160,7 +167,8 @@ def weights_step(done: Computation) -> Step:
     return Step(
         "Softmax",
         r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
-        "Each row becomes shares that sum to 1: how a query splits its attention over the keys.",
+        "The softmax turns scores into shares, a row for each query: how it splits its attention "
+        f"over the keys. Here {sums_words(trace.weights)}.",
         [
             Matrix("masked", trace.logits, queries, names, allowed=mask, lights="row"),
             "→",
@@ -177,6 +185,8 @@ def dropout_step(done: Computation) -> Step:
     before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
     after = trace.applied
     growth = 1 / (1 - done.dropout)
+    sums = before.double().sum(-1)
+    moved = int(((after.double().sum(-1) - sums).abs() >= ROUNDING).sum())
 
     def working(row: int, column: int) -> Working:
         weights, dropped = before[row].tolist(), after[row].tolist()
@@ -186,7 +196,8 @@ def dropout_step(done: Computation) -> Step:
         ]
         return Working(
             f"The row of “{queries[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
-            f"{growth:.4f}, so that a row sums to 1 on average, though rarely at any one time.",
+            f"{growth:.4f}, so that on average over many draws the row still sums to "
+            f"{number(float(sums[row]))}.",
             list(names),
             {"weight": weights, "": fate, "after dropout": dropped},
             "sum",
@@ -197,11 +208,16 @@ def dropout_step(done: Computation) -> Step:
         "Dropout",
         r"\begin{gathered} \tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij} \\ "
         r"b_{ij} \sim \text{Bernoulli}(1-p) \end{gathered}",
-        f"While a model is trained, each weight is dropped with probability "
-        f"p = {done.dropout:g}, so that it does not rely on single keys. The rows then no longer "
-        "sum to 1. In use nothing is dropped.",
+        "While a model is trained, each weight is dropped with probability p, so that it does not "
+        "rely on single keys; in use nothing is dropped. "
+        + (
+            f"Here p = {done.dropout:g}. Rows that now sum to another number: {moved} of "
+            f"{len(queries)}."
+            if done.dropout
+            else "Here p = 0: nothing is dropped either."
+        ),
         [
-            Matrix("weights", before, queries, names, kind=_kind(done), lights="cell"),
+            Matrix(_name(done), before, queries, names, kind=_kind(done), lights="cell"),
             "→",
             Matrix("after dropout", after, queries, names, kind=_kind(done)),
         ],
@@ -213,8 +229,7 @@ def output_step(done: Computation) -> Step:
     """The values, each times its weight, added up: the output of one head."""
     trace, names, outputs = done.trace, done.rows("v"), done.rows("y")
     weights = trace.applied
-    mixed = "weights" if trace.mixed_weights is None else "mixed weights"
-    name = mixed if trace.dropped is None else "after dropout"
+    name = _name(done) if trace.dropped is None else "after dropout"
 
     def working(row: int, column: int) -> Working:
         left, right = weights[row], trace.values[:, column]
@@ -284,8 +299,7 @@ def joined_step(done: Computation) -> Step:
     return Step(
         "All heads",
         r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if bias is not None else ""),
-        "The outputs of all heads stand side by side, and a learned matrix mixes them into the "
-        "output of the layer.",
+        f"The outputs of all heads stand side by side, and {JOINED_BY[layer.origin]}.",
         [*parts, "=", Matrix("Y of the layer", output, names)],
         working,
     )
@@ -297,8 +311,8 @@ def mixed_scores_step(done: Computation) -> Step:
         done,
         "Scores across heads",
         r"s''^{\,h}_{ij} = \sum_f s'^{\,f}_{ij}\; P_l^{fh}",
-        "Before the softmax the heads talk: each takes a share of every head's score for the same "
-        "query and key.",
+        "Before the softmax the heads talk: each adds up the scores of all heads for the same "
+        "query and key, times the numbers of its column of P_l.",
         "scaled",
         "mixed",
         done.layer.mixed_score_terms,
@@ -307,12 +321,16 @@ def mixed_scores_step(done: Computation) -> Step:
 
 def mixed_weights_step(done: Computation) -> Step:
     """What the heads make of each other's weights, after the softmax."""
+    mixed = done.trace.mixed_weights
+    assert mixed is not None
+    negative = int((mixed < 0).sum())
+    below = f"Weights below 0: {negative}." if negative else "No weight is below 0."
     return _mixed_step(
         done,
         "Weights across heads",
         r"u^{h}_{ij} = \sum_g w^{g}_{ij}\; P_w^{gh}",
-        "After the softmax the heads talk again: each takes a share of every head's weight. Its "
-        "rows then no longer sum to 1, and a weight may be below 0.",
+        "After the softmax the heads talk again: each adds up the weights of all heads, times the "
+        f"numbers of its column of P_w. Here {sums_words(mixed)}. {below}",
         "weights",
         "mixed weights",
         done.layer.mixed_weight_terms,
@@ -359,6 +377,11 @@ def _mixed_step(
         working,
         asks="row",
     )
+
+
+def _name(done: Computation) -> str:
+    """The name of the weights before dropout."""
+    return "weights" if done.trace.mixed_weights is None else "mixed weights"
 
 
 def _kind(done: Computation) -> Literal["signed", "share"]:
