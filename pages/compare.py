@@ -154,11 +154,7 @@ def rows() -> None:
         st.markdown("**All rows** · those that changed most first")
         names, columns, total = compared.rows_table()
         st.html(tables.table(names, columns, total=total))
-        st.caption(
-            "Jensen–Shannon divergence, in bits: 0 where two rows are equal, 1 where they share "
-            "no key. A row that may attend to nothing has neither divergence nor entropy, “—”; "
-            "means are over the rows that have the number."
-        )
+        st.caption(compared.rows_words)
 
 
 def sweep() -> None:

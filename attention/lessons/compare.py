@@ -22,7 +22,7 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
 from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
-from attention.display.captions import distinct_names
+from attention.display.captions import distinct_names, joined, sums_to_one
 from attention.display.tables import number, typed
 from attention.inputs.text import MAX_TOKENS
 
@@ -55,8 +55,8 @@ class CompareSettings:
         "scale",
         "Sweep",
         SWEEPS,
-        help="scale: the factor on the scores. temperature: what the scaled scores are divided by. "
-        "window: how many tokens to each side a query sees.",
+        help="scale: the factor on the scores. temperature: the scores that enter the softmax are "
+        "divided by it. window: how many tokens to each side a query sees.",
     )
     sweep_at: float = decimal(
         1.0, "At", 0.0, float(MAX_TOKENS), 0.001, help="The value the slider stands at."
@@ -111,12 +111,11 @@ def divergence_terms(p: Tensor, q: Tensor) -> Tensor:
 def divergence_bits(p: Tensor, q: Tensor) -> Tensor:
     """Jensen–Shannon divergence of rows of weights, in bits (Lin 1991, section IV). (…,), float64.
 
-    p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. A row without any
-    weight (all masked) is no distribution: beside a row with weight the divergence is nan, beside
-    another without it is 0, since nothing differs.
+    p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. nan where one of
+    them does not sum to 1, as a row that may attend to nothing: it is no distribution.
     """
     bits = divergence_terms(p, q).sum(-1).clamp_max(1.0)
-    return torch.where((p > 0).any(-1) == (q > 0).any(-1), bits, torch.nan)
+    return bits.where(sums_to_one(p) & sums_to_one(q), torch.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +162,16 @@ class Comparison:
             if not there[row]:
                 other = "second" if side == "first" else "first"
                 return f"“{name}” stands in the {other} sentence alone: nothing to compare."
-        before, after = (float(bits[row]) for bits in self.entropies)
-        empty = [side for side, h in (("A", before), ("B", after)) if math.isnan(h)]
-        if empty:
-            return f"“{name}” may attend to nothing in {' and '.join(empty)}." + (
-                " Without weights there is no divergence." if len(empty) == 1 else ""
+        sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
+        if empty := [side for side, total in sums.items() if total == 0]:
+            return (
+                f"“{name}” may attend to nothing in {joined(empty)}. Without weights there is no "
+                "divergence."
             )
+        if math.isnan(bits):
+            told = joined(f"{number(total)} in {side}" for side, total in sums.items())
+            return f"The row of “{name}” sums to {told}: only rows that sum to 1 have a divergence."
+        before, after = (float(bits[row]) for bits in self.entropies)
         change = number(after - before)
         return (
             f"The rows of “{name}” diverge by {number(bits)} bits. Entropy: {number(before)} in A, "
@@ -232,6 +235,24 @@ class Comparison:
                 columns[title].append(_cell(float(column[rest].nanmean())))
         means = [_text(float(column.nanmean())) for column in numbers.values()]
         return words, columns, ["mean of all", *means]
+
+    @property
+    def rows_words(self) -> str:
+        """What the numbers of `rows_table` are, in a sentence or two."""
+        both, none = self.in_a & self.in_b, self.divergence.isnan()
+        before, after = self.entropies
+        empty = before.isnan() | after.isnan()
+        without = {
+            "stands in one sentence alone": ~both,
+            "may attend to nothing": both & empty,
+            "does not sum to 1": none & ~empty,
+        }
+        why = " or ".join(words for words, rows in without.items() if rows.any())
+        return (
+            "Jensen–Shannon divergence, in bits: 0 where two rows are equal, 1 where they share no "
+            "key."
+            + (f" A row that {why} has none, “—”; means are over the rows that do." if why else "")
+        )
 
 
 Columns = Mapping[str, Sequence[float | str]]
@@ -423,20 +444,39 @@ def multiples(kind: str, n: int) -> tuple[float, ...]:
 
 def sweep_words(swept: Sweep, wanted: float) -> str:
     """What a sweep does, in a sentence or two; wanted: the value in the link."""
-    words = {
-        "scale": "The scores are multiplied by the scale: 0 makes all keys alike, a large scale "
-        "leaves nearly all the weight to one.",
-        "temperature": "The scaled scores are divided by the temperature: below 1 a row gets "
-        "sharper, above 1 flatter.",
-        "window": "A query sees this many tokens to each side, and of these only what the other "
-        "masks allow.",
-    }[swept.kind]
+    words = {"scale": _scale_words, "temperature": _temperature_words, "window": _window_words}
     colours = "Colours go from 0 to 1 in all the pictures"
     dots = "" if swept.block == 1 else f"; a small dot is the greatest of {swept.block}² weights"
     beyond = ""
     if wanted != swept.at:
         beyond = f" There is no {swept.kind} {wanted:g} here; showing {swept.at:g}."
-    return f"{words} {colours}{dots}.{beyond}"
+    return f"{words[swept.kind](swept)} {colours}{dots}.{beyond}"
+
+
+GREATEST = "the greatest score of its row, or to those that tie for it"
+
+
+def _scale_words(swept: Sweep) -> str:
+    if swept.bias is None:
+        what = "all keys that a query may see get the same"
+        grows = f"the larger the scale, the more of the weight goes to {GREATEST}"
+    else:
+        what = "the distance alone decides, through ALiBi"
+        grows = "the larger the scale, the more the scores count beside it"
+    return f"The scores are multiplied by the scale: at 0 {what}; {grows}."
+
+
+def _temperature_words(swept: Sweep) -> str:
+    return (
+        "The scores that enter the softmax are divided by the temperature: the lower it is, the "
+        f"more of the weight goes to {GREATEST}; the higher, the more alike the keys become that a "
+        "query may see."
+    )
+
+
+def _window_words(swept: Sweep) -> str:
+    others = "" if swept.mask is None else ", and of these only what the other masks allow"
+    return f"A query sees up to this many tokens to each side{others}."
 
 
 def alignment_words(compared: Comparison) -> str:
@@ -447,6 +487,7 @@ def alignment_words(compared: Comparison) -> str:
         f"“{_shown(compared.names[slot])}”"
         for slot in (both & compared.changed).nonzero().flatten()
     ]
+    paired = int(both.sum())
     if not replaced and not any(alone):
         return "Both sentences have the same words, so nothing differs. Change one of them."
     words = []
@@ -457,4 +498,5 @@ def alignment_words(compared: Comparison) -> str:
         if count:
             verb = "stands" if count == 1 else "stand"
             words.append(f"{count} {verb} in the {side} alone, hatched")
-    return f"{int(both.sum())} tokens are compared position by position; {'; '.join(words)}."
+    tokens = f"{paired} {'token is' if paired == 1 else 'tokens are'} compared side by side"
+    return f"{tokens}; {'; '.join(words)}."

@@ -74,6 +74,6 @@ test("the slider stands at the stop nearest to the value", () => {
 
 test("a value is told as what it does", () => {
   assert.equal(said("scale", 0.5), "scores × 0.5")
-  assert.equal(said("temperature", 2), "scaled ÷ 2")
+  assert.equal(said("temperature", 2), "÷ 2")
   assert.equal(said("window", 3), "± 3 tokens")
 })

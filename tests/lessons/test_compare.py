@@ -98,11 +98,10 @@ def test_divergence_as_worked_out_with_a_pencil() -> None:
     assert math.isclose(float(divergence_bits(row(1, 0), row(0.5, 0.5))), expected, abs_tol=1e-12)
 
 
-def test_a_row_without_weights_diverges_from_none_but_its_like() -> None:
-    nothing, some = row(0, 0, 0), row(0, 1, 0)
-    assert math.isnan(divergence_bits(nothing, some))
-    assert math.isnan(divergence_bits(some, nothing))
-    assert float(divergence_bits(nothing, nothing)) == 0.0
+def test_a_row_that_does_not_sum_to_1_has_no_divergence_from_any_other() -> None:
+    nothing, half, some = row(0, 0, 0), row(0.25, 0.25, 0), row(0, 1, 0)
+    pairs = [(nothing, some), (some, nothing), (nothing, nothing), (half, some), (half, half)]
+    assert all(math.isnan(divergence_bits(p, q)) for p, q in pairs)
 
 
 @given(p=rows, q=rows)
@@ -190,9 +189,33 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
 
     result = result_of("a b", mask=("length",), valid_len=0)
     nothing = compare.of_settings(result.tokens, result.trace, result.trace)
-    assert nothing.divergence.tolist() == [0.0, 0.0]
-    assert nothing.row_words(0) == "“a” may attend to nothing in A and B."
-    assert nothing.rows_table()[2] == ["mean of all", "0.0000", "—", "—", "—"]
+    assert nothing.divergence.isnan().all()
+    assert nothing.row_words(0) == (
+        "“a” may attend to nothing in A and B. Without weights there is no divergence."
+    )
+    assert nothing.rows_table()[2] == ["mean of all", "—", "—", "—", "—"]
+
+
+def test_rows_that_are_empty_on_both_sides_count_in_no_mean() -> None:
+    empty = {"mask": ("cells",), "cells": "1:*"}
+    sides = result_of(**empty), result_of(**empty, scale="none")
+    compared = compare.of_settings(sides[0].tokens, sides[0].trace, sides[1].trace)
+    names, columns, means = compared.rows_table()
+    assert (names[-1], columns["divergence"][-1]) == ("b", "—")
+    others = compared.divergence[[0, 2, 3, 4]]
+    assert means[1] == number(float(others.mean()))
+
+
+def test_rows_of_joined_words_that_sum_to_less_than_1_say_so() -> None:
+    tokens, there = ("a", "b"), torch.ones(2, dtype=torch.bool)
+    a, b = torch.tensor([[0.5, 0.5], [0.25, 0.25]]), torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    compared = Comparison(tokens, a, b, ~there, ~there, there, there, ~there)
+    assert compared.divergence.isnan().tolist() == [False, True]
+    assert compared.row_words(1) == (
+        "The row of “b” sums to 0.5000 in A and 1.0000 in B: only rows that sum to 1 have a "
+        "divergence."
+    )
+    assert "A row that does not sum to 1 has none" in compared.rows_words
 
 
 # Two sentences
@@ -253,7 +276,7 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
     assert compared.changed.tolist() == [False, False, True]
     assert not compared.divergence.isnan().any()
     assert compare.alignment_words(compared) == (
-        "3 tokens are compared position by position; they differ in “walks / sleeps”."
+        "3 tokens are compared side by side; they differ in “walks / sleeps”."
     )
     same = compare.alignment_words(of_pair("a cat", "a cat"))
     assert same.startswith("Both sentences have the same words")
@@ -262,7 +285,7 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
 def test_words_of_one_sentence_alone_are_counted_and_have_no_numbers() -> None:
     compared = of_pair("a big cat", "a cat today")
     assert compare.alignment_words(compared) == (
-        "2 tokens are compared position by position; 1 stands in the first alone, hatched; "
+        "2 tokens are compared side by side; 1 stands in the first alone, hatched; "
         "1 stands in the second alone, hatched."
     )
     assert compared.row_words(1) == "“big” stands in the first sentence alone: nothing to compare."

@@ -192,7 +192,7 @@ function makeSmall(view, index) {
 export function said(kind, value) {
   const plain = String(Number(value.toFixed(3)))
   if (kind === "scale") return `scores × ${plain}`
-  return kind === "temperature" ? `scaled ÷ ${plain}` : `± ${plain} tokens`
+  return kind === "temperature" ? `÷ ${plain}` : `± ${plain} tokens`
 }
 
 /** The position of the number nearest to a value; of two the first one.
