@@ -76,7 +76,7 @@ OPERATIONS = {
         {"one row": {"transpose_x": "1 2 3 4"}},
     ),
     "softmax": Operation(
-        "Softmax turns numbers into positive shares of one. Which numbers share is up to dim: "
+        "Softmax turns numbers into shares of one. Which numbers share is up to dim: "
         "attention takes the last, so that each query shares itself out over the keys.",
         r"\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
         ("softmax_x", "softmax_dim"),
@@ -87,9 +87,9 @@ OPERATIONS = {
         },
     ),
     "temperature": Operation(
-        "Dividing by a temperature before the softmax changes how sure it is: towards 0 all weight "
-        "goes to the greatest, or to those that tie for it; far above 1 all weights become equal. "
-        "√d_k is such a temperature.",
+        "Dividing by a temperature before the softmax changes how sure it is: the lower it is, the "
+        "more of the weight goes to the greatest, or to those that tie for it; the higher, the "
+        "more alike all weights become. √d_k is such a temperature.",
         r"\begin{gathered} w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \\ "
         r"H = -\sum_i w_i \log_2 w_i \end{gathered}",
         ("temperature_x", "temperature"),

@@ -52,6 +52,8 @@ def make_softmax(settings: OperationSettings) -> Made:
     call = f"x.softmax(dim={dim})"
     sums = ours.sum(dim, keepdim=True)
     lights: Lights = ("cell", "column", "row")[dim]
+    count = sums.numel()
+    slices = "1 slice that sums to one" if count == 1 else f"{count} slices that each sum to one"
 
     def working(batch: int, row: int, column: int) -> Worked:
         place: list[int | slice] = [batch, row, column]
@@ -90,7 +92,7 @@ def make_softmax(settings: OperationSettings) -> Made:
             )
         ]
     return Made(
-        f"{shape_of(x)} → {shape_of(ours)}, and {sums.numel()} slices that each sum to one.",
+        f"{shape_of(x)} → {shape_of(ours)}, and {slices}.",
         pictures,
         "Point at a sum to see the slice that shares it; choose it to see that slice worked out.",
         working,
@@ -125,9 +127,11 @@ def _wrong_dim(x: Tensor, wrong: int) -> Contrast:
     who = ("the matrices of the stack share each cell", "the queries share each key")[wrong]
     told = f"Let x hold scores, (batch, queries, keys). With dim={wrong} {who}: nothing complains, "
     told += "since the shape is the same, but "
+    come_to = _spread(sums[f"softmax(dim={wrong})"][2])
     told += (
-        "a query’s weights are no shares of one, and its output grows or shrinks with their sum."
-        if _spread(sums[f"softmax(dim={wrong})"][2]) != ALL_ONE
+        f"a query’s weights need not sum to 1, here {come_to}, and its output grows or shrinks "
+        "with their sum."
+        if come_to != ALL_ONE
         else "it is not the keys that are weighed, even if the weights of these numbers sum to 1."
     )
     if wrong == 0:
@@ -177,9 +181,12 @@ def make_temperature(settings: OperationSettings) -> Made:
             ["sum", "", *(number(float(part[row].sum())) for part in (powers, ours, terms))],
         )
 
+    if torch.equal(ours[0], ours[1]):
+        becomes = "and so do the weights" + (" at T = 1" if T == 1 else " of these numbers")
+    else:
+        becomes = "the contrast changes"
     return Made(
-        f"{shape_of(x)} → {shape_of(x)}: the order stays"
-        + (", the contrast changes." if T != 1 else ", and so does all else at T = 1."),
+        f"{shape_of(x)} → {shape_of(x)}: the order stays, {becomes}.",
         [
             [
                 Matrix("x / T", divided.float(), names, lights="row"),
