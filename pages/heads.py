@@ -6,7 +6,7 @@ from attention.app import frame, notes, results, sections, session, widgets
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.components.tokens import head_view
 from attention.display import tables
-from attention.display.captions import distinct_names
+from attention.display.captions import distinct_names, parameters_words
 from attention.display.matrix import Matrix
 from attention.lessons import heads, trained
 from attention.lessons.heads import Overview
@@ -57,8 +57,8 @@ def of_token() -> None:
         notes.note_masks(result, min(wanted, last))
     with measured:
         measures(results.overview_of(result.settings), len(tokens))
-        if result.trained is None:
-            st.caption("By chance: these parameters are random and have learned nothing.")
+        if words := parameters_words(result.layer.origin):
+            st.caption(words)
     named = distinct_names(result.tokens)
     if trained.words_of(result):
         notes.note(f"What follows is of one piece, the first of “{tokens[min(wanted, last)]}”.")
@@ -109,7 +109,7 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     st.subheader("What each head adds")
     added = heads.additions(result.layer, result.layer_trace, query)
     names, columns, total = added.table()
-    st.text(f"The new vector y of “{named[query]}” is the sum of what all heads add to it.")
+    st.text(added.sum_words(named[query]))
     most = heads.most_of(added)
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
@@ -129,12 +129,7 @@ def additions(result: Result, query: int, named: list[str]) -> None:
         )
     with numbers:
         st.html(tables.table(names, columns, total=total))
-    st.caption(
-        "Along y: how far a head's part reaches in the direction of y; these add up to the length "
-        "of y, so a share below 0 pulls against it. The parts sum to y but for rounding: "
-        f"‖Σ − y‖ = {tables.number(added.residual)}. The last colours stand for ±{most:.2g} and "
-        "beyond."
-    )
+    st.caption(added.words)
 
 
 def neurons(result: Result, query: int, named: list[str]) -> None:

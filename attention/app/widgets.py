@@ -37,6 +37,7 @@ from attention.components.inputs import examples, mask_grid
 from attention.core import masks
 from attention.core.settings import divisors, settings_of, with_divisors
 from attention.core.variants import VARIANTS
+from attention.display.captions import parameters_words
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OF_BOTH, OTHER
 from attention.trained import sources
@@ -50,7 +51,6 @@ EXAMPLES = (
 PAGE = "page"  # the part of the screen that runs again by itself
 MAX_CLICKABLE = 32
 MAX_CHOICES = 1 << 40  # by code, in one visit
-UNTRAINED = " Its parameters are random here and have learned nothing; a trained model's have."
 Sequences = Callable[[], tuple[Sequence[str], Sequence[str]]]
 
 choose_head = functools.partial(choose, "head")
@@ -221,7 +221,9 @@ def parts_beside(page: Page) -> list[Part]:
         if name in VARIANT_MENUS:
             if value_of("model") == NONE:
                 kind = "cross" if page.name == "cross" else "self"
-                parts.append(Part(name, functools.partial(variant_menu, name, kind), variant))
+                about = about_parameters(variant)
+                menu = functools.partial(variant_menu, name, kind, about)
+                parts.append(Part(name, menu, (variant, about)))
                 for own in own_settings(variant):
                     add(own)
         elif name not in undrawn and applies(name, variant=variant):
@@ -263,10 +265,17 @@ def model_words() -> None:
         st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
-def variant_menu(menu: str, kind: str) -> None:
+def about_parameters(variant: str) -> str:
+    """What the parameters of a variant are as they are set; "" where it has none."""
+    has_parameters = "parameters" in settings_of(VARIANTS[variant].Config)
+    return parameters_words(str(value_of("parameters"))) if has_parameters else ""
+
+
+def variant_menu(menu: str, kind: str, about: str) -> None:
     """The menu of variants, and what the chosen one is.
 
-    kind: "self" or "cross", as a page shows attention within one sequence or between two.
+    kind: "self" or "cross", as a page shows attention within one sequence or between two; about:
+    as `about_parameters` says it.
     """
     if menu in hidden():
         return
@@ -278,7 +287,7 @@ def variant_menu(menu: str, kind: str) -> None:
         f"**{title}**\n\n"
         rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
         f"\n\n:small[:gray[{variant.source}. Published with scale {variant.published_scale}."
-        f"{UNTRAINED if 'seed' in settings_of(variant.Config) else ''}]]"
+        f"{f' {about}' if about else ''}]]"
     )
 
 

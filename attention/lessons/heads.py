@@ -14,6 +14,7 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
+from attention.display.captions import EMPTY_ROW
 from attention.display.tables import fixed, number
 
 MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
@@ -181,12 +182,15 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
     if n_queries < 2:
         return "There is only one token, so no head has a previous one to look at."
     if not shares.any():
-        return "No head puts any weight on the previous token: it is hidden from all."
+        return "No head puts any weight on the previous token."
     best = int(shares.argmax())
+    most = _percent(float(shares[best]))
+    alike = sum(_percent(share) == most for share in shares.tolist()) - 1
+    others = f", as near as {alike} more" if alike else ""
     return (
-        f"Nearest to a previous-token head is head {best}: on average "
-        f"{_percent(float(shares[best]))} of a query's weight lies on the token before it; an even "
-        f"spread would put {_percent(seen.even_spread['previous'])} there."
+        f"Nearest to a previous-token head is head {best}{others}: on average {most} of a query's "
+        "weight lies on the token before it; an even spread would put "
+        f"{_percent(seen.even_spread['previous'])} there."
     )
 
 
@@ -303,6 +307,23 @@ class Additions:
         total = [self.name, number(length), number(math.fsum(self.along.tolist()))]
         return self.names, columns, [*total, _percent(math.fsum(shares))]
 
+    def sum_words(self, token: str) -> str:
+        """What adds up to the sum of a token, in a sentence."""
+        bias = ", and of the bias of W_o" if "bias" in self.names else ""
+        parts = f"the parts that all heads add{bias}"
+        return f"The new vector {self.name} of “{token}” is the sum of {parts}."
+
+    @property
+    def words(self) -> str:
+        """What the numbers of `table` are, in a sentence or two."""
+        name = self.name
+        return (
+            f"Along {name}: how far a part reaches in the direction of {name}; these add up to the "
+            f"length of {name}, so a share below 0 pulls against it. The parts sum to {name} but "
+            f"for rounding: ‖Σ − {name}‖ = {number(self.residual)}. The last colours stand for "
+            f"±{most_of(self):.2g} and beyond."
+        )
+
 
 def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions:
     """What each head adds to the output of one query; trace: of all heads."""
@@ -409,16 +430,23 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
         rows=rows,
         columns=columns,
         total=["sum", *total],
-        words=_neuron_words(trace, len(kept), len(rest), float(greatest)),
+        words=_neuron_words(
+            trace, len(kept), len(rest), float(greatest) if allowed.any() else None
+        ),
     )
 
 
-def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float) -> str:
+def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float | None) -> str:
     added = "" if trace.bias is None else ", minus the distance times the slope of this head"
     mixed = "" if trace.mixed_scores is None else "; mixed is what the heads make of it together"
     some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
+    weights = f"the query may attend to nothing. {EMPTY_ROW}"
+    if greatest is not None:
+        weights = (
+            "a weight is its exponential over the sum of all. The greatest of the row, "
+            f"{number(greatest)}, is subtracted first, which changes no weight."
+        )
     return (
-        f"A score is the sum of its row above; scaled is that × {trace.scale:.6g}{added}{mixed}; a "
-        "weight is its exponential over the sum of all. The greatest of the row, "
-        f"{number(greatest)}, is subtracted first, which changes no weight.{some}"
+        f"A score is the sum of its row above; scaled is that × {trace.scale:.6g}{added}{mixed}; "
+        f"{weights}{some}"
     )
