@@ -472,9 +472,11 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         columns["plain softmax"] = logits.softmax(-1).tolist()
         words = f"{place}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
     if trace.dropped is not None:
+        before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
         words += (
-            " Dropout sets a share of the weights to 0, drawn at random, and lets the others grow: "
-            "a row sums to 1 on average, though rarely at any one time."
+            " Dropout sets weights to 0, drawn at random, and lets the others grow, so that on "
+            "average over many draws the row still sums to "
+            f"{number(float(before[row].double().sum()))}."
         )
     columns["weight"] = trace.weights[row].tolist()
     if trace.mixed_weights is not None:
