@@ -23,9 +23,9 @@ from attention.display.looks import DARK, LIGHT, drawn
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
     "scaled": "Scores times the scale, which decides how much differences between scores count.",
-    "masked": "What the softmax gets:",
+    "masked": "The scores that enter the softmax:",
     "weights": "After the softmax",
-    "mixed": "The weights after they were mixed across heads: what the values are multiplied by.",
+    "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",
 }
 
 SATURATED = " The largest numbers share the last colour."

@@ -57,8 +57,8 @@ class CompareSettings:
         "scale",
         "Sweep",
         SWEEPS,
-        help="scale: the factor on the scores. temperature: what goes into the softmax is divided "
-        "by it. window: how many tokens to each side a query sees.",
+        help="scale: the factor on the scores. temperature: the scores that enter the softmax are "
+        "divided by it. window: how many tokens to each side a query sees.",
     )
     sweep_at: float = decimal(
         1.0, "At", 0.0, float(MAX_TOKENS), 0.001, help="The value the slider stands at."
@@ -463,16 +463,16 @@ def _scale_words(swept: Sweep) -> str:
         what = "all keys that a query may see get the same"
         grows = f"the larger the scale, the more of the weight goes to {GREATEST}"
     else:
-        what = "the distance alone decides, by what ALiBi takes off"
+        what = "the distance alone decides, through ALiBi"
         grows = "the larger the scale, the more the scores count beside it"
     return f"The scores are multiplied by the scale: at 0 {what}; {grows}."
 
 
 def _temperature_words(swept: Sweep) -> str:
     return (
-        "What goes into the softmax is divided by the temperature: the lower it is, the more of "
-        f"the weight goes to {GREATEST}; the higher, the more alike the keys become that a query "
-        "may see."
+        "The scores that enter the softmax are divided by the temperature: the lower it is, the "
+        f"more of the weight goes to {GREATEST}; the higher, the more alike the keys become that a "
+        "query may see."
     )
 
 

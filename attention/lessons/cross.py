@@ -475,7 +475,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
         words += (
             " Dropout sets weights to 0, drawn at random, and lets the others grow, so that on "
-            "average over many draws the row sums to what it did, "
+            "average over many draws the row still sums to "
             f"{number(float(before[row].double().sum()))}."
         )
     columns["weight"] = trace.weights[row].tolist()

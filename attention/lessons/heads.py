@@ -338,8 +338,9 @@ class Additions:
 
     def sum_words(self, token: str) -> str:
         """What adds up to the sum of a token, in a sentence."""
-        bias = ", and the bias of W_o" if "bias" in self.names else ""
-        return f"The new vector {self.name} of “{token}” is the sum of what all heads add{bias}."
+        bias = ", and of the bias of W_o" if "bias" in self.names else ""
+        parts = f"the parts that all heads add{bias}"
+        return f"The new vector {self.name} of “{token}” is the sum of {parts}."
 
     @property
     def words(self) -> str:

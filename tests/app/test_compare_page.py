@@ -215,3 +215,11 @@ def test_two_sentences_with_one_word_of_two_meanings_are_a_click_away() -> None:
     assert "apple" in app.values["s"]
     assert "apple" in app.values["s2"]
     assert app.values["s"] != app.values["s2"]
+
+
+def test_rows_that_may_attend_to_nothing_are_told_of_only_where_there_are_any() -> None:
+    plain = opened("compare", vectors="random", d_model=7)
+    empty = opened("compare", vectors="random", d_model=7, mask="length", valid_len=0)
+    told = [[caption.value for caption in app.caption] for app in (plain, empty)]
+    there = [any("may attend to nothing has none" in words for words in page) for page in told]
+    assert there == [False, True]

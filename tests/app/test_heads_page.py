@@ -135,3 +135,19 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
         "drawing all of them.",
     ]
     assert "There is no head 8 of 5." in opened("heads", active="1,8").notes
+
+
+@pytest.mark.parametrize(("parameters", "said"), [("seeded", "random"), ("identity", "ones and")])
+def test_beside_the_measures_stands_how_the_parameters_were_made(
+    parameters: str, said: str
+) -> None:
+    app = opened("heads", parameters=parameters, vectors="random", d_model=10)
+    words = f"Its parameters are {said}"
+    assert any(caption.value.startswith(words) for caption in app.caption)
+    assert words in app.sidebar.markdown[0].value
+
+
+def test_what_is_said_of_the_parameters_follows_them_without_another_change() -> None:
+    app = opened("heads", vectors="random", d_model=10)
+    app.choose("parameters", "identity")
+    assert "Its parameters are ones and zeros" in app.sidebar.markdown[0].value

@@ -12,6 +12,7 @@ from attention.core.settings import settings_of
 from attention.lessons import steps
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import Computation, StepSettings
+from attention.trained import sources
 from tests.lessons.making import result_of
 from tests.running import App, Sent, numbers_of, opened
 
@@ -373,3 +374,12 @@ def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chose
     app.switch_page("pages/steps.py").run()
     assert app.values["variant"] == variant
     assert opened("steps").values["variant"] == "dot", "its address alone means what it always did"
+
+
+def test_a_trained_layer_has_positions_in_its_vectors_and_matrices_it_has_learned() -> None:
+    if "minilm" not in sources.names():
+        pytest.skip("needs the package that carries minilm (requirements-models.txt)")
+    app = opened("steps", model="minilm", layer=3)
+    assert "Its position is in it" in app.text[0].value
+    app.press("Next")
+    assert "A learned matrix turns" in app.text[0].value

@@ -16,7 +16,6 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.analysis import contributions, entropy_bits
 from attention.core.functional import STAGES, Trace, attend
-from attention.core.positions import alibi
 from attention.display import figures
 from attention.inputs.text import tokenize
 from tests.hostile import HOSTILE
@@ -126,21 +125,6 @@ def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(
     assert numpy.array_equal(cells.z, trace.weights.numpy())
     assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
     assert ("share the last colour" in figures.stage_words(trace, "weights")) == saturated
-
-
-def test_what_is_said_of_a_stage_holds_for_its_numbers() -> None:
-    x = torch.eye(3)
-    plain = attend(x, x, x)
-    assert figures.stage_words(plain, "weights").startswith("After the softmax each row sums to 1.")
-    assert "nothing to attend to" not in figures.stage_words(plain, "weights")
-    empty = attend(x, x, x, mask=torch.tensor([[True] * 3, [False] * 3, [True] * 3]))
-    assert empty.weights.sum(-1).tolist() == pytest.approx([1, 0, 1])
-    words = figures.stage_words(empty, "weights")
-    assert words.endswith("A row with nothing to attend to is 0 throughout.")
-    assert "distance" not in figures.stage_words(plain, "scaled")
-    biased = attend(x, x, x, bias=alibi(1, 3, 3)[0])
-    words = figures.stage_words(biased, "scaled")
-    assert words.endswith("Then something is taken off for each step of distance.")
 
 
 @pytest.mark.parametrize("diverging", [True, False])

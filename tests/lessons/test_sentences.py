@@ -1,10 +1,10 @@
-"""What is said of numbers, against these numbers: one table of claims, over random settings."""
+"""What is said of numbers, against these numbers: tables of claims, over random settings."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,27 +13,34 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
-from attention.core.functional import masked_softmax
+from attention.core.functional import Trace, masked_softmax
 from attention.core.positions import sinusoidal
 from attention.core.scales import SCALES
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS, Variant
 from attention.display import figures
 from attention.display.captions import parameters_words
+from attention.display.matrix import write_matrix
 from attention.display.tables import number
-from attention.lessons import compare, heads
+from attention.lessons import compare, cross, heads, operations, toy
 from attention.lessons.compare import Comparison, Sweep
+from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.heads import Additions
+from attention.lessons.operations import OPERATIONS, Made, OperationSettings
 from attention.lessons.steps import Computation, StepSettings, step
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from attention.pipeline.entering import read_sentence
 from attention.trained.layers import TrainedAttention
-from tests.lessons.making import drawn, layer_of, matrices, shown
-from tests.properties import given, strategies
-from tests.properties import settings as hypothesis_settings
+from tests.lessons.making import drawn, layer_of, matrices, no_vectors, shown
+from tests.properties import given
+from tests.properties import settings as given_settings
+from tests.properties import strategies as st
 
-Draw = Callable[[Any], Any]
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread: None) -> None:
+    """Tests that run beside each other do not wait for each other's threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,29 +54,47 @@ class Said:
 
 @dataclass(frozen=True)
 class Claim:
-    """Where a phrase stands, what it holds for is true.
+    """A phrase, and what is true where it stands.
 
-    place, phrase: as `re` reads them; holds: of what the sentence is about, and of the numbers
-    that the phrase tells. only: whether the phrase stands wherever that is true.
+    place, phrase: as `re` reads them; holds: asked of what the words are about, and of what the
+    groups of the phrase read; always: whether the phrase stands wherever that is true.
     """
 
     place: str
     phrase: str
     holds: Callable[..., bool]
-    only: bool = False
+    always: bool = False
 
 
-def check(said: Said, claims: Sequence[Claim], made: set[Claim]) -> None:
-    """Every claim that the sentence makes holds, and none is left out that it should make."""
-    for claim in claims:
-        if not re.fullmatch(claim.place, said.place):
-            continue
-        found = re.search(claim.phrase, said.words)
-        if found:
-            made.add(claim)
-            assert claim.holds(said.about, *found.groups()), (claim.phrase, said.words)
-        elif claim.only:
-            assert not claim.holds(said.about), (claim.phrase, said.words)
+def hold(
+    claims: Iterable[Claim],
+    examples: int,
+    cases: Iterable[tuple[Callable[..., Iterable[Said]], Mapping[str, Any]]],
+) -> None:
+    """Each claim that is made holds, none is left out that should be made, and all are made once.
+
+    cases: what says something of chosen settings, and how these are drawn.
+    """
+    made: set[Claim] = set()
+
+    def check(said: Said) -> None:
+        for claim in claims:
+            if not re.fullmatch(claim.place, said.place):
+                continue
+            if found := re.search(claim.phrase, said.words):
+                made.add(claim)
+                assert claim.holds(said.about, *found.groups()), (claim.phrase, said.words)
+            elif claim.always:
+                assert not claim.holds(said.about), (claim.phrase, said.words)
+
+    @given_settings(max_examples=examples)
+    def each_holds(says: Callable[..., Iterable[Said]], **chosen: Any) -> None:
+        for said in says(**chosen):
+            check(said)
+
+    for says, settings in cases:
+        given(says=st.just(says), **settings)(each_holds)()
+    assert [claim.phrase for claim in claims if claim not in made] == []
 
 
 # Random settings
@@ -78,47 +103,49 @@ def check(said: Said, claims: Sequence[Claim], made: set[Claim]) -> None:
 def one_of(about: Setting) -> Any:
     """Any value of a setting, of numbers the small ones."""
     if isinstance(about.default, tuple):
-        return strategies.lists(strategies.sampled_from(about.choices), unique=True).map(tuple)
+        return st.lists(st.sampled_from(about.choices), unique=True).map(tuple)
     if about.choices:
-        return strategies.sampled_from(about.choices)
+        return st.sampled_from(about.choices)
     low, high = about.minimum or 0, min(about.maximum or 9, 9)
-    if isinstance(about.default, int):
-        return strategies.integers(int(low), int(high))
-    return strategies.floats(low, high)
+    return st.integers(int(low), int(high)) if about.step == 1 else st.floats(low, high)
 
 
-@strategies.composite
-def chosen_settings(draw: Draw, variant: str = "") -> Settings:
-    """Any settings of a short sentence, in which words may come again; of that variant, or any."""
+@st.composite
+def settings_with(draw: Callable[[Any], Any], variant: str = "") -> Settings:
+    """Any settings of a short sentence whose words may come again; of that variant, or of any."""
     declared = settings_of(Settings)
-    names = ("mask", "valid_len", "radius", "positions", "head", "seed")
     variant = variant or draw(one_of(declared["variant"]))
     own = settings_of(VARIANTS[variant].Config)
+    drawn_from = ("mask", "valid_len", "radius", "positions", "head", "seed")
     return Settings(
-        **{name: draw(one_of(declared[name])) for name in names},
-        s=" ".join(draw(strategies.lists(strategies.sampled_from("abcd"), min_size=1, max_size=6))),
+        **{name: draw(one_of(declared[name])) for name in drawn_from},
+        s=" ".join(draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=6))),
         variant=variant,
         vectors="random",
-        d_model=draw(strategies.sampled_from([1, 5, 8, 12])),
-        scale=draw(strategies.sampled_from([*SCALES, "factor"])),
-        factor=draw(strategies.sampled_from([0.0, 0.25, 1.0, 10.0])),
-        cells=draw(strategies.sampled_from(["", "0:*", "1:0,2 3:*", "*:0", "*:*"])),
+        d_model=draw(st.sampled_from([1, 5, 8, 12])),
+        scale=draw(st.sampled_from([*SCALES, "factor"])),
+        factor=draw(st.sampled_from([0.0, 0.25, 1.0, 10.0])),
+        cells=draw(st.sampled_from(["", "0:*", "1:0,2 3:*", "*:0", "*:*"])),
         config=tuple((name, draw(one_of(about))) for name, about in own.items() if name != "seed"),
     )
 
 
+# What is said of a run
+
+
 def trained_layer(d_model: int) -> Variant:
     """A layer as a trained model has it, with biases."""
-    parameters = layer_of("biased", d_model, heads=math.gcd(d_model, 3)).state_dict()
-    return TrainedAttention(math.gcd(d_model, 3), parameters)
+    count = math.gcd(d_model, 4)
+    return TrainedAttention(count, layer_of("biased", d_model, heads=count).state_dict())
 
 
-def computed(settings: Settings, trained: bool, **own: Any) -> Computation:
-    """The steps of these settings; trained: with what a trained model has in place of words."""
+def computed(settings: Settings, trained: bool = False, **own: Any) -> Computation:
+    """The steps of these settings; trained: with such a layer and what would enter it."""
     sentence = read_sentence(settings, settings.s.split(), None)
-    layer = trained_layer(settings.d_model) if trained else settings.variant_layer(settings.d_model)
-    n = len(sentence.tokens)
-    vectors = drawn(n, settings.d_model, seed=settings.seed) if trained else sentence.vectors
+    layer, vectors, n = settings.variant_layer(settings.d_model), sentence.vectors, len(sentence.x)
+    if trained:
+        layer = trained_layer(settings.d_model)
+        vectors = drawn(n, settings.d_model, seed=settings.seed)
     chosen, _ = make_masks(settings, n, n)
     with torch.no_grad():
         run = layer(
@@ -129,29 +156,35 @@ def computed(settings: Settings, trained: bool, **own: Any) -> Computation:
             bias=settings.bias(layer, n, n),
         )
     head = min(settings.head, layer.heads - 1)
-    return Computation(
-        layer, run, sentence.tokens, vectors, StepSettings(**own), head, sentence.encoding, chosen
-    )
+    steps = StepSettings(**own)
+    return Computation(layer, run, sentence.tokens, vectors, steps, head, sentence.encoding, chosen)
 
 
-def of_runs(settings: Settings, other: Settings, trained: bool, row: int, **own: Any) -> list[Said]:
-    """All that is said of two computations over the same words, and of two sentences."""
-    done, second = computed(settings, trained, **own), computed(other, False)
-    beside = computed(replace(other, s=settings.s, d_model=settings.d_model), False)
-    row %= len(done.names)
-    ours = done.run.head(done.head)
-    both = compare.of_settings(done.names, ours, beside.trace)
-    pair = compare.of_sentences(done.names, ours, second.names, second.trace)
-    return [
-        *of_steps(done, row),
-        *of_head(done, row),
-        *of_comparison(both, row),
-        *of_comparison(pair, row),
-        Said("alignment", compare.alignment_words(pair), pair),
-    ]
+def said_of_a_run(
+    settings: Settings, other: Settings, trained: bool, row: int, **own: Any
+) -> Iterator[Said]:
+    """What is said of a run by itself, beside another over the same words, and of two sentences."""
+    done, second = computed(settings, trained, **own), computed(other)
+    beside = computed(replace(other, s=settings.s))
+    row, trace = row % len(done.names), done.run.head(done.head)
+    both = compare.of_settings(done.names, trace, beside.trace)
+    pair = compare.of_sentences(done.names, trace, second.names, second.trace)
+    yield from said_of_steps(done, row)
+    yield from said_of_heads(done, trace, row)
+    for compared in (both, pair, with_half_a_row(both, row)):
+        yield Said("rows", compared.rows_words, compared)
+        yield Said("row", compared.row_words(row), (compared, row))
+    yield Said("alignment", compare.alignment_words(pair), pair)
 
 
-def of_steps(done: Computation, row: int) -> Iterator[Said]:
+def with_half_a_row(compared: Comparison, row: int) -> Comparison:
+    """As where a word is joined from two pieces of which one may attend to nothing."""
+    a = compared.a.clone()
+    a[row] /= 2
+    return replace(compared, a=a)
+
+
+def said_of_steps(done: Computation, row: int) -> Iterator[Said]:
     """What the page "Step by step" says."""
     for name in done.steps:
         made = step(name, done)
@@ -159,31 +192,114 @@ def of_steps(done: Computation, row: int) -> Iterator[Said]:
         yield Said(f"working {name}", made.working(row, 0).words, (done, row))
 
 
-def of_head(done: Computation, row: int) -> Iterator[Said]:
-    """What other pages say of one head of a run, and of all heads."""
-    trace, layer = done.run.head(done.head), done.layer
+def said_of_heads(done: Computation, trace: Trace, row: int) -> Iterator[Said]:
+    """What other pages say of the head that is shown, and of all heads."""
     for stage in trace.stages:
         yield Said(f"stage {stage}", figures.stage_words(trace, stage), trace)
     for kind in compare.sweeps_of(trace):
         swept = compare.sweep(trace, kind, 1.0, done.masks)
         yield Said(f"sweep {kind}", compare.sweep_words(swept, swept.at), swept)
-    yield Said("parameters", parameters_words(layer.origin), layer)
-    neurons = heads.neurons(layer, trace, row, done.names)
-    yield Said("neurons", neurons.words, (trace, row))
-    added = heads.additions(layer, done.run, row)
-    yield Said("additions", added.sum_words(done.names[row]) + added.words, added)
     seen = heads.overview(done.run, done.head)
-    words = heads.previous_token_head(seen, len(done.names))
-    yield Said("previous", words, done.run.weights)
+    yield Said("previous", heads.previous_token_head(seen, len(done.names)), done.run.weights)
+    neurons = heads.neurons(done.layer, trace, row, done.names)
+    yield Said("neurons", neurons.words, (trace, row))
+    added = heads.additions(done.layer, done.run, row)
+    yield Said("additions", added.sum_words(done.names[row]), added)
+    yield Said("parameters", parameters_words(done.layer.origin), done.layer)
 
 
-def of_comparison(compared: Comparison, row: int) -> Iterator[Said]:
-    """What the page "Compare" says of two sides."""
-    yield Said("rows", compared.rows_words, compared)
-    yield Said("row", compared.row_words(row), (compared, row))
+# What is true of it
 
 
-# What holds for which numbers
+def is_trained(at: Any) -> bool:
+    return isinstance(at[0].layer, TrainedAttention)
+
+
+def same_words_are_alike(at: Any) -> bool:
+    done, _ = at
+    first = [done.names.index(name) for name in done.names]
+    return torch.equal(done.x, done.x[first])
+
+
+def position_is_added(at: Any) -> bool:
+    done, _ = at
+    moved = done.vectors + sinusoidal(*done.x.shape)
+    return done.positions is not None and torch.equal(done.x, moved)
+
+
+def holds_ones_and_zeros(layer: Variant) -> bool:
+    return all(map(is_binary, layer.parameters()))
+
+
+def is_binary(numbers: Tensor) -> bool:
+    return bool(((numbers == 0) | (numbers == 1)).all())
+
+
+def matrix_of(at: Any) -> Tensor | None:
+    """The part of a matrix that makes queries, keys or values for the head."""
+    done, role = at
+    has_one = done.layer.projection(role)[0] is not None
+    return matrices(step(role, done).parts)[1].numbers if has_one else None
+
+
+def is_learned(at: Any) -> bool:
+    return matrix_of(at) is not None and is_trained(at)
+
+
+def ones_and_zeros(at: Any) -> bool:
+    W = matrix_of(at)
+    return W is not None and is_binary(W)
+
+
+def is_drawn(at: Any) -> bool:
+    return matrix_of(at) is not None and not is_trained(at) and not ones_and_zeros(at)
+
+
+def ends_before(at: Any) -> bool:
+    W = matrix_of(at)
+    return W is not None and not bool(W.any(0).all())
+
+
+def is_copied(at: Any) -> bool:
+    """Whether each column of what is made of x is a column of x, or 0 throughout."""
+    done, role = at
+    made = getattr(done.trace, role)
+    if done.trace.unrotated is not None and role != "values":
+        made = done.trace.unrotated[role == "keys"]
+    there = [*done.x.T, torch.zeros(len(done.x))]
+    return all(any(torch.equal(column, each) for each in there) for column in made.T)
+
+
+def trace_of(at: Any) -> Trace:
+    found: Trace = at if isinstance(at, Trace) else at[0].trace
+    return found
+
+
+def has_bias(at: Any) -> bool:
+    return trace_of(at).bias is not None
+
+
+def taken_off(at: Any) -> bool:
+    """Whether each step of distance takes off the same, and more than 0."""
+    trace = trace_of(at)
+    off = (trace.scores * trace.scale - trace.scaled).double()
+    steps = (torch.arange(len(off))[:, None] - torch.arange(len(off))).abs()
+    slopes = (off / steps)[steps > 0]
+    return bool((slopes > 0).all() and ((slopes - slopes[:1]).abs() < 1e-3).all())
+
+
+def hides(at: Any) -> int:
+    mask = trace_of(at).mask
+    return 0 if mask is None else int((~mask).sum())
+
+
+def weights_of(at: Any) -> Tensor:
+    """The weights that a step or a stage shows."""
+    trace = trace_of(at)
+    mixed = isinstance(at, tuple) and at[1] == "mixed weights"
+    found = trace.mixed_weights if mixed else trace.weights
+    assert found is not None
+    return found
 
 
 def sums(weights: Tensor) -> list[str]:
@@ -191,414 +307,491 @@ def sums(weights: Tensor) -> list[str]:
     return [number(float(row.double().sum())) for row in weights]
 
 
-def weights_of(about: Any) -> Tensor:
-    """The weights of a step or of a stage."""
-    if not isinstance(about, tuple):
-        return about.weights
-    done, name = about
-    found = done.trace.weights if name == "weights" else done.trace.mixed_weights
-    assert found is not None
-    return found
+def whole(at: Any) -> bool:
+    return set(sums(weights_of(at))) == {"1.0000"}
 
 
-def whole(about: Any) -> bool:
-    return set(sums(weights_of(about))) == {"1.0000"}
+def empty(at: Any) -> bool:
+    return not weights_of(at).any()
 
 
-def empty(about: Any) -> bool:
-    return not weights_of(about).any()
+def some_empty(at: Any) -> bool:
+    weights = weights_of(at)
+    some, told = not weights.any(-1).all(), set(sums(weights[weights.any(-1)]))
+    return some and told == {"1.0000"}
 
 
-def some_empty(about: Any) -> bool:
-    weights = weights_of(about)
-    return set(sums(weights[weights.any(-1)])) == {"1.0000"} and not weights.any(-1).all()
+def all_sum_to(at: Any, told: str) -> bool:
+    return set(sums(weights_of(at))) == {told}
 
 
-def goes_from(about: Any, least: str, most: str) -> bool:
-    found = sorted(map(shown, sums(weights_of(about))))
+def go_from(at: Any, least: str, most: str) -> bool:
+    found = sorted(map(shown, sums(weights_of(at))))
     return (found[0], found[-1]) == (shown(least), shown(most))
 
 
-def same_words_are_alike(about: Any) -> bool:
-    done, _ = about
-    first = {name: done.names.index(name) for name in done.names}
-    return all(torch.equal(done.x[at], done.x[first[name]]) for at, name in enumerate(done.names))
+def below_0(at: Any) -> int:
+    return int((weights_of(at) < 0).sum())
 
 
-def matrix_of(about: Any) -> Tensor | None:
-    """The part of the matrix that the head of a step uses."""
-    done, name = about
-    if done.layer.projection(name)[0] is None:
-        return None
-    return matrices(step(name, done).parts)[1].numbers
+def before_dropout(at: Any) -> Tensor:
+    done, _ = at
+    found: Tensor = done.run.head(done.head).applied
+    return found
 
 
-def ones_and_zeros(about: Any) -> bool:
-    W = matrix_of(about)
-    return W is not None and not isinstance(about[0].layer, TrainedAttention) and is_binary(W)
+def nothing_is_dropped(at: Any) -> bool:
+    return torch.equal(before_dropout(at), trace_of(at).applied)
 
 
-def is_binary(numbers: Tensor) -> bool:
-    return bool(((numbers == 0) | (numbers == 1)).all())
+def moved(at: Any, rows: str, of: str) -> bool:
+    pairs = [*zip(*map(sums, (before_dropout(at), trace_of(at).applied)), strict=True)]
+    apart = [abs(shown(before) - shown(after)) > 1.5e-4 for before, after in pairs]
+    near = [before != after for before, after in pairs]
+    return sum(apart) <= int(rows) <= sum(near) and int(of) == len(pairs)
 
 
-def is_copied(about: Any) -> bool:
-    """Whether each column of what is made of x is one of x, or 0 throughout."""
-    done, name = about
-    made = done.trace.unrotated if name != "values" else None
-    found = getattr(done.trace, name) if made is None else made[name == "keys"]
-    columns = [*done.x.T, torch.zeros(len(done.x))]
-    return all(any(torch.equal(column, each) for each in columns) for column in found.T)
+def sums_before(at: Any, told: str) -> bool:
+    return sums(before_dropout(at))[at[1]] == told
 
 
-def is_random(about: Any) -> bool:
-    W = matrix_of(about)
-    return W is not None and not is_binary(W) and done_is_drawn(about)
-
-
-def done_is_drawn(about: Any) -> bool:
-    return not isinstance(about[0].layer, TrainedAttention)
-
-
-def taken_off(about: Any) -> bool:
-    """Whether what is taken off grows by the same for each step of distance."""
-    trace = about[0].trace if isinstance(about, tuple) else about
-    off = (trace.scores * trace.scale - trace.scaled).double()
-    n = len(off)
-    steps = (torch.arange(n)[:, None] - torch.arange(n)).abs()
-    slopes = (off / steps)[steps > 0]
-    return trace.bias is not None and bool(
-        (slopes > 0).all() and (slopes - slopes[:1]).abs().lt(1e-3).all()
-    )
-
-
-def hidden_cells(about: Any) -> int:
-    trace = about[0].trace if isinstance(about, tuple) else about
-    return 0 if trace.mask is None else int((~trace.mask).sum())
-
-
-def before_dropout(done: Computation) -> Tensor:
-    return done.run.head(done.head).applied
-
-
-def moved(about: Any, rows: str, of: str) -> bool:
-    done, _ = about
-    before, after = before_dropout(done), done.trace.applied
-    apart = (before.double().sum(-1) - after.double().sum(-1)).abs()
-    return (int(rows), int(of)) == (int((apart >= 5e-5).sum()), len(before))
-
-
-def is_left_so(about: Any) -> bool:
+def is_left_so(at: Any) -> bool:
     """Whether the output of the layer is what its heads put out, side by side."""
-    result = matrices(step("joined", about[0]).parts)
-    return torch.equal(result[0].numbers, result[-1].numbers)
+    side_by_side, *_, output = matrices(step("joined", at[0]).parts)
+    return torch.equal(side_by_side.numbers, output.numbers)
+
+
+def mixes_at_random(at: Any) -> bool:
+    return not is_trained(at) and not holds_ones_and_zeros(at[0].layer)
 
 
 def seen(swept: Sweep) -> Tensor:
-    mask = torch.ones_like(swept.base) > 0 if swept.mask is None else swept.mask
-    return mask
+    """Which keys a query may see, whatever the value."""
+    return torch.ones_like(swept.base) > 0 if swept.mask is None else swept.mask
 
 
 def same_at_0(swept: Sweep) -> bool:
     allowed = seen(swept).double()
     even = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)
-    return swept.bias is None and torch.allclose(swept.weights(0.0), even)
+    return torch.allclose(swept.weights(0.0), even)
 
 
 def distance_at_0(swept: Sweep) -> bool:
-    bias = swept.bias
-    return bias is not None and torch.equal(
-        swept.weights(0.0), masked_softmax(bias.double(), swept.mask)
-    )
+    if swept.bias is None:
+        return False
+    return torch.equal(swept.weights(0.0), masked_softmax(swept.bias.double(), swept.mask))
 
 
-def weight_of_the_greatest(swept: Sweep, value: float) -> Tensor:
+def to_the_greatest(swept: Sweep) -> bool:
+    """Whether the greatest scores of a row get more as a scale grows, or a temperature falls."""
     scores = swept.base.masked_fill(~seen(swept), -math.inf)
-    return swept.weights(value).where(scores == scores.amax(-1, keepdim=True), 0.0).sum(-1)
+    greatest = scores == scores.amax(-1, keepdim=True)
+    values = swept.values[:: 60 if swept.kind == "scale" else -60]
+    got = torch.stack([swept.weights(value).where(greatest, 0.0).sum(-1) for value in values])
+    return bool((got.diff(dim=0) >= -1e-12).all())
 
 
-def goes_to_the_greatest(swept: Sweep) -> bool:
-    """As the scale grows, or the temperature falls."""
-    values = swept.values[:: -60 if swept.kind == "temperature" else 60]
-    found = torch.stack([weight_of_the_greatest(swept, value) for value in values])
-    return bool((found.diff(dim=0) >= -1e-12).all())
-
-
-def grows_alike(swept: Sweep) -> bool:
-    """Whether at higher temperatures the least weight among those seen grows."""
-    found = [
-        swept.weights(value).where(seen(swept), math.inf).amin(-1) for value in swept.values[::60]
-    ]
-    return bool((torch.stack(found).diff(dim=0).nan_to_num(0.0) >= -1e-12).all())
+def grow_alike(swept: Sweep) -> bool:
+    """Whether at higher temperatures the least weight of a row among those seen grows."""
+    least = [swept.weights(at).where(seen(swept), 1.0).amin(-1) for at in swept.values[::60]]
+    return bool((torch.stack(least).diff(dim=0) >= -1e-12).all())
 
 
 def sees_near_ones_alone(swept: Sweep) -> bool:
     n = len(swept.base)
-    near = masks.window(n, n, round(swept.at))
-    return bool((swept.weights(swept.at)[~(near & seen(swept))] == 0).all())
+    near = masks.window(n, n, round(swept.at)) & seen(swept)
+    return bool((swept.weights(swept.at)[~near] == 0).all())
+
+
+def there(compared: Comparison) -> Tensor:
+    """The rows that both sides have."""
+    return compared.in_a & compared.in_b
 
 
 def lies_alone(compared: Comparison) -> bool:
-    return not bool((compared.in_a & compared.in_b).all())
+    return not bool(there(compared).all())
 
 
 def sees_nothing(compared: Comparison) -> bool:
-    both = compared.in_a & compared.in_b
-    return bool((both & ~(compared.a.any(-1) & compared.b.any(-1))).any())
+    some = compared.a.any(-1) & compared.b.any(-1)
+    return bool((there(compared) & ~some).any())
 
 
-def equal_rows_are_0_and_apart_ones_1(compared: Comparison) -> bool:
-    for a, b, bits in zip(compared.a, compared.b, compared.divergence.tolist(), strict=True):
-        if not (a.any() and b.any()):
-            if not math.isnan(bits):
-                return False
-        elif math.isnan(bits):
-            continue
-        elif (torch.equal(a, b) and bits != 0) or (
-            not (a * b).any() and not math.isclose(bits, 1, abs_tol=1e-5)
-        ):
-            return False
-    return True
+def sums_to_less(compared: Comparison) -> bool:
+    both = there(compared) & compared.a.any(-1) & compared.b.any(-1)
+    return set(sums(compared.a[both]) + sums(compared.b[both])) > {"1.0000"}
+
+
+def has_its_ends(compared: Comparison) -> bool:
+    """Whether each row that has a divergence has 0 for equal rows, 1 for those apart."""
+    rows = zip(compared.a, compared.b, compared.divergence.tolist(), strict=True)
+    told = [(a, b, bits) for a, b, bits in rows if not math.isnan(bits)]
+    ends = [(torch.equal(a, b), bool((a * b).any()), bits) for a, b, bits in told]
+    return all(
+        bits == 0 if equal else share or math.isclose(bits, 1, abs_tol=1e-4)
+        for equal, share, bits in ends
+    )
 
 
 def means_are_over_the_others(compared: Comparison) -> bool:
-    mean = compared.rows_table()[2][1]
-    there = [bits for bits in compared.divergence.tolist() if not math.isnan(bits)]
-    return mean == (number(math.fsum(there) / len(there)) if there else "—")
+    bits = [float(bits) for bits in compared.divergence if not math.isnan(bits)]
+    return compared.rows_table()[2][1] == (number(math.fsum(bits) / len(bits)) if bits else "—")
 
 
-def empty_sides(about: Any) -> str:
-    compared, row = about
-    both = compared.in_a[row] and compared.in_b[row]
-    sides = {"A": compared.a, "B": compared.b}
-    return " and ".join(side for side in sides if both and not sides[side][row].any())
+def empty_sides(at: Any) -> str:
+    compared, row = at
+    sides = {"A": compared.a, "B": compared.b} if there(compared)[row] else {}
+    return " and ".join(side for side, weights in sides.items() if not weights[row].any())
 
 
-def diverges(about: Any, bits: str, before: str, after: str, change: str) -> bool:
-    compared, row = about
-    a, b = (float(side[row]) for side in compared.entropies)
-    found = (float(compared.divergence[row]), a, b, b - a)
-    return [number(each) for each in found] == [bits, before, after, change]
+def have_sums(at: Any, *told: str) -> bool:
+    compared, row = at
+    return told == (sums(compared.a)[row], sums(compared.b)[row]) != ("1.0000", "1.0000")
 
 
-def nearest(weights: Tensor, head: str, alike: str | None, most: str) -> bool:
+def diverges(at: Any, told: str) -> bool:
+    compared, row = at
+    return number(float(compared.divergence[row])) == told
+
+
+def have_entropies(at: Any, *told: str) -> bool:
+    compared, row = at
+    before, after = (float(bits[row]) for bits in compared.entropies)
+    return told == tuple(map(number, (before, after, after - before)))
+
+
+def are_compared(compared: Comparison, count: str) -> bool:
+    return int(there(compared).sum()) == int(count)
+
+
+def nothing_differs(compared: Comparison) -> bool:
+    return not lies_alone(compared) and not compared.changed.any()
+
+
+def is_nearest(weights: Tensor, head: str, alike: str | None, most: str) -> bool:
     """Whether the head, and so many others, put so many percent on the token before."""
     rows = weights.any(-1).sum(-1).clamp_min(1)
-    shares = weights.diagonal(-1, -2, -1).sum(-1) / rows
-    told = [f"{100 * share:.1f}" for share in shares.tolist()]
-    first = int(head) == int(shares.argmax())
-    return first and told[int(head)] == most and told.count(most) == 1 + int(alike or 0)
+    shares = (100 * weights.diagonal(-1, -2, -1).sum(-1) / rows).tolist()
+    near = sum(abs(share - max(shares)) <= 0.1 for share in shares)
+    close = abs(shares[int(head)] - max(shares)) < 1e-4 and abs(max(shares) - float(most)) < 0.051
+    return close and 1 + int(alike or 0) <= near
 
 
-def sees_none(about: Any) -> bool:
-    trace, row = about
-    return not bool(trace.weights[row].any())
+def none_looks_back(weights: Tensor) -> bool:
+    return weights.shape[-1] > 1 and not weights.diagonal(-1, -2, -1).any()
+
+
+def sees_none(at: Any) -> bool:
+    trace, row = at
+    return not trace.weights[row].any()
 
 
 def adds_up(added: Additions) -> bool:
     return torch.allclose(added.parts.sum(0), added.output, atol=1e-4)
 
 
-def compared_words(compared: Comparison, count: str) -> bool:
-    return int(count) == int((compared.in_a & compared.in_b).sum())
-
-
-def rows_hold(layer: Variant) -> bool:
-    return all(map(is_binary, layer.parameters()))
-
-
-def never(about: Any) -> bool:
-    return False
-
-
 WEIGHTS = "step weights|step mixed weights|stage weights"
 MADE = "step (?:queries|keys|values)"
-SEVERAL = r"the sums of the rows go from (\S+) to ([^\s.]+(?:\.\d+)?)"
-OF_RUNS = (
+NUMBER = r"(−?\d\S*)"
+SEVERAL = r"the sums of the rows go from (\S+) to (−?\d+\.\d{4})"
+OF_A_RUN = (
+    # Steps
     Claim("step x", "Order is not in it", same_words_are_alike),
-    Claim("step x", "Order is not in it", lambda about: about[0].positions is None),
-    Claim(
-        "step x",
-        "Its position is added",
-        lambda about: (
-            about[0].positions is not None
-            and torch.equal(about[0].x - about[0].vectors, about[0].x - about[0].vectors)
-            and torch.equal(about[0].x, about[0].vectors + sinusoidal(*about[0].x.shape))
-        ),
-        only=True,
-    ),
-    Claim("step x", "the model has added one", lambda about: not done_is_drawn(about), only=True),
-    Claim(MADE, "No matrix comes before", lambda about: matrix_of(about) is None, only=True),
-    Claim(MADE, "A matrix of random numbers turns", is_random, only=True),
-    Claim(MADE, "A matrix of ones and zeros", ones_and_zeros, only=True),
+    Claim("step x", "Its position is added", position_is_added, always=True),
+    Claim("step x", "the model has added one", is_trained, always=True),
+    Claim(MADE, "No matrix comes before", lambda at: matrix_of(at) is None, always=True),
+    Claim(MADE, "A matrix of random numbers turns", is_drawn, always=True),
+    Claim(MADE, "A learned matrix turns", is_learned, always=True),
+    Claim(MADE, "A matrix of ones and zeros", ones_and_zeros, always=True),
     Claim(MADE, "copies it from the vector, number by number", is_copied),
-    Claim(
-        MADE,
-        "Beyond the end of the vector it is 0",
-        lambda about: ones_and_zeros(about) and not bool(matrix_of(about).any(0).all()),
-        only=True,
-    ),
-    Claim(
-        MADE,
-        "A learned matrix turns",
-        lambda about: matrix_of(about) is not None and not done_is_drawn(about),
-        only=True,
-    ),
+    Claim(MADE, "Beyond the end of the vector it is 0", ends_before, always=True),
     Claim("step scaled|stage scaled", "off for each step of distance", taken_off),
-    Claim(
-        "step scaled",
-        "ALiBi",
-        lambda about: about[0].trace.bias is not None,
-        only=True,
-    ),
-    Claim("stage scaled", "taken off", lambda trace: trace.bias is not None, only=True),
-    Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda a, n: hidden_cells(a) == int(n)),
-    Claim("step masked", "Nothing is hidden now", lambda a: hidden_cells(a) == 0, only=True),
-    Claim("stage masked", "hatched cells", lambda a: hidden_cells(a) > 0, only=True),
-    Claim("stage masked", "no cell is hidden", lambda a: hidden_cells(a) == 0, only=True),
-    Claim(
-        "stage masked",
-        "were mixed across heads before",
-        lambda trace: not torch.equal(trace.logits, trace.scaled) or trace.mixed_scores is not None,
-        only=True,
-    ),
-    Claim(WEIGHTS, r"each row sums to 1\.(?!\d)", whole, only=True),
-    Claim(WEIGHTS, "each row is 0 throughout", empty, only=True),
-    Claim(WEIGHTS, "or is 0 throughout where a query may", some_empty),
-    Claim(
-        "step weights|stage weights",
-        "or is 0 throughout where",
-        lambda a: some_empty(a) and not empty(a),
-        only=True,
-    ),
-    Claim(WEIGHTS, SEVERAL, goes_from),
-    Claim(
-        WEIGHTS, r"each row sums to (−?\d+\.\d{4})", lambda a, n: set(sums(weights_of(a))) == {n}
-    ),
-    Claim(
-        "step mixed weights",
-        "No weight is below 0",
-        lambda a: not (weights_of(a) < 0).any(),
-        only=True,
-    ),
-    Claim(
-        "step mixed weights",
-        r"Weights below 0: (\d+)",
-        lambda about, count: int((weights_of(about) < 0).sum()) == int(count),
-    ),
-    Claim(
-        "step dropout",
-        "nothing is dropped either",
-        lambda about: torch.equal(before_dropout(about[0]), about[0].trace.applied),
-    ),
-    Claim(
-        "step dropout", "nothing is dropped either", lambda about: not about[0].dropout, only=True
-    ),
-    Claim("step dropout", r"Rows that now sum to another number: (\d+) of (\d+)\.", moved),
-    Claim(
-        "working dropout",
-        r"the row sums to what it did, (−?[\d.]+)\.",
-        lambda about, told: sums(before_dropout(about[0]))[about[1]] == told,
-    ),
+    Claim("step scaled|stage scaled", "ALiBi|taken off", has_bias, always=True),
+    Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
+    Claim("step masked", "Nothing is hidden now", lambda at: hides(at) == 0, always=True),
+    Claim(WEIGHTS, r"each row sums to 1\.(?!\d)", whole, always=True),
+    Claim(WEIGHTS, "each row is 0 throughout", empty, always=True),
+    Claim(WEIGHTS, "or is 0 throughout where", some_empty, always=True),
+    Claim(WEIGHTS, r"each row sums to (−?\d+\.\d{4})", all_sum_to),
+    Claim(WEIGHTS, SEVERAL, go_from),
+    Claim("step mixed weights", "No weight is below 0", lambda at: below_0(at) == 0, always=True),
+    Claim("step mixed weights", r"below 0: (\d+)", lambda at, n: below_0(at) == int(n)),
+    Claim("step dropout", "nothing is dropped either", nothing_is_dropped),
+    Claim("step dropout", "nothing is dropped either", lambda at: at[0].dropout == 0, always=True),
+    Claim("step dropout", r"now sum to another number: (\d+) of (\d+)\.", moved),
+    Claim("working dropout", rf"the row still sums to {NUMBER}\.", sums_before),
     Claim("step joined", "they are the output of the layer", is_left_so),
+    Claim("step joined", "a matrix of random numbers mixes", mixes_at_random, always=True),
+    Claim("step joined", "a learned matrix mixes", is_trained, always=True),
+    # Explore
+    Claim("stage masked", "hatched cells", lambda trace: hides(trace) > 0, always=True),
+    Claim("stage masked", "no cell is hidden", lambda trace: hides(trace) == 0, always=True),
     Claim(
-        "step joined",
-        "a matrix of random numbers mixes",
-        lambda a: done_is_drawn(a) and not rows_hold(a[0].layer),
-        only=True,
+        "stage masked", "were mixed across heads", lambda t: t.logits is not t.scaled, always=True
     ),
+    # Compare
+    Claim("sweep scale", "at 0 all keys that a query may see get the same", same_at_0),
+    Claim("sweep scale", "at 0 the distance alone decides", distance_at_0, always=True),
     Claim(
-        "step joined", "a learned matrix mixes", lambda about: not done_is_drawn(about), only=True
+        "sweep scale|sweep temperature", "more of the weight goes to the greatest", to_the_greatest
     ),
-    Claim("sweep scale", "at 0 all keys that a query may see get the same", same_at_0, only=True),
-    Claim("sweep scale", "at 0 the distance alone decides", distance_at_0, only=True),
-    Claim(
-        "sweep scale|sweep temperature",
-        "the more of the weight goes to the greatest score",
-        goes_to_the_greatest,
-    ),
-    Claim("sweep temperature", "the higher, the more alike the keys become", grows_alike),
+    Claim("sweep temperature", "the higher, the more alike the keys become", grow_alike),
     Claim("sweep window", "up to this many tokens to each side", sees_near_ones_alone),
-    Claim(
-        "sweep window",
-        "what the other masks allow",
-        lambda swept: swept.mask is not None,
-        only=True,
-    ),
-    Claim("rows", "stands in one sentence alone", lies_alone, only=True),
-    Claim("rows", "may attend to nothing", sees_nothing, only=True),
-    Claim("rows", "does not sum to 1", never),
-    Claim(
-        "rows",
-        "0 where two rows are equal, 1 where they share no key",
-        equal_rows_are_0_and_apart_ones_1,
-    ),
+    Claim("sweep window", "what the other masks allow", lambda s: s.mask is not None, always=True),
+    Claim("rows", "0 where two rows are equal, 1 where they share no key", has_its_ends),
+    Claim("rows", "stands in one sentence alone", lies_alone, always=True),
+    Claim("rows", "may attend to nothing", sees_nothing, always=True),
+    Claim("rows", "does not sum to 1", sums_to_less, always=True),
     Claim("rows", "means are over the rows that do", means_are_over_the_others),
-    Claim("row", "may attend to nothing", lambda about: empty_sides(about) != "", only=True),
-    Claim(
-        "row",
-        "may attend to nothing in ([AB](?: and B)?)",
-        lambda a, sides: empty_sides(a) == sides,
-    ),
-    Claim(
-        "row",
-        r"diverge by (\S+) bits\. Entropy: (\S+) in A, (\S+) in B, a change of \+?(\S+)\.",
-        diverges,
-    ),
-    Claim("alignment", r"(\d+) tokens? (?:is|are) compared", compared_words),
-    Claim(
-        "alignment",
-        "same words, so nothing differs",
-        lambda pair: not lies_alone(pair) and not pair.changed.any(),
-        only=True,
-    ),
-    Claim("previous", r"is head (\d+)(?:, as near as (\d+) more)?: on average (\S+) %", nearest),
-    Claim(
-        "previous",
-        "No head puts any weight",
-        lambda w: w.shape[-1] > 1 and not w.diagonal(-1, -2, -1).any(),
-        only=True,
-    ),
-    Claim("neurons", "may attend to nothing", sees_none, only=True),
-    Claim(
-        "neurons",
-        "a weight is its exponential over the sum of all",
-        lambda about: not sees_none(about),
-        only=True,
-    ),
-    Claim("additions", "is the sum of what all heads add", adds_up),
-    Claim("additions", "and the bias of W_o", lambda added: "bias" in added.names, only=True),
-    Claim("parameters", "random", lambda layer: not rows_hold(layer), only=True),
-    Claim("parameters", "ones and zeros", rows_hold),
+    Claim("row", "may attend to nothing", lambda at: empty_sides(at) != "", always=True),
+    Claim("row", "nothing in (A and B|A|B)", lambda at, sides: empty_sides(at) == sides),
+    Claim("row", r"sums to (\S+) in A and (\S+) in B", have_sums),
+    Claim("row", rf"diverge by {NUMBER} bits\.", diverges),
+    Claim("row", rf"{NUMBER} in A, {NUMBER} in B, a change of \+?{NUMBER}\.", have_entropies),
+    Claim("alignment", r"(\d+) tokens? (?:is|are) compared", are_compared),
+    Claim("alignment", "same words, so nothing differs", nothing_differs, always=True),
+    # Heads
+    Claim("previous", r"head (\d+)(?:, as near as (\d+) more)?: on average (\S+) %", is_nearest),
+    Claim("previous", "No head puts any weight", none_looks_back, always=True),
+    Claim("neurons", "may attend to nothing", sees_none, always=True),
+    Claim("neurons", "exponential over the sum of all", lambda at: not sees_none(at), always=True),
+    Claim("additions", "is the sum of the parts that all heads add", adds_up),
+    Claim("additions", "and of the bias of W_o", lambda added: "bias" in added.names, always=True),
+    Claim("parameters", "random", lambda layer: not holds_ones_and_zeros(layer), always=True),
+    Claim("parameters", "ones and zeros", holds_ones_and_zeros),
 )
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
+def test_what_is_said_of_a_run_holds_for_its_numbers() -> None:
+    def drawn_for(variant: str) -> dict[str, Any]:
+        return {
+            "settings": settings_with(variant),
+            "other": settings_with(),
+            "trained": st.just(variant == ""),
+            "row": st.integers(0, 5),
+            "dropout": st.sampled_from([0.0, 0.1, 0.9]),
+            "dropout_seed": st.integers(0, 9),
+        }
+
+    hold(OF_A_RUN, 25, [(said_of_a_run, drawn_for(variant)) for variant in (*VARIANTS, "")])
 
 
-def test_each_sentence_about_a_run_holds_for_its_numbers() -> None:
-    made: set[Claim] = set()
+# Operations
 
-    def holds_for(variant: str) -> None:
-        trained = variant not in VARIANTS
 
-        @given(
-            settings=chosen_settings("" if trained else variant),
-            other=chosen_settings(),
-            row=strategies.integers(0, 5),
-            dropout=strategies.sampled_from([0.0, 0.1, 0.9]),
-            dropout_seed=strategies.integers(0, 9),
-        )
-        @hypothesis_settings(max_examples=25)
-        def holds(**chosen: Any) -> None:
-            for sentence in of_runs(trained=trained, **chosen):
-                check(sentence, OF_RUNS, made)
+def stacks(*shape: int) -> Any:
+    """Texts of stacks of that shape, in which numbers come again."""
+    cell = st.integers(-1, 2).map(float)
+    return st.lists(cell, min_size=math.prod(shape), max_size=math.prod(shape)).map(
+        lambda cells: " | ".join(map(write_matrix, torch.tensor(cells).reshape(shape)))
+    )
 
-        holds()
 
-    for variant in (*VARIANTS, "trained"):
-        holds_for(variant)
-    unsaid = {claim.phrase for claim in OF_RUNS} - {claim.phrase for claim in made}
-    assert unsaid == {"does not sum to 1"}, "which only joined words do"
+def said_of_an_operation(**chosen: Any) -> Iterator[Said]:
+    """What the page "Operations" says of an operation and of what it gives."""
+    made = operations.prepare(OperationSettings(**chosen))
+    assert isinstance(made, Made)
+    name, about = chosen["operation"], (made, chosen)
+    yield Said(f"why {name}", OPERATIONS[name].why, about)
+    yield Said(f"shapes {name}", made.shapes, about)
+    yield Said(f"notes {name}", " ".join(made.notes), about)
+    if made.contrast:
+        yield Said(f"contrast {name}", made.contrast.words, about)
+
+
+def order_stays(at: Any) -> bool:
+    made, _ = at
+    plain, divided = made.ours
+    return bool((plain[plain.argsort()].diff() >= 0).all()) and bool(
+        (divided[plain.argsort()].diff() >= 0).all()
+    )
+
+
+def weights_stay(at: Any) -> bool:
+    made, _ = at
+    return torch.equal(*made.ours)
+
+
+def cold_goes_to_the_greatest(at: Any) -> bool:
+    made, chosen = at
+    plain, divided = made.ours.double()
+    greatest = plain == plain.max()
+    more, less = divided[greatest].sum() - plain[greatest].sum(), 1e-6
+    return bool(more >= -less if chosen["temperature"] <= 1 else more <= less)
+
+
+def slices_sum_to_one(at: Any, count: str) -> bool:
+    made, chosen = at
+    found = made.ours.sum(int(chosen["softmax_dim"]))
+    return int(count) == found.numel() and torch.allclose(found, torch.ones(()))
+
+
+def wrong_sums(at: Any) -> Tensor:
+    """What the weights of each query sum to along the wrong dimension that stands beside."""
+    made, _ = at
+    found = [matrices(row)[-1].numbers for row in made.contrast.pictures]
+    return torch.cat(found)
+
+
+def come_to(at: Any, least: str, most: str | None) -> bool:
+    found = wrong_sums(at)
+    low, high = float(found.min()), float(found.max())
+    return abs(low - shown(least)) < 1e-4 and abs(high - shown(most or least)) < 1e-4
+
+
+def are_all_1(at: Any) -> bool:
+    return bool(((wrong_sums(at) - 1).abs() < 1e-5).all())
+
+
+def leaves_nothing(at: Any) -> bool:
+    made, _ = at
+    return not bool(made.ours.any(-1).all())
+
+
+def is_beyond(at: Any) -> bool:
+    _, chosen = at
+    lens = chosen["valid_lens"].replace("|", " ").replace(";", " ").split()
+    return any(float(length) > chosen["mask_keys"] for length in lens)
+
+
+OF_AN_OPERATION = (
+    Claim("why softmax", "into shares of one", lambda at: bool((at[0].ours >= 0).all())),
+    Claim("why temperature", "the more of the weight goes", cold_goes_to_the_greatest),
+    Claim("shapes temperature", "the order stays", order_stays),
+    Claim("shapes temperature", "so do the weights", weights_stay, always=True),
+    Claim(
+        "shapes temperature", "the contrast changes", lambda at: not weights_stay(at), always=True
+    ),
+    Claim("shapes softmax", r"(\d+) slices? that (?:each )?sums? to one", slices_sum_to_one),
+    Claim("contrast softmax", r"need not sum to 1, here (\S+)(?: to (\S+))?, and", come_to),
+    Claim("contrast softmax", "these numbers sum to 1", are_all_1, always=True),
+    Claim("notes sequence_mask", "A length of 0 leaves nothing", leaves_nothing, always=True),
+    Claim("notes sequence_mask", "hides nothing", is_beyond, always=True),
+    Claim("notes masked_softmax", "Nothing to attend to for", leaves_nothing, always=True),
+)
+
+
+def test_what_is_said_of_an_operation_holds_for_its_numbers() -> None:
+    lens = st.lists(st.integers(0, 5), min_size=2, max_size=2).map(lambda two: f"{two[0]} {two[1]}")
+    temperatures = st.sampled_from([0.05, 0.5, 1.0, 10.0])
+    shapes = st.sampled_from([(1, 1, 1), (1, 2, 3), (2, 1, 3), (2, 3, 1), (2, 2, 2)])
+    drawn_for = {
+        "temperature": {
+            "temperature_x": st.integers(1, 3).flatmap(lambda count: stacks(1, 1, count)),
+            "temperature": temperatures,
+        },
+        "softmax": {
+            "softmax_x": shapes.flatmap(lambda shape: stacks(*shape)),
+            "softmax_dim": st.sampled_from("012"),
+        },
+        "sequence_mask": {"valid_lens": lens, "mask_keys": st.integers(1, 5)},
+        "masked_softmax": {"valid_lens": lens, "masked_scores": stacks(2, 2, 3)},
+    }
+    hold(
+        OF_AN_OPERATION,
+        40,
+        [
+            (said_of_an_operation, {"operation": st.just(name), **settings})
+            for name, settings in drawn_for.items()
+        ],
+    )
+
+
+# Two sequences
+
+
+def said_of_a_batch(settings: Settings, row: int, dimension: int, **chosen: Any) -> Iterator[Said]:
+    """What the page "Two sequences" says of a batch."""
+    batch = cross.compute_batch(settings, CrossSettings(cross="batch", **chosen), no_vectors)
+    sequence, n_queries = row % len(batch.titles), len(batch.queries)
+    place = sequence, row % n_queries, dimension % batch.trace.output.shape[-1]
+    yield Said("hatching", cross.hatching_words(batch), batch)
+    yield Said("working", cross.working(batch, *place).words, (batch, place))
+    yield Said("notes", " ".join(batch.notes), batch)
+
+
+def row_of(at: Any, name: str) -> Tensor:
+    batch, (sequence, row, _) = at
+    found: Tensor = getattr(batch.trace.sequence(sequence), name)[row]
+    return found
+
+
+def summed_before_dropout(at: Any, told: str) -> bool:
+    batch, (sequence, row, _) = at
+    trace = batch.trace.sequence(sequence)
+    before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
+    return sums(before)[row] == told
+
+
+def share_equally(batch: Batch) -> bool:
+    assert batch.trace.mask is not None
+    allowed = batch.trace.mask.double()
+    even = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)
+    return torch.allclose(batch.trace.weights.double(), even, atol=1e-6)
+
+
+def is_padding(batch: Batch) -> bool:
+    assert batch.trace.mask is not None
+    return not bool(batch.trace.mask.all())
+
+
+def lets_padding_in(batch: Batch, sequence: str, most: str) -> bool:
+    weights, size = batch.trace.weights[int(sequence)], int(batch.own[int(sequence)])
+    return number(float(weights[:, size:].sum(-1).max())) == most
+
+
+OF_A_BATCH = (
+    Claim("hatching", "Nothing is hidden", lambda batch: not is_padding(batch), always=True),
+    Claim("hatching", "Hatched cells are padding", is_padding, always=True),
+    Claim("hatching", "the valid ones share the weight equally", share_equally),
+    Claim("working", "No key is valid", lambda at: not row_of(at, "weights").any(), always=True),
+    Claim("working", rf"the row still sums to {NUMBER}\.", summed_before_dropout),
+    Claim("working", "Dropout", lambda at: at[0].trace.dropped is not None, always=True),
+    Claim("notes", r"sequence (\d+) lets padding in: up to (\S+) of", lets_padding_in),
+)
+
+
+def test_what_is_said_of_a_batch_holds_for_its_numbers() -> None:
+    shared = {
+        "settings": settings_with(),
+        "row": st.integers(0, 5),
+        "dimension": st.integers(0, 11),
+        "dropout": st.sampled_from([0.0, 0.5]),
+    }
+    apart = " | ".join(["; ".join(f"{key} 1" for key in range(10))] * 2)
+    by_hand = {
+        "batch_example": st.just("toy"),
+        "toy_keys": st.sampled_from([toy.KEYS, apart]),
+        "toy_lens": st.sampled_from([toy.LENS, "0 3", "10 10", "1; 2"]),
+        "toy_scores": st.sampled_from([toy.DOT, toy.ADDITIVE]),
+    }
+    sentences = {
+        "batch_example": st.just("sentences"),
+        "target": st.sampled_from(["a", "b a b"]),
+        "batch": st.sampled_from(["a b | c", "a | b a c | "]),
+        "batch_lens": st.sampled_from(["", "0 2", "2 3 1", "1; 1 2"]),
+    }
+    hold(OF_A_BATCH, 60, [(said_of_a_batch, shared | own) for own in (by_hand, sentences)])
+
+
+# Settings
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_identity_parameters_are_as_their_hint_says(name: str) -> None:
+    declared = settings_of(VARIANTS[name].Config)
+    if "parameters" not in declared:
+        return
+    said = declared["parameters"].help
+    assert "of which a square one gives back each vector as it is" in said
+    assert "1 on the diagonal and 0 elsewhere" in said
+    assert "a vector is 1 throughout" in said
+    layer = VARIANTS[name](VARIANTS[name].Config(d_model=15, parameters="identity"))
+    for parameter in layer.parameters():
+        if parameter.dim() == 1:
+            assert torch.equal(parameter, torch.ones(len(parameter)))
+            continue
+        rows, columns = parameter.shape
+        assert torch.equal(parameter, torch.eye(rows, columns))
+        x = drawn(5, rows)
+        assert torch.equal(x @ parameter, x) == (rows == columns)

@@ -196,7 +196,7 @@ def dropout_step(done: Computation) -> Step:
         ]
         return Working(
             f"The row of “{queries[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
-            f"{growth:.4f}, so that on average over many draws the row sums to what it did, "
+            f"{growth:.4f}, so that on average over many draws the row still sums to "
             f"{number(float(sums[row]))}.",
             list(names),
             {"weight": weights, "": fate, "after dropout": dropped},
@@ -217,7 +217,7 @@ def dropout_step(done: Computation) -> Step:
             else "Here p = 0: nothing is dropped either."
         ),
         [
-            Matrix("weights", before, queries, names, kind=_kind(done), lights="cell"),
+            Matrix(_name(done), before, queries, names, kind=_kind(done), lights="cell"),
             "→",
             Matrix("after dropout", after, queries, names, kind=_kind(done)),
         ],
@@ -229,8 +229,7 @@ def output_step(done: Computation) -> Step:
     """The values, each times its weight, added up: the output of one head."""
     trace, names, outputs = done.trace, done.rows("v"), done.rows("y")
     weights = trace.applied
-    mixed = "weights" if trace.mixed_weights is None else "mixed weights"
-    name = mixed if trace.dropped is None else "after dropout"
+    name = _name(done) if trace.dropped is None else "after dropout"
 
     def working(row: int, column: int) -> Working:
         left, right = weights[row], trace.values[:, column]
@@ -378,6 +377,11 @@ def _mixed_step(
         working,
         asks="row",
     )
+
+
+def _name(done: Computation) -> str:
+    """The name of the weights before dropout."""
+    return "weights" if done.trace.mixed_weights is None else "mixed weights"
 
 
 def _kind(done: Computation) -> Literal["signed", "share"]:
