@@ -15,8 +15,8 @@ LIBRARY = ROOT / "attention"
 PAGES = "core, inputs, trained, pipeline, display, lessons, claims, components, app; streamlit"
 # the parts of the app, each leaning on those before it alone
 APP = (
-    *("pages", "links", "session", "results", "chapters", "notes", "predicting", "widgets"),
-    *("grids", "sections", "ahead", "heading", "cuts", "server", "frame", "command"),
+    *("pages", "links", "session", "results", "opened", "chapters", "notes", "predicting"),
+    *("widgets", "grids", "sections", "ahead", "heading", "cuts", "server", "frame", "command"),
 )
 SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])

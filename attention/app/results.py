@@ -23,7 +23,7 @@ from attention.app.session import (
     values_of,
 )
 from attention.core.functional import Trace
-from attention.display.showing import Weights, read_file, write_npz
+from attention.display.showing import write_npz
 from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import Neighbours
 from attention.lessons import compare, cross, trained, where
@@ -147,14 +147,6 @@ def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result
     last = len(load_model(name).layers) - 1
     aligned = _if_there_are_words(Settings(text, name, last, join=join))
     return None if aligned is None else (_translation_of(name, plain(text)), aligned)
-
-
-def read_weights(file_id: str, content: bytes) -> Weights:
-    """The weights in a file that a visitor opened, read once. Raises ValueError where it cannot."""
-    kept: tuple[str, Weights] | None = st.session_state.get("own_weights")
-    if kept is None or kept[0] != file_id:
-        kept = st.session_state["own_weights"] = file_id, read_file(content)
-    return kept[1]
 
 
 def example_weights() -> bytes:

@@ -24,6 +24,7 @@ from streamlit.starlette import App
 
 from attention.app import ahead
 from attention.app.cuts import WholeRuns
+from attention.app.opened import Leaving, uploads
 from attention.app.results import neighbours
 from attention.app.session import load_model, load_vectors
 from attention.components.answers import Gate
@@ -33,6 +34,7 @@ from attention.hosting import metrics
 from attention.hosting.door import Door
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.stopping import stop_once_idle
+from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
@@ -53,17 +55,13 @@ def options() -> dict[str, Any]:
         "routes": [metrics.ROUTE, ahead.ROUTE],
         "middleware": [
             Middleware(Headers, headers=headers),
-            Middleware(Door, limits=allowed, held=_held),
+            Middleware(Door, limits=allowed),
+            Middleware(Counted, uploads=uploads()),
             Middleware(Gate),
             Middleware(WholeRuns),
+            Middleware(Leaving, afterwards=give_back),
         ],
     }
-
-
-def _held() -> int:
-    """How many bytes of opened files are held for all visitors."""
-    stored: Any = Runtime.instance().uploaded_file_mgr
-    return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
 
 
 @st.cache_resource(show_spinner="Loading the word vectors …")

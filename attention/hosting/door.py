@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import secrets
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -28,35 +26,21 @@ MESSAGE = 1 << 16  # bytes; a longer message counts as several
 ADDRESSES = 10_000
 NOT_PAGES = ("/_stcore/", "/static/", "/component/", "/media/", "/metrics")
 TOO_MANY = "Too many requests came from your address. Please wait a moment, then reload the page."
-NO_ROOM = "The server holds as many files as it may at the moment. Please try again later."
 
 
 class Door:
-    """Before the server: counts, paces, and shows the waiting room where all places are taken.
+    """Before the server: counts, paces, and shows the waiting room where all places are taken."""
 
-    held: how many bytes of opened files the server holds.
-    """
-
-    def __init__(self, app: ASGIApp, limits: Limits, held: Callable[[], int]) -> None:
-        self.app, self.limits, self.held = app, limits, held
-        self.coming = 0.0  # bytes of files that are on their way
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app, self.limits = app, limits
         self.room = Room(limits.sessions)
         self.paces: LRUCache[str, Pace] = LRUCache(ADDRESSES)
         metrics.WAITING.set_function(lambda: len(self.room.waiting))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            request = Request(scope)
-            size = _size_of_upload(request)
-            refusal = self._refusal(request, size)
-            if refusal:
-                await refusal(scope, receive, send)
-                return
-            self.coming += size
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                self.coming -= size
+            answer = self._refusal(Request(scope)) or self.app
+            await answer(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._visit(scope, receive, send)
         else:
@@ -71,13 +55,10 @@ class Door:
         metrics.REFUSED.labels("requests").inc()
         return True
 
-    def _refusal(self, request: Request, size: float) -> Response | None:
-        """The answer to a request that goes no further; size: of the file it brings."""
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further."""
         if self._too_many(request):
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
-        if size and self.held() + self.coming + size > self.limits.uploads << 20:
-            metrics.REFUSED.labels("uploads").inc()
-            return PlainTextResponse(NO_ROOM, 507)
         asks = request.url.path.endswith(QUEUE)
         if not (asks or _is_for_page(request)):
             return None
@@ -122,14 +103,6 @@ class Door:
             self.room.leave(name, now)
             line = {"visit": time.strftime("%FT%TZ", time.gmtime()), "seconds": round(now - begun)}
             print(json.dumps(line | told), file=sys.stderr, flush=True)
-
-
-def _size_of_upload(request: Request) -> float:
-    """The bytes of the file that a request brings: 0 for none, infinite where it does not say."""
-    if request.method != "PUT" or "/_stcore/upload_file/" not in request.url.path:
-        return 0
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isdecimal() else math.inf
 
 
 def _is_for_page(request: Request) -> bool:

@@ -172,7 +172,7 @@ def glances(run: Run) -> list[Glance]:
 def glance_of(weights: Tensor) -> Glance:
     """Weights (layers, heads, queries, keys) without a model at a glance."""
     layers, n_heads, *shape = weights.shape
-    seen = heads.overview(WeightsAlone(weights.flatten(0, 1)))
+    seen = heads.overview_of(weights.flatten(0, 1), None)
     return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
 
 
