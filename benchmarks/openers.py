@@ -41,7 +41,8 @@ class Opener(Visitor):
 
     def __init__(self, port: int) -> None:
         super().__init__(0, Found(), {})
-        self.port = port
+        self.port, self.file = port, ""
+        self.last = self.message()
         self.notes: list[str] = []
 
     async def __aenter__(self) -> Opener:
@@ -62,7 +63,7 @@ class Opener(Visitor):
 
     async def run(self, message: BackMsg) -> float:
         """Send a message; seconds until the run that it starts has finished."""
-        self.notes = []
+        self.last, self.notes = message, []
         return await super().run(message)
 
     def look_at(self, delta: Delta, drawn: dict[str, str]) -> None:
@@ -73,10 +74,19 @@ class Opener(Visitor):
             self.notes.append(body)
 
     async def open(self, content: bytes) -> float:
-        """Open a file; seconds from when the server has it until its page is drawn."""
-        file = str(uuid.uuid4())
-        assert await asyncio.to_thread(self.send_file, file, content) == 204
-        return await self.run(self.message_with(file, len(content)))
+        """Open a file in place of the last; seconds from having sent it until its page is drawn."""
+        if self.file:
+            await asyncio.to_thread(self.ask, "DELETE")
+        self.file = str(uuid.uuid4())
+        edge = uuid.uuid4().hex
+        disposition = 'Content-Disposition: form-data; name="file"; filename="weights.npz"'
+        begin, end = f"--{edge}\r\n{disposition}\r\n\r\n", f"\r\n--{edge}--\r\n"
+        body, kind = (
+            begin.encode() + content + end.encode(),
+            f"multipart/form-data; boundary={edge}",
+        )
+        assert await asyncio.to_thread(self.ask, "PUT", body, kind) == 204
+        return await self.run(self.message_with(self.file, len(content)))
 
     def message_with(self, file: str, nbytes: int) -> BackMsg:
         """A rerun of the page with that file in its uploader."""
@@ -88,28 +98,16 @@ class Opener(Visitor):
         told.file_urls.file_id = file
         return message
 
-    def send_file(self, file: str, content: bytes) -> int:
-        """The status of the answer to a file, sent as Streamlit's page does."""
+    def ask(self, method: str, body: bytes = b"", kind: str = "") -> int:
+        """The status of the answer to a request about the file, as Streamlit's page asks it."""
         server = http.client.HTTPConnection("127.0.0.1", self.port)
         server.request("GET", "/_stcore/health")
         answer = server.getresponse()
         answer.read()
         cookie = (answer.getheader("set-cookie") or "").split(";")[0]
-        edge = uuid.uuid4().hex
-        disposition = 'Content-Disposition: form-data; name="file"; filename="weights.npz"'
-        body = b"".join(
-            (
-                f"--{edge}\r\n{disposition}\r\n\r\n".encode(),
-                content,
-                f"\r\n--{edge}--\r\n".encode(),
-            )
-        )
-        headers = {
-            "Content-Type": f"multipart/form-data; boundary={edge}",
-            "Cookie": cookie,
-            "X-Xsrftoken": cookie.partition("=")[2],
-        }
-        server.request("PUT", f"/_stcore/upload_file/{self.session}/{file}", body, headers)
+        token = cookie.partition("=")[2]
+        headers = {"Content-Type": kind, "Cookie": cookie, "X-Xsrftoken": token}
+        server.request(method, f"/_stcore/upload_file/{self.session}/{self.file}", body, headers)
         answer = server.getresponse()
         answer.read()
         server.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Taken, Uploads
+from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Uploads
 from tests.properties import given
 from tests.properties import strategies as st
 
@@ -66,10 +67,8 @@ def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(
 ) -> None:
     uploads, taken = Uploads(13, nothing), []
     for address, nbytes in asked:
-        try:
+        with contextlib.suppress(NoRoom):
             taken.append(uploads.take(f"visit of {address}", nbytes, address))
-        except NoRoom:
-            pass
     left = 13 * MB - sum(one.nbytes for one in taken)
     assert left >= 13 * MB / 16, "each of four takes half of what is left, at most"
     assert uploads.take("another", left // 2, "e")
