@@ -176,7 +176,8 @@ def _read_npz(content: bytes) -> dict[str, Any]:
             found = {name: numpy.asarray(arrays[name]) for name in PARTS if name in arrays}
     except Exception as error:  # what the two libraries may raise is listed nowhere
         raise _unreadable_npz(error) from error
-    texts = {name: array for name, array in found.items() if array.dtype.kind == "U"}
+    named = {name: found[name] for name in PARTS[1:] if name in found}
+    texts = {name: array for name, array in named.items() if array.dtype.kind == "U"}
     if any(array.size > MAX_TOKENS for array in texts.values()):
         raise ValueError(f"there must be up to {MAX_TOKENS} tokens, got more")
     return found | {name: array.tolist() for name, array in texts.items()}
