@@ -72,11 +72,12 @@ class Found:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-def connected(port: int) -> websockets.connect:
-    """A websocket to a server, as Streamlit's page opens it."""
+def connected(port: int, session: str = "") -> websockets.connect:
+    """A websocket to a server, as Streamlit's page opens it; session: the one it comes back to."""
+    told = ["streamlit", "no-token", session] if session else ["streamlit"]
     return websockets.connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
-        subprotocols=[websockets.Subprotocol("streamlit")],
+        subprotocols=[*map(websockets.Subprotocol, told)],
         origin=websockets.Origin(f"http://127.0.0.1:{port}"),
         max_size=None,
     )
@@ -91,7 +92,7 @@ class Visitor:
         self.fragments: dict[str, str] = {}
         self.pages: list[str] = []
         self.names: dict[str, str] = {}
-        self.page, self.turn = "", 0
+        self.page, self.session, self.turn = "", "", 0
 
     async def visit(self, port: int, until: float, ramp: float) -> None:
         """Open the page some time within the ramp, then change something until the time is over."""
@@ -118,6 +119,8 @@ class Visitor:
                     kept = {} if answer.script_finished in WHOLE else self.widgets
                     self.widgets = kept | drawn
                     return time.perf_counter() - start
+                case "new_session":
+                    self.session = answer.new_session.initialize.session_id
                 case "navigation":
                     told = answer.navigation.app_pages
                     self.names = {page.page_script_hash: page.url_pathname for page in told}

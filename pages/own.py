@@ -4,44 +4,42 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, results, session, widgets
+from attention.app import frame, notes, opened, results, session, widgets
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
 from attention.display.showing import Weights
-from attention.lessons import heads, trained
+from attention.lessons import heads
 from attention.lessons.trained import Glance
 
 HOW = """\
-import json, numpy
+import numpy
 
 numpy.savez(
     "weights.npz",
     weights=weights,            # (layers, heads, queries, keys), each row summing to 1
-    tokens=json.dumps(tokens),  # one per query; and keys=… where the keys have others
+    tokens=numpy.array(tokens), # one per query; and keys=… where the keys have others
 )"""
 
 
 def own_weights(view: View) -> None:
     """A file to open, and what is in it."""
     st.caption("The weights stay in this visit; a link does not carry them.")
-    opened = st.file_uploader(
+    st.file_uploader(
         f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
     )
-    if opened is not None:
-        file = opened.file_id, opened.getvalue()
-    elif st.toggle("Show an example", key="own_example"):
-        file = "example", results.example_weights()
-    else:
-        explain()
-        return
     try:
-        read = results.read_weights(*file)
+        own = opened.own_file()
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain()
         return
-    show(view, read)
+    if own is None and st.toggle("Show an example", key="own_example"):
+        own = opened.example()
+    if own is None:
+        explain()
+    else:
+        show(view, own.weights, own.glance)
 
 
 def explain() -> None:
@@ -57,10 +55,9 @@ def explain() -> None:
     )
 
 
-def show(view: View, read: Weights) -> None:
+def show(view: View, read: Weights, glance: Glance) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
     layers, heads_of_each = read.numbers.shape[:2]
-    glance = trained.glance_of(read.numbers, crosses=read.keys is not None)
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
     left, right = st.columns(2, gap="large")

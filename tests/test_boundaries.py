@@ -15,9 +15,9 @@ LIBRARY = ROOT / "attention"
 PAGES = "core, inputs, trained, pipeline, display, lessons, claims, components, app; streamlit"
 # the parts of the app, each leaning on those before it alone
 APP = (
-    *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "chapters"),
-    *("notes", "predicting", "widgets", "grids", "sections", "heading", "cuts", "server", "cold"),
-    *("frame", "command"),
+    *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "opened"),
+    *("chapters", "notes", "predicting", "widgets", "grids", "sections", "heading", "cuts"),
+    *("server", "cold", "frame", "command"),
 )
 SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])

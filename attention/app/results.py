@@ -7,7 +7,6 @@ import functools
 from collections.abc import Sequence
 from threading import Condition, Lock
 
-import streamlit as st
 from cachetools import LRUCache, cached
 from torch import Tensor
 
@@ -15,7 +14,7 @@ from attention.app.links import every_setting
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
 from attention.core.functional import Trace
-from attention.display.showing import Weights, read_file, write_npz
+from attention.display.showing import write_npz
 from attention.inputs.text import plain, tokenize
 from attention.lessons import compare, cross, trained, where
 from attention.lessons.compare import OTHER, Comparison, Sweep
@@ -132,14 +131,6 @@ def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result
     last = len(load_model(name).layers) - 1
     aligned = _if_there_are_words(Settings(text, name, last, join=join))
     return None if aligned is None else (_translation_of(name, plain(text)), aligned)
-
-
-def read_weights(file_id: str, content: bytes) -> Weights:
-    """The weights in a file that a visitor opened, read once. Raises ValueError where it cannot."""
-    kept: tuple[str, Weights] | None = st.session_state.get("own_weights")
-    if kept is None or kept[0] != file_id:
-        kept = st.session_state["own_weights"] = file_id, read_file(content)
-    return kept[1]
 
 
 def example_weights() -> bytes:

@@ -22,6 +22,7 @@ from streamlit.starlette import App
 
 from attention.app import chapters
 from attention.app.cuts import WholeRuns
+from attention.app.opened import Leaving, uploads
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.components.answers import Gate
 from attention.components.base import serve
@@ -31,6 +32,7 @@ from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.stopping import stop_once_idle
+from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
@@ -52,17 +54,13 @@ def options() -> dict[str, Any]:
         "middleware": [
             Middleware(Headers, headers=headers),
             Middleware(Elsewhere, here=_is_here),
-            Middleware(Door, limits=allowed, held=_held),
+            Middleware(Door, limits=allowed),
+            Middleware(Counted, uploads=uploads()),
             Middleware(Gate),
             Middleware(WholeRuns),
+            Middleware(Leaving, afterwards=give_back),
         ],
     }
-
-
-def _held() -> int:
-    """How many bytes of opened files are held for all visitors."""
-    stored: Any = Runtime.instance().uploaded_file_mgr
-    return sum(stat.byte_length for stats in stored.get_stats().values() for stat in stats)
 
 
 def _is_here(session: str) -> bool:

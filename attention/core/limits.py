@@ -49,7 +49,11 @@ class Limits:
         500, "Requests", 1, 100_000, help="a second from one address; further ones are refused"
     )
     uploads: int = whole(
-        64, "Uploads", 8, 100_000, help="MB of opened files that are held for all visitors"
+        256,
+        "Uploads",
+        8,
+        100_000,
+        help="MB that opened files may take together, from one address no more than it leaves free",
     )
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import plotly.graph_objects as go
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
@@ -20,7 +21,10 @@ from attention.display import figures
 from attention.display.glance import glance
 from attention.display.returned import Layer, one_sequence, tensor_of
 
-MAX_BYTES = 8 << 20  # of a file
+MAX_BYTES = 16 << 20  # of a file, packed and unpacked
+MAX_TEXT = 1 << 20  # bytes of a header and characters of tokens: 512 long ones take 0.6 MB
+MAX_ENTRIES, ENTRY = 1000, b"PK\x01\x02"  # of an .npz, and what each of them begins with
+MAX_PROBLEM = 240  # characters
 MAX_TOKENS = 512
 MAX_HEADS = 1024  # in all layers
 MAX_TOKEN_LENGTH = 200
@@ -30,16 +34,17 @@ PARTS = ("weights", "tokens", "keys")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights from a file. numbers (layers, heads, queries, keys); tokens: one for each query;
-    keys: one for each key, None where they are those of the queries."""
+    """Weights from a file. numbers (layers, heads, queries, keys), of the file's own type where
+    that is no larger than float32; tokens: one for each query; keys: one for each key, None where
+    they are those of the queries."""
 
     numbers: Tensor
     tokens: list[str]
     keys: list[str] | None
 
     def trace(self, layer: int, head: int) -> Trace:
-        """One head."""
-        return WeightsAlone(self.numbers[layer, head])
+        """One head, as float32; keeps nothing of the others."""
+        return WeightsAlone(self.numbers[layer, head].to(torch.float32, copy=True))
 
 
 def show(
@@ -81,13 +86,13 @@ def show(
 
 
 def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
-    """The weights as float32 (layers, heads, queries, keys). Raises ValueError, saying what was
-    expected and what came, where they are none, or do not fit the tokens."""
+    """The weights as (layers, heads, queries, keys), of the type they have. Raises ValueError,
+    saying what was expected and what came, where they are none, or do not fit the tokens."""
     if not 2 <= weights.dim() <= 4:
         raise ValueError(
             f"weights must be (layers, heads, queries, keys), got {tuple(weights.shape)}"
         )
-    weights = weights[(None,) * (4 - weights.dim())].detach().float()
+    weights = weights[(None,) * (4 - weights.dim())].detach()
     expected = len(tokens), len(tokens if keys is None else keys)
     if weights.shape[2:] != expected or not weights.numel():
         raise ValueError(
@@ -99,9 +104,7 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
             f"there may be up to {MAX_TOKENS} tokens and {MAX_HEADS} heads in all, "
             f"got {max(expected)} and {weights.shape[:2].numel()}"
         )
-    sums = weights.sum(-1)
-    whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
-    if not (bool(weights.isfinite().all()) and bool((weights >= 0).all()) and bool(whole.all())):
+    if not all(_are_weights(head) for head in weights.flatten(0, 1)):
         raise ValueError(
             "weights must be 0 or more, and each row must sum to 1 (or be all 0); after dropout, "
             "as in training, rows do not"
@@ -109,21 +112,59 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
     return weights
 
 
+def _are_weights(head: Tensor) -> bool:
+    numbers = head.float()  # one head at a time: together they may take four times their room
+    sums = numbers.sum(-1)
+    whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
+    return bool(numbers.isfinite().all() and (numbers >= 0).all() and whole.all())
+
+
+def unpacked_bytes(content: bytes) -> int:
+    """How many bytes a file takes once it is read; its own headers tell, nothing is unpacked.
+
+    Raises ValueError, saying what was expected and what came, where those cannot be read, or where
+    that is more than a file may have.
+    """
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"the file may have up to {MAX_BYTES >> 20} MB")
+    if not _is_npz(content):
+        return len(content)
+    if content.count(ENTRY) > MAX_ENTRIES:
+        raise ValueError(f"the file must have up to {MAX_ENTRIES:,} arrays, it has more")
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    except Exception as error:  # what it may raise is listed nowhere
+        raise _unreadable_npz(error) from error
+    if unpacked > MAX_BYTES:
+        raise ValueError(
+            f"the file must have up to {MAX_BYTES >> 20} MB unpacked, it would take "
+            f"{unpacked / (1 << 20):.1f}"
+        )
+    return unpacked
+
+
 def read_file(content: bytes) -> Weights:
     """What a small file holds.
 
     content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
-    latter two as JSON texts; or of a .safetensors with the tensor `weights` and the others in its
-    metadata. No pickle is read. Raises ValueError, saying what was expected and what came.
+    latter two as arrays of texts or as one JSON text each; or of a .safetensors with the tensor
+    `weights` and the others as JSON in its metadata. No pickle is read. Raises ValueError, saying
+    shortly what was expected and what came.
     """
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"the file may have up to {MAX_BYTES >> 20} MB")
-    parts = _read_npz(content) if content[:2] == b"PK" else _read_safetensors(content)
-    if "weights" not in parts or "tokens" not in parts:
-        raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
-    tokens = _read_tokens("tokens", parts["tokens"])
-    keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-    return Weights(check_weights(tensor_of(parts["weights"]), tokens, keys), tokens, keys)
+    try:
+        unpacked_bytes(content)
+        parts = _read_npz(content) if _is_npz(content) else _read_safetensors(content)
+        if "weights" not in parts or "tokens" not in parts:
+            raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
+        tokens = _read_tokens("tokens", parts["tokens"])
+        keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
+        return Weights(check_weights(_small(parts["weights"]), tokens, keys), tokens, keys)
+    except ValueError as error:
+        words = str(error)
+        if len(words) <= MAX_PROBLEM:
+            raise
+        raise ValueError(f"{words[:MAX_PROBLEM]} …") from error
 
 
 def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
@@ -133,38 +174,70 @@ def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
     return file.getvalue()
 
 
+def _is_npz(content: bytes) -> bool:
+    return content[:2] == b"PK"
+
+
+def _unreadable_npz(error: Exception) -> ValueError:
+    return ValueError(f"the file must be an .npz of numbers and texts: {error}")
+
+
 def _read_npz(content: bytes) -> dict[str, Any]:
     try:
-        with zipfile.ZipFile(BytesIO(content)) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > 2 * MAX_BYTES:
-            raise ValueError(f"it would take {unpacked >> 20} MB unpacked")
         with numpy.load(BytesIO(content), allow_pickle=False) as arrays:
             found = {name: numpy.asarray(arrays[name]) for name in PARTS if name in arrays}
     except Exception as error:  # what the two libraries may raise is listed nowhere
-        raise ValueError(f"the file must be an .npz of numbers and texts: {error}") from error
-    texts = {name: str(found[name]) for name in found if found[name].dtype.kind == "U"}
-    return found | texts
+        raise _unreadable_npz(error) from error
+    named = {name: found[name] for name in PARTS[1:] if name in found}
+    texts = {name: array for name, array in named.items() if array.dtype.kind == "U"}
+    if any(array.size > MAX_TOKENS for array in texts.values()):
+        raise ValueError(f"there must be up to {MAX_TOKENS} tokens, got more")
+    return found | {name: array.tolist() for name, array in texts.items()}
 
 
 def _read_safetensors(content: bytes) -> dict[str, Any]:
+    size = int.from_bytes(content[:8], "little")
     try:
+        if size > MAX_TEXT:
+            raise ValueError(f"its header must have up to {MAX_TEXT:,} bytes, got {size:,}")
         found: dict[str, Any] = dict(load_safetensors(content))
-        size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size]).get("__metadata__") or {}
     except (SafetensorError, ValueError, KeyError) as error:
         raise ValueError(f"the file must be .npz or .safetensors: {error}") from error
     return found | {name: metadata[name] for name in PARTS[1:] if name in metadata}
 
 
-def _read_tokens(name: str, text: object) -> list[str]:
+def _read_tokens(name: str, given: object) -> list[str]:
+    """Tokens, cut to a length: given as they are, or as a JSON list in one text."""
     try:
-        read = json.loads(text) if isinstance(text, str) else None
+        read = json.loads(given[: MAX_TEXT + 1]) if isinstance(given, str) else given
     except (ValueError, RecursionError):
         read = None
     if not isinstance(read, list) or not all(isinstance(token, str) for token in read):
-        raise ValueError(f'{name} must be a JSON list of texts, as ["the", "cat"]')
+        raise ValueError(
+            f'{name} must be texts, one for each token, as in ["the", "cat"], or that list as JSON'
+        )
     return [token[:MAX_TOKEN_LENGTH].encode("utf-8", "replace").decode() for token in read]
+
+
+def _small(weights: Any) -> Tensor:
+    """The weights of a file in no more room than they take there, and at most that of float32.
+
+    Of whole numbers only 0 and 1 are weights, which every type has.
+    """
+    if isinstance(weights, Tensor):
+        numbers = tensor_of(weights)
+        if numbers.is_floating_point():
+            return numbers.float() if numbers.itemsize > 4 else numbers
+        return numbers if numbers.itemsize == 1 else numbers.half()
+    if weights.dtype.kind == "f":
+        kept = numpy.dtype(f"f{min(weights.itemsize, 4)}")
+    elif weights.dtype.kind in "iu":
+        kept = weights.dtype if weights.itemsize == 1 else numpy.dtype("f2")
+    else:
+        raise ValueError(f"weights must be numbers, got {weights.dtype}")
+    with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
+        return torch.from_numpy(weights.astype(kept, copy=False))
 
 
 def _listed(parts: dict[str, Any]) -> str:

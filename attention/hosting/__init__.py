@@ -1,9 +1,9 @@
 """A server for the public: who comes in, how much each may have, and what it tells of itself.
 
 `room` says who is in and who waits, `door` stands before the server, `elsewhere` sends on files for
-another replica, `work` times reruns and shares the time between sessions, `headers` says what a
-browser may do with a page, `metrics` what an operator can read, `stopping` how it ends. It knows
-nothing of attention.
+another replica, `uploads` has room for so many files, `work` times reruns and shares the time
+between sessions, `headers` says what a browser may do with a page, `metrics` what an operator can
+read, `stopping` how it ends. It knows nothing of attention.
 
 May import: core; cachetools, starlette, prometheus_client.
 """

@@ -6,11 +6,9 @@ import asyncio
 import functools
 import ipaddress
 import json
-import math
 import secrets
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -35,35 +33,21 @@ SILENT = 10.0  # seconds; a page sends its first message as soon as its websocke
 FULL = 403
 NOT_PAGES = ("/_stcore/", "/static/", "/component/", "/media/", "/metrics")
 TOO_MANY = "Too many requests came from your address. Please wait a moment, then reload the page."
-NO_ROOM = "The server holds as many files as it may at the moment. Please try again later."
 
 
 class Door:
-    """Before the server: counts, paces, and shows the waiting room where all places are taken.
+    """Before the server: counts, paces, and shows the waiting room where all places are taken."""
 
-    held: how many bytes of opened files the server holds.
-    """
-
-    def __init__(self, app: ASGIApp, limits: Limits, held: Callable[[], int]) -> None:
-        self.app, self.limits, self.held = app, limits, held
-        self.coming = 0.0  # bytes of files that are on their way
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app, self.limits = app, limits
         self.room = Room(limits.sessions, max(1, limits.sessions * limits.address // 100))
         self.paces: LRUCache[str, Pace] = LRUCache(ADDRESSES)
         metrics.WAITING.set_function(lambda: len(self.room.waiting))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            request = Request(scope)
-            size = _size_of_upload(request)
-            refusal = self._refusal(request, size)
-            if refusal:
-                await refusal(scope, receive, send)
-                return
-            self.coming += size
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                self.coming -= size
+            answer = self._refusal(Request(scope)) or self.app
+            await answer(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._visit(scope, receive, send)
         else:
@@ -78,15 +62,12 @@ class Door:
         metrics.REFUSED.labels("requests").inc()
         return True
 
-    def _refusal(self, request: Request, size: float) -> Response | None:
-        """The answer to a request that goes no further; size: of the file it brings."""
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further."""
         if self._too_many(request):
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
         if metrics.are_asked_for(request) and metrics.through_proxy(request):
             return PlainTextResponse("Not found", 404)
-        if size and self.held() + self.coming + size > self.limits.uploads << 20:
-            metrics.REFUSED.labels("uploads").inc()
-            return PlainTextResponse(NO_ROOM, 507)
         asks = request.url.path.endswith(QUEUE)
         if not (asks or _is_for_page(request)):
             return None
@@ -187,14 +168,6 @@ def _protocols(scope: Scope) -> list[str]:
 def _comes_back(scope: Scope) -> bool:
     """Whether a page connects again: it says nothing until something on it is changed."""
     return len(_protocols(scope)) > 2 and bool(_protocols(scope)[2])
-
-
-def _size_of_upload(request: Request) -> float:
-    """The bytes of the file that a request brings: 0 for none, infinite where it does not say."""
-    if request.method != "PUT" or "/_stcore/upload_file/" not in request.url.path:
-        return 0
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isdecimal() else math.inf
 
 
 def _is_for_page(request: Request) -> bool:

@@ -95,19 +95,23 @@ def overview_of(
     beside: int = 0,
     crosses: bool = False,
 ) -> Overview:
-    """The same of weights (heads, queries, keys) and the mask of all heads, (queries, keys).
+    """The same of weights (heads, queries, keys), of any type, and the mask of all heads,
+    (queries, keys).
 
     beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
-    allowed = torch.ones_like(weights[:1]) if mask is None else mask[None].float()
+    allowed = torch.ones(1, *weights.shape[1:]) if mask is None else mask[None].float()
     even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special, crosses)
-    dots, block = thumbnails(weights, beside)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
-    # Each takes several times its room.
+    # A few at a time: each takes several times its room.
     at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
-    parts = [measures(some, special, crosses) for some in weights.split(at_once)]
-    measured = {name: torch.cat([part[name] for part in parts]) for name in even}
-    return Overview(dots, block, measured, even_spread)
+    dots, measured = [], []
+    for some in map(Tensor.float, weights.split(at_once)):
+        shades, block = thumbnails(some, beside + len(weights) - len(some))
+        dots.append(shades)
+        measured.append(measures(some, special, crosses))
+    together = {name: torch.cat([part[name] for part in measured]) for name in even}
+    return Overview(torch.cat(dots), block, together, even_spread)
 
 
 def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:

@@ -1,34 +1,163 @@
-"""The page "Own weights", without a browser."""
+"""The page Own weights: a file is read once, and what it takes is bounded."""
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
+from typing import Any
 
 import numpy
 import pytest
 import torch
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from attention.app import results
+from attention.app import opened as files
+from attention.hosting.uploads import Uploads
 from attention.lessons import heads, trained
-from tests.running import opened
+from tests.display.test_showing import saved, tensors_of
+from tests.running import App, opened
 
-WEIGHTS = torch.rand(2, 3, 4, 4, generator=torch.Generator().manual_seed(1)).softmax(-1)
-TOKENS, OTHERS = ["the", "cat", "sat", "down"], ["le", "chat", "s'est", "assis"]
+LAYERS, HEADS, TOKENS = 2, 3, 5
+MB = 1 << 20
 
 
-@pytest.mark.parametrize("keys", [None, OTHERS])
+def weights_file(kind: Any = numpy.uint8) -> bytes:
+    """A file in which the head at (1, 2) looks at the first token and all others at themselves."""
+    weights = numpy.broadcast_to(numpy.eye(TOKENS), (LAYERS, HEADS, TOKENS, TOKENS)).astype(kind)
+    weights[1, 2] = numpy.eye(TOKENS)[0]
+    return saved(numpy.savez, weights=weights, tokens=numpy.array([*"abcde"]))
+
+
+BAD = saved(numpy.savez, weights=numpy.eye(3), tokens=numpy.array(["a"]))
+
+
+@pytest.fixture(autouse=True)
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes each file had that was read, in order."""
+    found: list[int] = []
+    read_file = files.read_file
+
+    def counted(content: bytes) -> Any:
+        found.append(len(content))
+        return read_file(content)
+
+    monkeypatch.setattr(files, "read_file", counted)
+    return found
+
+
+def give(app: App, content: bytes) -> App:
+    """Open a file."""
+    app.file_uploader(key="own_file").set_value(("weights.npz", content, "")).run()
+    return app
+
+
+def test_a_file_is_read_once_however_often_its_page_runs(reads: list[int]) -> None:
+    content = weights_file()
+    app = give(opened("own"), content)
+    assert app.sent["picture"].parts["weights"].equal(torch.eye(TOKENS))
+    app.tell("glance", "head", 5)
+    chosen = torch.zeros(TOKENS, TOKENS)
+    chosen[:, 0] = 1
+    assert app.sent["picture"].parts["weights"].equal(chosen)
+    app.choose("sort", "entropy")
+    assert reads == [len(content)]
+    another = weights_file(numpy.float32)
+    give(app, another)
+    assert reads == [len(content), len(another)]
+
+
+def test_why_a_file_cannot_be_shown_is_found_once_and_said_again(reads: list[int]) -> None:
+    app = give(opened("own"), BAD)
+    for _ in range(3):
+        (note,) = app.notes
+        assert note.startswith("This file cannot be shown: weights must be (…, 1, 1), a row for")
+        assert "How to write such a file" in app.read_as_markdown
+        app.run()
+    assert reads == [len(BAD)]
+    assert len(app.file_uploader) == 1
+
+
+def test_however_much_is_wrong_with_a_file_the_page_says_it_shortly() -> None:
+    names = {f"a tensor with a long name {n}": None for n in range(9000)}
+    empty = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    (note,) = give(opened("own"), tensors_of(dict.fromkeys(names, empty))).notes
+    assert "the file must have weights and tokens, it has a tensor with a long name" in note
+    assert len(note) < 300
+
+
+def test_a_file_that_is_put_away_takes_no_room_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Uploads(64, dict)
+    monkeypatch.setattr(files, "uploads", lambda: room)
+    app = give(opened("own"), weights_file())
+    (taken,) = room._taken
+    assert taken.nbytes >= LAYERS * HEADS * TOKENS * TOKENS
+    del taken
+    app.file_uploader(key="own_file").set_value(None).run()
+    assert not room._taken
+
+
+def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_there_is(
+    monkeypatch: pytest.MonkeyPatch, reads: list[int]
+) -> None:
+    room = Uploads(8, dict)
+    monkeypatch.setattr(files, "uploads", lambda: room)
+    others = room.take("another visit", 4 * MB)
+    app = give(opened("own"), weights_file())
+    (note,) = app.notes
+    assert note == (
+        "This file cannot be shown: there is no room for it at the moment. Opened files may take "
+        "8 MB together, and those from one address no more than they leave free: please try again "
+        "later."
+    )
+    assert reads == [], "it is not unpacked first"
+    del others
+    app.run()
+    assert "picture" in app.sent
+    assert app.notes == []
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [(True, "there is no room for it at the moment"), (False, "please open it again")],
+)
+def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, refused: bool, words: str
+) -> None:
+    room = Uploads(8, dict)
+    monkeypatch.setattr(files, "uploads", lambda: room)
+    kept = MemoryUploadedFileManager.add_file
+
+    def lose(manager: MemoryUploadedFileManager, session: str, file: Any) -> None:
+        if refused:
+            room.refuse(file.file_id)
+
+    monkeypatch.setattr(MemoryUploadedFileManager, "add_file", lose)
+    app = give(opened("own"), weights_file())
+    (note,) = app.notes
+    assert words in note
+    monkeypatch.setattr(MemoryUploadedFileManager, "add_file", kept)
+    assert "picture" in app.run().sent
+
+
+def test_the_session_keeps_nothing_of_the_bytes_of_a_file() -> None:
+    assert give(opened("own"), weights_file()).session_state["own_file"].closed
+
+
+def test_the_example_needs_no_file() -> None:
+    app = opened("own")
+    app.toggle(key="own_example").set_value(True).run()
+    assert app.sent["picture"].parts["weights"].shape == (6, 6)
+
+
+@pytest.mark.parametrize("keys", [None, [*"vwxyz"]])
 def test_positions_are_compared_only_where_queries_and_keys_are_one_sentence(
     keys: list[str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = BytesIO()
-    named = {"keys": json.dumps(keys)} if keys else {}
-    numpy.savez(file, weights=WEIGHTS.numpy(), tokens=json.dumps(TOKENS), **named)
-    monkeypatch.setattr(results, "example_weights", file.getvalue)
-    app = opened("own")
-    app.toggle(key="own_example").set_value(True).run()
+    shape = LAYERS, HEADS, TOKENS, TOKENS
+    weights = torch.rand(shape, generator=torch.Generator().manual_seed(1)).softmax(-1)
+    named = {"keys": numpy.array(keys)} if keys else {}
+    file = saved(numpy.savez, weights=weights.numpy(), tokens=numpy.array([*"abcde"]), **named)
+    app = give(opened("own"), file)
     (table,) = app.tables
     there = ["entropy", "first"] if keys else [*heads.MEASURES[:-1]]
     assert list(table) == ["", *there]
-    seen = trained.glance_of(WEIGHTS, crosses=keys is not None).seen
+    seen = trained.glance_of(weights, crosses=keys is not None).seen
     assert heads.measure_words(seen) in app.read_as_markdown

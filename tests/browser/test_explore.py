@@ -357,7 +357,8 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     torch.testing.assert_close(short["output"], trace.output)
     table = pandas.read_csv(files[row])
     torch.testing.assert_close(torch.tensor(table["weight"]).float(), trace.weights[2])
-    written = files[html].read_text("utf-8")
+    figures = files[html]
+    written = figures.read_text("utf-8")
     assert len(written) > 1_000_000
     assert "grey cells may not be attended to" in written
     check_alone(browser, figures)

@@ -18,6 +18,7 @@ from tests.browser.browsing import (
     expect_to_fit,
 )
 from tests.hostile import HOSTILE
+from tests.serving import serving
 
 LAYERS, HEADS, QUERIES, KEYS = 2, 3, 5, 7
 
@@ -98,3 +99,28 @@ def test_tokens_of_a_file_are_text_and_the_page_fits_a_phone(
     expect_heatmap(page)
     expect_harmless(page)
     expect_to_fit(page)
+
+
+def test_a_file_that_there_is_no_room_for_is_answered_with_a_sentence_until_another_visitor_leaves(
+    browser: Any, tmp_path: Path
+) -> None:
+    weights = numpy.full((110, 64, 64), 1 / 64, dtype=numpy.float32)
+    parts = {"weights": weights, "tokens": numpy.array(["token"] * 64)}
+    file, again = (saved(tmp_path, name, **parts) for name in ("weights.npz", "again.npz"))
+    with serving(ATTENTION_LIMITS="uploads=8") as address:
+        first, second = (browser.new_context().new_page() for _ in range(2))
+        for page in (first, second):
+            page.goto(f"{address}/own")
+            open_file(page, file)
+            expect(page.get_by_test_id("stFileChipName")).to_have_text(file.name)
+            if page is first:
+                expect_heatmap(page)
+        expect(second.get_by_text("there is no room for it at the moment")).to_be_visible()
+        expect(second.get_by_text("AxiosError")).to_have_count(0)
+        expect(second.get_by_text("How to write such a file")).to_be_visible()
+        first.close()
+        open_file(second, again)
+        expect_heatmap(second)
+        expect(second.get_by_text("there is no room")).to_have_count(0)
+        for page in (first, second):
+            page.context.close()

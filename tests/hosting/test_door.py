@@ -36,10 +36,9 @@ class Asked:
     """A door before that server, and what was asked of it."""
 
     limits: Limits = field(default_factory=Limits)
-    held: int = 0
 
     def __post_init__(self) -> None:
-        self.door = Door(inner, self.limits, lambda: self.held)
+        self.door = Door(inner, self.limits)
 
     async def get(
         self, path: str = "/", method: str = "GET", address: str = "10.0.0.1", **headers: str
@@ -281,41 +280,6 @@ def test_an_address_that_asks_too_often_is_asked_to_wait_and_no_other_one() -> N
     asyncio.run(story())
 
 
-def test_no_more_files_are_taken_than_may_be_held() -> None:
-    async def story() -> None:
-        asked = Asked(Limits(uploads=8), held=7 << 20)
-        path = "/_stcore/upload_file/session/file"
-        assert (await asked.get(path, "PUT", content_length=str(1 << 20)))[0] == 200
-        status, _, text = await asked.get(path, "PUT", content_length=str((1 << 20) + 1))
-        assert (status, "try again later" in text) == (507, True)
-        assert (await asked.get(path, "PUT", content_length="a lot"))[0] == 507
-        assert (await asked.get(path, "DELETE"))[0] == 200
-
-    asyncio.run(story())
-
-
-def test_files_that_are_still_coming_count_as_held() -> None:
-    async def story() -> None:
-        asked, arrived = Asked(Limits(uploads=8)), asyncio.Event()
-
-        async def slow(scope: Any, receive: Any, send: Any) -> None:
-            await arrived.wait()
-            await inner(scope, receive, send)
-
-        asked.door.app = slow
-        path, size = "/_stcore/upload_file/session/file", str(3 << 20)
-        several = [
-            asyncio.create_task(asked.get(path, "PUT", content_length=size)) for _ in range(5)
-        ]
-        await asyncio.sleep(0)
-        arrived.set()
-        statuses = [status for status, _, _ in await asyncio.gather(*several)]
-        assert statuses == [200, 200, 507, 507, 507]
-        assert (await asked.get(path, "PUT", content_length=size))[0] == 200, "those have come"
-
-    asyncio.run(story())
-
-
 def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> None:
     waited: list[float] = []
 
@@ -355,7 +319,7 @@ def test_a_lifespan_is_passed_on() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         scopes.append(scope["type"])
 
-    asyncio.run(Door(app, Limits(), lambda: 0)({"type": "lifespan"}, None, None))
+    asyncio.run(Door(app, Limits())({"type": "lifespan"}, None, None))
     assert scopes == ["lifespan"]
 
 

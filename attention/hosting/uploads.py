@@ -1,0 +1,126 @@
+"""The room for opened files: how much all of them take together, and those from one address."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from weakref import WeakSet
+
+from cachetools import LRUCache
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from attention.hosting import metrics
+
+PATH = "/_stcore/upload_file/"  # then the visit and the file
+NO_ROOM = (
+    "there is no room for it at the moment. Opened files may take {} MB together, and those from "
+    "one address no more than they leave free: please try again later"
+)
+NOT_HELD = "the server does not hold it any more, please open it again"
+REMEMBERED = 1000  # files that there was no room for
+
+
+class NoRoom(ValueError):
+    """There is no room for what a visitor opens."""
+
+
+class Taken:
+    """A part of the room that a visit has for as long as somebody keeps this."""
+
+    def __init__(self, visit: str, nbytes: int) -> None:
+        self.visit, self.nbytes = visit, nbytes
+
+
+class Uploads:
+    """Who has how much of the room for opened files.
+
+    megabytes: all the room there is; files: gives the bytes of the files that the server holds, by
+    visit. What is on its way, and what is read out of files, is taken here. An address may have as
+    much as it leaves free, so that it never has all, and neither have a few together.
+    """
+
+    def __init__(self, megabytes: int, files: Callable[[], Mapping[str, int]]) -> None:
+        self.megabytes, self.files = megabytes, files
+        self._addresses: dict[str, str] = {}  # of visits
+        self._taken: WeakSet[Taken] = WeakSet()
+        self._refused: LRUCache[str, bool] = LRUCache(REMEMBERED)
+        self._lock = threading.Lock()
+
+    def take(self, visit: str, nbytes: int, address: str | None = None) -> Taken:
+        """Room for so many bytes more. address: of the visit, None = as said before.
+
+        Raises NoRoom where there is none.
+        """
+        with self._lock:
+            held = self._held()
+            known = {each: self._addresses.get(each, "") for each in (visit, *held)}
+            if address is not None:
+                known[visit] = address
+            self._addresses = known
+            of_address = sum(held[each] for each in held if known[each] == known[visit])
+            free = (self.megabytes << 20) - held.total() - nbytes
+            if of_address + nbytes > free:
+                raise NoRoom(NO_ROOM.format(self.megabytes))
+            taken = Taken(visit, nbytes)
+            self._taken.add(taken)
+            return taken
+
+    def _held(self) -> Counter[str]:
+        held = Counter(self.files())
+        for taken in self._taken:
+            held[taken.visit] += taken.nbytes
+        return held
+
+    def refuse(self, file: str) -> None:
+        """Remember that there was no room for a file, for its page to say so."""
+        with self._lock:
+            self._refused[file] = True
+
+    def why_missing(self, file: str) -> str:
+        """Why the server does not hold a file."""
+        with self._lock:
+            return NO_ROOM.format(self.megabytes) if file in self._refused else NOT_HELD
+
+
+class Counted:
+    """Before the server: takes no file that there is no room for.
+
+    Streamlit's page would show the status of a refusal instead of a sentence. So such a file is
+    read to its end, thrown away, and answered as if it were held; the app says why it is not.
+    """
+
+    def __init__(self, app: ASGIApp, uploads: Uploads) -> None:
+        self.app, self.uploads = app, uploads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"] if scope["type"] == "http" and scope["method"] == "PUT" else ""
+        _, _, named = path.partition(PATH)
+        if not named:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        visit, _, file = named.partition("/")
+        told = request.headers.get("content-length", "")
+        if not (told.isascii() and told.isdecimal() and len(told) < 16):
+            await Response("Length required", 411)(scope, receive, send)
+            return
+        try:
+            coming = self.uploads.take(
+                visit, int(told), request.client.host if request.client else ""
+            )
+        except NoRoom:
+            metrics.REFUSED.labels("uploads").inc()
+            self.uploads.refuse(file)
+            with contextlib.suppress(ClientDisconnect):
+                async for _ in request.stream():
+                    pass
+            await Response(status_code=204)(scope, receive, send)
+            return
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            coming.nbytes = 0

@@ -1,0 +1,200 @@
+"""The room for opened files, and what stands before the server to keep it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Uploads
+from tests.properties import given
+from tests.properties import strategies as st
+
+MB = 1 << 20
+FILE = "/_stcore/upload_file/{}/{}"
+
+
+def nothing() -> dict[str, int]:
+    return {}
+
+
+# Who has how much
+
+
+def test_an_address_may_have_as_much_as_it_leaves_free() -> None:
+    uploads = Uploads(14, nothing)
+    first = uploads.take("a", 5 * MB, "10.0.0.1")
+    second = uploads.take("b", 2 * MB, "10.0.0.1")
+    with pytest.raises(NoRoom, match="14 MB together"):
+        uploads.take("c", 1, "10.0.0.1")
+    third = uploads.take("d", 7 * MB // 2, "10.0.0.2")
+    with pytest.raises(NoRoom):
+        uploads.take("d", 1)
+    assert (first.nbytes, second.nbytes, third.nbytes) == (5 * MB, 2 * MB, 7 * MB // 2)
+
+
+def test_room_is_free_again_once_nobody_keeps_what_took_it() -> None:
+    uploads = Uploads(14, nothing)
+    kept = uploads.take("a", 7 * MB, "10.0.0.1")
+    with pytest.raises(NoRoom):
+        uploads.take("b", MB, "10.0.0.1")
+    del kept
+    assert uploads.take("b", 7 * MB, "10.0.0.1")
+
+
+def test_files_that_the_server_holds_count_for_the_address_that_sent_them() -> None:
+    held: dict[str, int] = {}
+    uploads = Uploads(14, lambda: held)
+    uploads.take("a", 3 * MB, "10.0.0.1")  # arrives, and is held from now on
+    held["a"] = 3 * MB
+    assert uploads.take("a", 4 * MB)
+    with pytest.raises(NoRoom):
+        uploads.take("b", 5 * MB, "10.0.0.1")
+    assert uploads.take("c", 5 * MB, "10.0.0.2")
+    del held["a"]
+    assert uploads.take("b", 5 * MB, "10.0.0.1")
+
+
+asked = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9 * MB)), max_size=40)
+
+
+@given(asked=asked)
+def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(
+    asked: list[tuple[str, int]],
+) -> None:
+    uploads, taken = Uploads(13, nothing), []
+    for address, nbytes in asked:
+        with contextlib.suppress(NoRoom):
+            taken.append(uploads.take(f"visit of {address}", nbytes, address))
+    left = 13 * MB - sum(one.nbytes for one in taken)
+    assert left >= 13 * MB / 16, "each of four takes half of what is left, at most"
+    assert uploads.take("another", left // 2, "e")
+
+
+# Before the server
+
+
+class Server:
+    """A server that answers every request as soon as it may, behind what counts files."""
+
+    def __init__(self, uploads: Uploads) -> None:
+        self.reached: list[tuple[str, str]] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.app = Counted(self._answer, uploads)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        self.reached.append((scope["method"], scope["path"]))
+        await self.may_answer.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"the app"})
+
+    async def ask(
+        self,
+        path: str,
+        length: object = None,
+        method: str = "PUT",
+        address: str = "10.0.0.1",
+        body: list[dict[str, Any]] | None = None,
+    ) -> int:
+        """The status of the answer. body: what comes of it, and is then gone from that list."""
+        length = [] if length is None else [(b"content-length", str(length).encode())]
+        scope = {
+            **{"type": "http", "method": method, "path": path, "query_string": b""},
+            **{"scheme": "http", "server": ("app", 80), "client": (address, 1), "headers": length},
+        }
+        coming = [{"type": "http.request", "body": b""}] if body is None else body
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return coming.pop(0)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        return int(sent[0]["status"])
+
+
+def chunks(count: int) -> list[dict[str, Any]]:
+    """The body of a request, in so many pieces."""
+    more = {"type": "http.request", "body": b"x" * 7, "more_body": True}
+    return [more] * (count - 1) + [more | {"more_body": False}]
+
+
+def told(uploads: Uploads, story: Callable[[Server], Any]) -> None:
+    async def begin() -> None:
+        await story(Server(uploads))
+
+    asyncio.run(begin())
+
+
+def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_why() -> None:
+    uploads = Uploads(14, nothing)
+
+    async def story(server: Server) -> None:
+        body = chunks(5)
+        assert await server.ask(FILE.format("visit", "large"), 7 * MB + 1, body=body) == 204
+        assert (body, server.reached) == ([], [])
+        assert await server.ask(FILE.format("visit", "fits"), 7 * MB) == 200
+        assert server.reached == [("PUT", FILE.format("visit", "fits"))]
+
+    told(uploads, story)
+    assert "no room for it at the moment" in uploads.why_missing("large")
+    assert uploads.why_missing("fits") == NOT_HELD
+
+
+def test_a_sender_who_is_gone_before_a_file_is_read_does_no_harm() -> None:
+    async def story(server: Server) -> None:
+        cut = [*chunks(3)[:2], {"type": "http.disconnect"}]
+        assert await server.ask(FILE.format("visit", "large"), 8 * MB, body=cut) == 204
+
+    told(Uploads(14, nothing), story)
+
+
+def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come() -> None:
+    async def story(server: Server) -> None:
+        server.may_answer.clear()
+        paths = [FILE.format("visit", number) for number in range(5)]
+        several = [asyncio.create_task(server.ask(path, 3 * MB)) for path in paths]
+        await asyncio.sleep(0)
+        server.may_answer.set()
+        assert await asyncio.gather(*several) == [200, 200, 204, 204, 204]
+        assert await server.ask(paths[2], 7 * MB) == 200
+
+    told(Uploads(14, nothing), story)
+
+
+def test_one_address_does_not_take_the_room_of_another() -> None:
+    async def story(server: Server) -> None:
+        server.may_answer.clear()
+        of_one = asyncio.create_task(server.ask(FILE.format("visit", "one"), 7 * MB))
+        await asyncio.sleep(0)
+        assert await server.ask(FILE.format("visit", "more"), 1) == 204
+        server.may_answer.set()
+        another = server.ask(FILE.format("other", "one"), 3 * MB, address="10.0.0.2")
+        assert [await another, await of_one] == [200, 200]
+
+    told(Uploads(14, nothing), story)
+
+
+@pytest.mark.parametrize("length", [None, "", "a lot", "-1", "²", "9" * 5000])
+def test_a_file_that_does_not_say_its_length_is_refused(length: str | None) -> None:
+    async def story(server: Server) -> None:
+        assert await server.ask(FILE.format("visit", "file"), length) == 411
+        assert server.reached == []
+
+    told(Uploads(14, nothing), story)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("DELETE", FILE.format("a", "b")), ("PUT", "/"), ("GET", "/explore")]
+)
+def test_all_else_goes_on(method: str, path: str) -> None:
+    async def story(server: Server) -> None:
+        assert await server.ask(path, 20 * MB, method) == 200
+
+    told(Uploads(14, nothing), story)
