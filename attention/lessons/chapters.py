@@ -6,6 +6,7 @@ stand before the figure. README.md says what each key means, under "Write a less
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -63,13 +64,17 @@ Link = Mapping[str, Sequence[str]]
 Check = Callable[[Link, str], Sequence[str]]
 
 # What no text of a lesson may hold, and why.
-OTHER_HOSTS = "links to other hosts are not allowed"
 FORBIDDEN = (
     (re.compile(r"<[a-zA-Z/!?]"), "HTML is not allowed, only Markdown"),
     (re.compile(r"!\["), "pictures are not allowed"),
-    (re.compile(r"(?i)[a-z][a-z+.-]*://|\bwww\.|\bmailto:"), OTHER_HOSTS),
-    (re.compile(r"(?i)\]\(\s*<?\s*(//|\\|[a-z][a-z+.-]*:)|^\s{0,3}\[[^\]]*\]:"), OTHER_HOSTS),
 )
+# What Markdown makes a link of, wherever it stands, or leads to another host within one.
+LINKS = (
+    re.compile(r"(?i)[a-z][a-z+.-]*://|\bwww\.|\bmailto:"),
+    re.compile(r"(?i)\]\(\s*<?\s*(//|\\|[a-z][a-z+.-]*:)|^\s{0,3}\[[^\]]*\]:"),
+    re.compile(r"(^|[\s(<>])[/\\]{2}\w"),
+)
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 
 class LessonError(ValueError):
@@ -364,11 +369,15 @@ class _Reader:
 
 
 def _forbidden(text: str) -> str | None:
-    """Why a text may not be shown, None where it may."""
-    lines = text.splitlines()
-    return next(
-        (why for pattern, why in FORBIDDEN if any(pattern.search(line) for line in lines)), None
-    )
+    """Why a text may not be shown, None where it may: as it stands, and as Markdown reads it."""
+    for line in text.splitlines():
+        for pattern, why in FORBIDDEN:
+            if pattern.search(line):
+                return why
+        read = line, html.unescape(ESCAPED.sub(r"\1", line))
+        if any(pattern.search(words) for pattern in LINKS for words in read):
+            return "links to other hosts are not allowed"
+    return None
 
 
 def _dark(line: str) -> str | None:

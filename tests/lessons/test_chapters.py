@@ -108,6 +108,17 @@ REFUSED: list[tuple[str, str, str]] = [
     ("More of", "More [of](javascript:alert)", "line 15: links to other hosts"),
     ("More of", "[of]: //example.org", "line 15: links to other hosts"),
     ("More of", "www.example.org", "line 15: links to other hosts"),
+    ("More of", "https&#58;//example.org", "line 15: links to other hosts"),
+    ("More of", "HTTPS&#x3A;//example.org", "line 15: links to other hosts"),
+    ("More of", "https&colon;&sol;/example.org", "line 15: links to other hosts"),
+    ("More of", "https\\://example.org", "line 15: links to other hosts"),
+    ("More of", "www&period;example.org", "line 15: links to other hosts"),
+    ("More of", "More [of](&#x6A;avascript:alert)", "line 15: links to other hosts"),
+    ("More of", "More [of](/\\/example.org)", "line 15: links to other hosts"),
+    ("More of", "More [of](/&#92;example.org)", "line 15: links to other hosts"),
+    ("More of", "More [of](\n//example.org)", "line 16: links to other hosts"),
+    ("More of", "> [of]: //example.org", "line 15: links to other hosts"),
+    ("It is", "https&#58;//example.org", "line 11: links to other hosts"),
     ("More of", "word " * MAX_WORDS, "line 15: the text before the figure has more than 90 words."),
     ("---\ntitle", "title", "line 1: a lesson begins with a line ---"),
     ("---\nWords", "Words", "the line --- that ends the front matter is missing."),
@@ -120,6 +131,12 @@ def test_what_is_wrong_is_refused_with_its_line(
 ) -> None:
     assert old in SOUND
     assert words in refused(tmp_path, SOUND.replace(old, new, 1))
+
+
+def test_what_only_looks_like_a_link_may_stand_in_a_lesson(tmp_path: Path) -> None:
+    words = r"Of [this, that]: 7 // 2, &lt;b&gt;, a\_b and x&colon;y; [lit](#light-query)."
+    (tmp_path / "01-it.md").write_text(SOUND.replace("More of", words), "utf-8")
+    assert words in read_chapter(tmp_path / "01-it.md", check).body
 
 
 def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
