@@ -158,7 +158,7 @@ def keep(name: str, value: Any) -> None:
 
 def place(chapter: Chapter) -> Place:
     """Which query and stage the chapter's pictures show: see `session.place`."""
-    own = {name: value_in(chapter.link, name) for name in PLACE}
+    own: Any = {name: value_in(chapter.link, name) for name in PLACE}
     return {
         "turn": st.session_state.get("turn", 0),
         "values": kept("place", own),

@@ -334,11 +334,9 @@ def place() -> Place:
 
     values, and their defaults; turn: how many choices of the browser are known here.
     """
-    return {
-        "turn": st.session_state.get("turn", 0),
-        "values": {name: value_of(name) for name in PLACE},
-        "defaults": {name: every_setting()[name].default for name in PLACE},
-    }
+    values: Any = {name: value_of(name) for name in PLACE}
+    defaults: Any = {name: every_setting()[name].default for name in PLACE}
+    return {"turn": st.session_state.get("turn", 0), "values": values, "defaults": defaults}
 
 
 def choose_place(chosen: dict[str, Any]) -> None:
