@@ -124,7 +124,7 @@ class App(AppTest):
     @property
     def sent(self) -> dict[str, Sent]:
         """What every component of ours is sent, by its key, as they stand on the page."""
-        return {str(item.key): _sent(item.proto) for item in self.get("bidi_component")}
+        return {str(item.key): sent_as(item.proto.bytes) for item in self.get("bidi_component")}
 
     @property
     def rows(self) -> list[Sent]:
@@ -249,19 +249,13 @@ class Sent:
         return self.matrices[-1]
 
 
-def _sent(proto: Any) -> Sent:
-    if not proto.bytes:
-        return Sent(json.loads(proto.json), torch.empty(0), b"")
-    return sent_as(proto.bytes)
-
-
 def sent_as(data: bytes) -> Sent:
     """What a message of ours says; of a picture where it is looked at, and what it draws."""
     start = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:start])
-    end = start + 4 * header["floats"]
+    end = start + 4 * header.pop("floats")
     floats = numpy.frombuffer(data[start:end], numpy.float32)
-    if header["message"] == "picture":
+    if header.keys() == {"place"}:
         content = sent_as(data[end:])
         return dataclasses.replace(content, header=content.header | {"place": header["place"]})
     return Sent(header, torch.from_numpy(floats.copy()), data[end:])

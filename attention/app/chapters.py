@@ -190,7 +190,7 @@ def choose_in(name: str, value: Any) -> None:
 
 def place(view: View, chapter: Chapter) -> Place:
     """Which query and stage the chapter's pictures show: see `View.place`."""
-    own = {name: value_in(chapter.link, name) for name in PLACE}
+    own: Any = {name: value_in(chapter.link, name) for name in PLACE}
     return {
         "turn": view.visit.turn,
         "values": kept(view, "place", own),

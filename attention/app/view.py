@@ -47,11 +47,9 @@ class View(Mapping[str, Any]):
     @property
     def place(self) -> Place:
         """Which query and stage the pictures show; they are chosen in the browser."""
-        return {
-            "turn": self.visit.turn,
-            "values": {name: self[name] for name in PLACE},
-            "defaults": {name: every_setting()[name].default for name in PLACE},
-        }
+        values: Any = {name: self[name] for name in PLACE}
+        defaults: Any = {name: every_setting()[name].default for name in PLACE}
+        return {"turn": self.visit.turn, "values": values, "defaults": defaults}
 
     def of(self, schema: Any) -> Any:
         """A dataclass of settings with their values; the default where one does not apply."""

@@ -1,91 +1,33 @@
-"""What a browser sends to a component. All of it is looked at here before anything else is done.
+"""What a browser sends. All of it is looked at here before anything else is done.
 
 Whoever speaks to the server by hand can send anything. `Gate` stands before Streamlit, which
-would parse, compare and keep it; the callbacks below know what stands on the page besides. Both
-ignore what no component of ours sends.
+would parse, compare and keep it; it takes out what no component of ours sends.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
-from collections.abc import Callable
-from typing import Any
+import pkgutil
 from urllib.parse import unquote_plus
 
-import streamlit as st
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from attention import components
+from attention.components.shapes import KEYS, KINDS, is_a
+
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less
 MAX_WIDGETS = 256
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
-MAX_LIST = 5000
 
-Callback = Callable[[], None]
-KEYS: set[str] = set()  # of all components that were ever drawn and may answer
-
-
-def _is_whole(value: object) -> bool:
-    return type(value) is int
-
-
-def _is_number(value: object) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_whole, value))
-
-
-def _is_moved(value: object) -> bool:
-    return (
-        isinstance(value, list) and len(value) == 2 and _is_whole(value[0]) and _is_number(value[1])
-    )
-
-
-def _is_place(value: object) -> bool:
-    match value:
-        case {"turn": turn, "values": {"query": query, "stage": stage, **other}, **more}:
-            known = _is_whole(turn) and _is_whole(query) and _is_text(stage)
-            return known and not other and not more
-    return False
-
-
-def _is_list(value: object, is_part: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and len(value) <= MAX_LIST and all(map(is_part, value))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_grid(value: object) -> bool:
-    return _is_list(value, lambda row: _is_list(row, _is_text)) and bool(value)
-
-
-def _is_paint(value: object) -> bool:
-    match value:
-        case {"cells": cells, "allowed": bool(), **more}:
-            return not more and _is_list(cells, _is_pair)
-    return False
-
-
-# What each event of a component of ours may carry.
-SHAPES: dict[str, Callable[[object], bool]] = {
-    "active": lambda value: _is_list(value, _is_whole),
-    "at": _is_moved,
-    "cell": _is_pair,
-    "cells": _is_grid,
-    "example": _is_whole,
-    "head": _is_whole,
-    "paint": _is_paint,
-    "place": _is_place,
-    "step": _is_text,
-}
+for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}."):
+    if module.name != __name__:
+        importlib.import_module(module.name)  # so that all components are declared
 
 
 class Gate:
@@ -157,26 +99,7 @@ def _kept(state: WidgetState) -> bool:
     last = {}
     for event in events if isinstance(events, list) else []:
         match event:
-            case {"event": str(name), "value": value} if name in SHAPES and SHAPES[name](value):
+            case {"event": str(name), "value": value} if name in KINDS and is_a(value, KINDS[name]):
                 last[name] = {"event": name, "value": value}
     state.json_trigger_value = json.dumps([*last.values()])
     return bool(last)
-
-
-def when(
-    key: str, event: str, fits: Callable[[Any], bool], then: Callable[[Any], object]
-) -> Callback:
-    """A callback of the component of that key: `then` gets what came with an event, if it fits.
-
-    It has one of the `SHAPES` by then, so that `fits` asks for bounds alone.
-    """
-
-    KEYS.add(key)
-
-    def answered() -> None:
-        answers = st.session_state.get(key)
-        value = answers.get(event) if isinstance(answers, dict) else None
-        if SHAPES[event](value) and fits(value):
-            then(value)
-
-    return answered

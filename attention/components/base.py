@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar
 
 import plotly
 import streamlit as st
 import streamlit.components.v1 as components
 from torch import Tensor
 
-Renderer = Callable[..., Any]
+from attention.components.shapes import Taken, declare, when
 
+Header = TypeVar("Header", bound=Mapping[str, object])
+
+COMPONENTS: dict[str, Component[Any]] = {}  # by name
 BROWSER = Path(__file__).parent / "browser"
 
 
@@ -54,27 +58,59 @@ COLOURS = """@media (forced-colors: active) {{
 }}"""
 
 
-def component(name: str, *, isolate_styles: bool = True) -> Renderer:
-    """The module and the style in the folder of that name, as a Streamlit component."""
-    colours = COLOURS.format(root=":host" if isolate_styles else f".attention-{name}")
-    renderer: Renderer = st.components.v2.component(
-        f"attention_{name}",
-        css=(BROWSER / name / "style.css").read_text("utf-8") + colours,
-        js=LOADER,
-        isolate_styles=isolate_styles,
-    )
-    return renderer
+class Component(Generic[Header]):
+    """One of our components: its module and style in browser/, and what goes to and fro.
+
+    name: that of its folder; header: the type of what it is sent besides numbers; behind: that of
+    the header of a message which comes as the rest of its own, if any; answers: the type of what
+    each of its events carries. browser/messages.d.ts tells the module all of these types.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        header: type[Header],
+        *,
+        behind: type | None = None,
+        isolate_styles: bool = True,
+        **answers: Any,
+    ) -> None:
+        self.headers = [header] if behind is None else [header, behind]
+        self.answers = answers
+        for event, kind in answers.items():
+            declare(event, kind)
+        colours = COLOURS.format(root=":host" if isolate_styles else f".attention-{name}")
+        self._draw = st.components.v2.component(
+            f"attention_{name}",
+            css=(BROWSER / name / "style.css").read_text("utf-8") + colours,
+            js=LOADER,
+            isolate_styles=isolate_styles,
+        )
+        COMPONENTS[name] = self
+
+    def draw(
+        self,
+        header: Header,
+        *tensors: Tensor,
+        key: str,
+        rest: bytes = b"",
+        width: Literal["stretch", "content"] = "stretch",
+        **taken: Taken,
+    ) -> None:
+        """Draw it; taken: for each event what is asked of an answer, and what is done then."""
+        callbacks: dict[str, Any] = {
+            f"on_{event}_change": when(key, event, its) for event, its in taken.items()
+        }
+        data = message(header, *tensors, rest=rest)
+        self._draw(key=key, data=data, width=width, **callbacks)
 
 
-def message(
-    name: str, version: int, header: Mapping[str, object], *tensors: Tensor, rest: bytes = b""
-) -> bytes:
-    """A JSON header, then float32 tensors to the last bit, then bytes.
+def message(header: Mapping[str, object], *tensors: Tensor, rest: bytes = b"") -> bytes:
+    """A header as JSON, then float32 tensors to the last bit, then bytes.
 
-    name, version: what the header is, as its type beside the component says; `decode` in
-    browser/shared/message.js reads it, and takes no other than the module there was written for.
+    `decode` in browser/shared/message.js takes it apart.
     """
     numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
     floats = sum(map(len, numbers)) // 4
-    text = json.dumps({"message": name, "version": version, "floats": floats, **header}).encode()
+    text = json.dumps({**header, "floats": floats}, default=asdict).encode()
     return b"".join([len(text).to_bytes(4, "little"), text, *numbers, rest])

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from torch import Tensor
 
-from attention.components.answers import when
-from attention.components.base import component, message
+from attention.components.base import Component
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
-from attention.lessons.steps import Graph
-
-_mask_grid = component("mask_grid")
-_number_grid = component("number_grid")
-_examples = component("examples")
-_step_graph = component("step_graph")
-_copy_link = component("copy_link")
-_lights = component("lights", isolate_styles=False)
-_save_figures = component("save_figures")
+from attention.lessons.steps.graph import Arrow, Box, Graph
 
 
 class MaskGridHeader(TypedDict):
@@ -29,6 +19,16 @@ class MaskGridHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
     mask: list[list[int]]
+
+
+class Paint(TypedDict):
+    """Some (query, key) cells, and whether they may attend from now on."""
+
+    cells: list[tuple[int, int]]
+    allowed: bool
+
+
+_mask_grid = Component("mask_grid", MaskGridHeader, paint=Paint)
 
 
 def mask_grid(
@@ -51,15 +51,16 @@ def mask_grid(
         "keys": list(tokens if keys is None else keys),
         "mask": mask.int().tolist(),
     }
-    painted = when(
-        key,
-        "paint",
-        lambda paint: all(
+
+    def fits(paint: Paint) -> bool:
+        return all(
             row in range(rows) and column in range(columns) for row, column in paint["cells"]
-        ),
-        lambda paint: on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"]),
-    )
-    _mask_grid(key=key, data=message("mask_grid", 1, header), on_paint_change=painted)
+        )
+
+    def painted(paint: Paint) -> None:
+        on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"])
+
+    _mask_grid.draw(header, key=key, paint=(fits, painted))
 
 
 class NumberGridHeader(TypedDict):
@@ -70,6 +71,9 @@ class NumberGridHeader(TypedDict):
     column: int | None
     resizable: bool
     most: int  # cells there may be
+
+
+_number_grid = Component("number_grid", NumberGridHeader, cells=list[list[str]])
 
 
 def number_grid(
@@ -96,7 +100,9 @@ def number_grid(
     def edited(grid: list[list[str]]) -> None:
         on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
 
-    shown = max(MAX_CELLS, sum(map(len, lines)))
+    def fits(grid: list[list[str]]) -> bool:
+        return bool(grid) and sum(map(len, grid)) <= max(MAX_CELLS, sum(map(len, lines)))
+
     header: NumberGridHeader = {
         "name": name,
         "cells": lines,
@@ -106,12 +112,7 @@ def number_grid(
         "resizable": resizable,
         "most": MAX_CELLS,
     }
-    _number_grid(
-        key=key,
-        data=message("number_grid", 1, header),
-        on_cells_change=when(key, "cells", lambda grid: sum(map(len, grid)) <= shown, edited),
-        width="content",
-    )
+    _number_grid.draw(header, key=key, width="content", cells=(fits, edited))
 
 
 def _one_cell(typed: str) -> str:
@@ -123,6 +124,9 @@ class ExamplesHeader(TypedDict):
     words: str
     texts: list[str]
     gone: list[int] | None  # positions
+
+
+_examples = Component("examples", ExamplesHeader, example=int)
 
 
 def examples(
@@ -143,14 +147,16 @@ def examples(
         "texts": list(texts),
         "gone": None if gone is None else sorted(gone),
     }
-    chosen = when(key, "example", lambda index: index in range(len(texts)), on_choose)
-    _examples(key=key, data=message("examples", 2, header), on_example_change=chosen)
+    _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
 
 
 class StepGraphHeader(TypedDict):
-    boxes: list[dict[str, Any]]  # `Box`
-    arrows: list[dict[str, Any]]  # `Arrow`
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
     chosen: int  # which box
+
+
+_step_graph = Component("step_graph", StepGraphHeader, step=str)
 
 
 def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key: str) -> None:
@@ -160,12 +166,20 @@ def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key
     """
     names = [box.step for box in graph.boxes]
     header: StepGraphHeader = {
-        "boxes": [asdict(box) for box in graph.boxes],
-        "arrows": [asdict(arrow) for arrow in graph.arrows],
+        "boxes": graph.boxes,
+        "arrows": graph.arrows,
         "chosen": names.index(step),
     }
-    chosen = when(key, "step", lambda name: name and name in names, on_choose)
-    _step_graph(key=key, data=message("step_graph", 1, header), on_step_change=chosen)
+    _step_graph.draw(header, key=key, step=(lambda name: name != "" and name in names, on_choose))
+
+
+class LightsHeader(TypedDict):
+    selectors: Mapping[str, str]
+    figure: str
+    chapter: int
+
+
+_lights = Component("lights", LightsHeader, isolate_styles=False)
 
 
 def lights(selectors: Mapping[str, str], figure: str, chapter: int, *, key: str) -> None:
@@ -175,7 +189,8 @@ def lights(selectors: Mapping[str, str], figure: str, chapter: int, *, key: str)
     the parts are looked for in. Where the chapter is another one than before, its heading comes
     into view.
     """
-    _lights(key=key, data={"selectors": dict(selectors), "figure": figure, "chapter": chapter})
+    header: LightsHeader = {"selectors": selectors, "figure": figure, "chapter": chapter}
+    _lights.draw(header, key=key)
 
 
 class CopyLinkHeader(TypedDict):
@@ -185,6 +200,9 @@ class CopyLinkHeader(TypedDict):
     figures: list[str]
     task: list[str]
     embedded: bool
+
+
+_copy_link = Component("copy_link", CopyLinkHeader)
 
 
 def copy_link(
@@ -213,11 +231,14 @@ def copy_link(
         "task": list(task),
         "embedded": embedded,
     }
-    _copy_link(key=key, data=message("copy_link", 3, header), width="content")
+    _copy_link.draw(header, key=key, width="content")
 
 
 class SaveFiguresHeader(TypedDict):
-    figures: dict[str, str]
+    figures: Mapping[str, str]
+
+
+_save_figures = Component("save_figures", SaveFiguresHeader)
 
 
 def save_figures(figures: Mapping[str, str], *, key: str) -> None:
@@ -225,5 +246,4 @@ def save_figures(figures: Mapping[str, str], *, key: str) -> None:
 
     figures: names, with what the keys of their components begin with.
     """
-    header: SaveFiguresHeader = {"figures": dict(figures)}
-    _save_figures(key=key, data=message("save_figures", 1, header))
+    _save_figures.draw({"figures": figures}, key=key)

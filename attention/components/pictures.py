@@ -11,8 +11,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention.components.answers import when
-from attention.components.base import component, message
+from attention.components.base import Component, message
 from attention.core.functional import Trace
 from attention.display import figures, files
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
@@ -23,21 +22,25 @@ from attention.lessons.heads import PLAIN_DOTS
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 
-_picture = component("picture", isolate_styles=False)
-_place = component("place")
-_matrices = component("matrices")
-_head_grid = component("head_grid")
-_comparison = component("comparison")
-_sweep = component("sweep")
-_chart = component("chart", isolate_styles=False)
+
+class QueryAndStage(TypedDict):
+    """What is chosen in the pictures of a page."""
+
+    query: int
+    stage: str
 
 
-class Place(TypedDict):
-    """What is chosen in the pictures of a page, and how many choices of the browser that knows."""
+class PlaceAnswer(TypedDict):
+    """That, and how many choices have been made in the browser."""
 
     turn: int
-    values: dict[str, Any]
-    defaults: dict[str, Any]
+    values: QueryAndStage
+
+
+class Place(PlaceAnswer):
+    """The same as the server knows it."""
+
+    defaults: QueryAndStage
 
 
 class PictureHeader(StagesOfHeatmap):
@@ -124,13 +127,16 @@ class Picture:
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()
-        return message("content", 2, header, *sent.values(), rest=hidden)
+        return message(header, *sent.values(), rest=hidden)
 
 
 class PlacedHeader(TypedDict):
     """What goes before the content: where it is looked at."""
 
     place: Place
+
+
+_picture = Component("picture", PlacedHeader, behind=PictureHeader, isolate_styles=False)
 
 
 def picture(shown: Picture, place: Place, *, key: str, content: bytes | None = None) -> None:
@@ -140,8 +146,7 @@ def picture(shown: Picture, place: Place, *, key: str, content: bytes | None = N
     all numbers already. content: that of the picture, None where it is not known yet.
     """
     _offer_trace(shown.trace, shown.tokens, shown.keys, shown.of)
-    header: PlacedHeader = {"place": place}
-    _picture(key=key, data=message("picture", 3, header, rest=content or shown.content()))
+    _picture.draw({"place": place}, key=key, rest=content or shown.content())
 
 
 def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None, of: str) -> None:
@@ -157,12 +162,15 @@ def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None
         files.offer_matrix("new vectors y", trace.output, asking, of=of)
 
 
+_place = Component("place", Place, place=PlaceAnswer)
+
+
 def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
     """Tells the server what is chosen in the pictures of a page, and them what a link says.
 
     Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
     """
-    _place(key=key, data=place, on_place_change=when(key, "place", lambda chosen: True, on_choose))
+    _place.draw(place, key=key, place=(lambda answer: True, on_choose))
 
 
 class MatrixHeader(TypedDict):
@@ -188,6 +196,9 @@ class MatricesHeader(TypedDict):
     asked: tuple[int, int | None] | None
     inFull: bool
     written: NotRequired[int]
+
+
+_matrices = Component("matrices", MatricesHeader, cell=tuple[int, int])
 
 
 def matrices(
@@ -245,12 +256,6 @@ def matrices(
         numbers.append(cells.flatten())
 
     rows, columns = shown[-1].numbers.shape
-    picked = when(
-        key,
-        "cell",
-        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
-        lambda cell: on_choose and on_choose(*cell),
-    )
     header: MatricesHeader = {
         "parts": headers,
         "joins": [part for part in parts if isinstance(part, str)],
@@ -262,7 +267,11 @@ def matrices(
     }
     if written is not None:
         header["written"] = written
-    _matrices(key=key, data=message("matrices", 2, header, *numbers), on_cell_change=picked)
+    picked = (
+        lambda cell: cell[0] in range(rows) and cell[1] in range(columns),
+        lambda cell: on_choose and on_choose(*cell),
+    )
+    _matrices.draw(header, *numbers, key=key, cell=picked)
 
 
 class HeadGridHeader(TypedDict):
@@ -274,6 +283,9 @@ class HeadGridHeader(TypedDict):
     saturated: bool
     chosen: int
     layerNames: list[str]
+
+
+_head_grid = Component("head_grid", HeadGridHeader, head=int)
 
 
 def head_grid(
@@ -304,9 +316,8 @@ def head_grid(
         "chosen": head,
         "layerNames": list(layer_names),
     }
-    data = message("head_grid", 2, header, rest=dots.numpy().tobytes())
-    chosen = when(key, "head", lambda wanted: wanted in range(heads), on_choose)
-    _head_grid(key=key, data=data, on_head_change=chosen)
+    chosen = (range(heads).__contains__, on_choose)
+    _head_grid.draw(header, key=key, rest=dots.numpy().tobytes(), head=chosen)
 
 
 class ComparisonHeader(TypedDict):
@@ -317,6 +328,9 @@ class ComparisonHeader(TypedDict):
     absent: list[list[bool]]
     titles: list[str]
     place: Place
+
+
+_comparison = Component("comparison", ComparisonHeader)
 
 
 def comparison(
@@ -355,8 +369,7 @@ def comparison(
         "titles": list(titles),
         "place": place,
     }
-    data = message("comparison", 1, header, *sides, compared.divergence.float())
-    _comparison(key=key, data=data)
+    _comparison.draw(header, *sides, compared.divergence.float(), key=key)
 
 
 class SweepHeader(TypedDict):
@@ -370,6 +383,9 @@ class SweepHeader(TypedDict):
     dots: int
     biased: bool
     place: Place
+
+
+_sweep = Component("sweep", SweepHeader, at=tuple[int, float])
 
 
 def sweep(
@@ -409,19 +425,27 @@ def sweep(
         "place": place,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
-    _sweep(
-        key=key,
-        data=message("sweep", 1, header, *numbers, rest=swept.dots.numpy().tobytes()),
-        on_at_change=when(key, "at", lambda answer: True, released),
-    )
+    at = (lambda answer: True, released)
+    _sweep.draw(header, *numbers, key=key, rest=swept.dots.numpy().tobytes(), at=at)
 
 
 class ChartHeader(TypedDict):
     label: str
-    figure: dict[str, Any]
+    height: float
+    data: list[Any]  # for plotly, as is the layout
+    layout: dict[str, Any]
+
+
+_chart = Component("chart", ChartHeader, isolate_styles=False)
 
 
 def chart(figure: go.Figure, label: str, *, key: str) -> None:
     """A figure of Plotly, drawn when all around it has been; label: what it shows, in words."""
-    header: ChartHeader = {"label": label, "figure": figure.to_plotly_json()}
-    _chart(key=key, data=message("chart", 1, header))
+    drawn = figure.to_plotly_json()
+    header: ChartHeader = {
+        "label": label,
+        "height": figure.layout.height,
+        "data": drawn["data"],
+        "layout": drawn["layout"],
+    }
+    _chart.draw(header, key=key)

@@ -7,12 +7,9 @@ from typing import TypedDict
 
 from torch import Tensor
 
-from attention.components.answers import when
-from attention.components.base import component, message
+from attention.components.base import Component
 from attention.components.pictures import Place
 from attention.display import files
-
-_head_view = component("head_view")
 
 
 class HeadViewHeader(TypedDict):
@@ -25,6 +22,9 @@ class HeadViewHeader(TypedDict):
     active: list[int]
     query: int
     place: Place
+
+
+_head_view = Component("head_view", HeadViewHeader, active=list[int])
 
 
 def head_view(
@@ -58,13 +58,5 @@ def head_view(
         "query": query,
         "place": place,
     }
-    _head_view(
-        key=key,
-        data=message("head_view", 1, header, weights),
-        on_active_change=when(
-            key,
-            "active",
-            lambda chosen: all(head in range(heads) for head in chosen),
-            on_active,
-        ),
-    )
+    fits = (lambda chosen: all(head in range(heads) for head in chosen), on_active)
+    _head_view.draw(header, weights, key=key, active=fits)

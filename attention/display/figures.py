@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy
 import plotly.graph_objects as go
@@ -159,19 +159,56 @@ def _around_cells(
     return cells, beside, layout
 
 
+class HeatmapCells(TypedDict):
+    """What a page reads of the cells it gives to plotly: names, gaps, whether numbers stand in."""
+
+    x: list[str]
+    y: list[str]
+    xgap: int
+    texttemplate: str
+
+
+class HeatmapAxis(TypedDict):
+    """What a page reads of an axis it gives to plotly."""
+
+    range: list[float]
+    domain: NotRequired[list[float]]
+    tickangle: NotRequired[int]
+    tickvals: list[int]
+    ticktext: list[str]
+    tickfont: dict[str, int]
+
+
+class HeatmapLayout(TypedDict):
+    """What a page reads of the layout it gives to plotly."""
+
+    xaxis: HeatmapAxis
+    yaxis: HeatmapAxis
+    height: int
+    margin: dict[str, int]
+
+
+class HeatmapStage(TypedDict):
+    """The range of colours of a stage, and what it shows, in words."""
+
+    zmin: float
+    zmax: float
+    diverging: bool
+    words: str
+
+
 class StagesOfHeatmap(TypedDict):
     """What a heatmap is drawn from besides its numbers, ready for JSON.
 
-    heat, layout: of the cells and around them, for plotly; beside: traces for the entropy of many
-    rows; room: where that stands; stages: of each its colour range and what it shows, in words.
+    heat, layout: of the cells and around them; entropy: of each row in bits, None where there is
+    nothing to attend to; room: where that stands.
     """
 
-    heat: dict[str, Any]
-    layout: dict[str, Any]
-    beside: list[dict[str, Any]]
+    heat: HeatmapCells
+    layout: HeatmapLayout
     room: list[float]
     entropy: list[float | None]
-    stages: dict[str, dict[str, Any]]
+    stages: dict[str, HeatmapStage]
 
 
 def heatmap_of_stages(
@@ -179,10 +216,11 @@ def heatmap_of_stages(
 ) -> StagesOfHeatmap:
     """What a page draws `heatmap` from for any stage, without the numbers."""
     bits = _entropies(trace)
-    heat, beside, layout = _around_cells(trace, "weights", tokens, keys, bits)
+    heat, _, layout = _around_cells(trace, "weights", tokens, keys, bits)
+    layout.pop("xaxis2", None)  # that of the entropy, which a page draws itself
     n_keys = trace.scores.shape[1]
     quantile = colour_quantile(n_keys)
-    stages: dict[str, dict[str, Any]] = {}
+    stages: dict[str, HeatmapStage] = {}
     for name, numbers in trace.stages.items():
         masked = trace.mask is not None and name in WHERE_MASKED
         same = name == "scaled" and trace.bias is None and trace.scale > 0
@@ -195,9 +233,8 @@ def heatmap_of_stages(
         words = stage_words(trace, name)
         stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": words}
     return {
-        "heat": heat,
-        "layout": layout,
-        "beside": beside,
+        "heat": cast(HeatmapCells, heat),
+        "layout": cast(HeatmapLayout, layout),
         "room": ENTROPY_DOMAIN,
         "entropy": bits,
         "stages": stages,

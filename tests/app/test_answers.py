@@ -12,7 +12,8 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attention.app.pages import PAGES
-from attention.components.answers import KEYS, MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
+from attention.components.answers import MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
+from attention.components.shapes import KEYS
 from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
 from tests.serving import started

@@ -1,4 +1,4 @@
-"""What stands in place of a component whose module cannot be had, or is of another version."""
+"""What stands in place of a component whose module cannot be had, or is of another release."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from attention.components.base import CONTENTS, LOADER
 from tests.browser.browsing import Open, Page, expect
 
 PICTURE = "**/picture/index.js"
@@ -55,16 +56,13 @@ def test_a_part_that_could_not_be_loaded_stands_whole_after_the_next_change(
     expect(page.locator(".equation")).to_have_css("display", "flex")
 
 
-def test_a_message_of_another_version_leaves_a_sentence_in_place(open_page: Open) -> None:
-    def make_older(page: Page) -> None:
-        page.route(PICTURE, serve_older)
-
-    def serve_older(route: object) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace('"picture", 3', '"picture", 2'))
-
-    page = open_page(before=make_older)
-    expect(page.get_by_role("alert")).to_have_text(
-        "This page is from another version of the app; reload it."
+def test_a_page_that_meets_another_release_is_loaded_again(open_page: Open) -> None:
+    page = open_page()
+    expect_the_rest(page)
+    page.evaluate("window.loaded = 1")
+    page.evaluate(
+        "text => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))",
+        LOADER.replace(CONTENTS, "another"),
     )
+    page.wait_for_function("!window.loaded")
     expect_the_rest(page)

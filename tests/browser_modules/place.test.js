@@ -84,22 +84,33 @@ test("elements of a page that one has left hear nothing, and are let go", () => 
   place.choose("query", 1)
 })
 
-test("of choices made in a row the server is told the last", async () => {
+const wait = () => new Promise((resolve) => setTimeout(resolve, 100))
+
+test("of choices made in a row the server is told the last, once", async () => {
   const told = []
-  place.tellBy({ isConnected: true }, (chosen) => told.push(chosen))
+  place.tellBy((answer) => told.push(answer), turn)
   place.choose("query", 3)
   place.choose("stage", "scores")
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await wait()
   assert.deepEqual(told, [{ turn: turn + 2, values: { query: 3, stage: "scores" } }])
 })
 
-test("the server is told by the part of the page that is still there", async () => {
+test("the server is told by the part of the page that came last", async () => {
   const told = []
-  const old = { isConnected: true }
-  place.tellBy({ isConnected: true }, ({ values }) => told.push(values.query))
-  place.tellBy(old, () => assert.fail("its fragment is not on the page any more"))
-  old.isConnected = false
+  place.tellBy(() => assert.fail("its fragment is not on the page any more"), turn)
+  place.tellBy(({ values }) => told.push(values.query), turn)
   place.choose("query", 4)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await wait()
   assert.deepEqual(told, [4])
+})
+
+test("what the server has not heard of is told as soon as there is a way again", async () => {
+  const told = []
+  place.choose("query", 1)
+  await wait()
+  place.tellBy(({ values }) => told.push(values.query), turn)
+  await wait()
+  place.tellBy(() => assert.fail("it has heard of all"), turn + 1)
+  await wait()
+  assert.deepEqual(told, [1])
 })

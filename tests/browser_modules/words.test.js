@@ -191,10 +191,6 @@ test("a share is of hundred, without a sign where it is none", () => {
   assert.equal(sums.format(sums.COLUMNS.indexOf("‖v‖"), 0.5), "0.500")
 })
 
-test("hostile tokens are words in a file as well", () => {
-  assert.equal(sum.escaped(`<b a="'&">`), "&#60;b a=&#34;&#39;&#38;&#34;&#62;")
-})
-
 test("an integer among integers is told as such", () => {
   const told = (whole, number) => matrices.told({ masked: true, whole }, number)
   assert.deepEqual([told(true, 1), told(true, -12), told(true, -0)], ["1", "−12", "0"])

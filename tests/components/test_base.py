@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import NotRequired, get_origin, get_type_hints
 
 import torch
 
-from attention.components.base import ADDRESS, BROWSER, LOADER, _contents, message
+from attention.components.base import ADDRESS, BROWSER, COMPONENTS, LOADER, _contents, message
+from attention.core.functional import attend
+from attention.display import figures
+from attention.display.figures import HeatmapAxis, HeatmapCells, HeatmapLayout
+from tests.components import declarations
 
 
-def test_a_message_says_what_it_is_before_numbers_to_the_last_bit_and_bytes() -> None:
-    sent = message("heatmap", 3, {"rows": 1}, torch.tensor([0.1, torch.nan]), rest=b"\x07")
+def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None:
+    sent = message({"rows": 1}, torch.tensor([0.1, torch.nan]), rest=b"\x07")
     size = int.from_bytes(sent[:4], "little")
     header = json.loads(sent[4 : 4 + size])
-    assert header == {"message": "heatmap", "version": 3, "floats": 2, "rows": 1}
+    assert header == {"floats": 2, "rows": 1}
     numbers = torch.frombuffer(bytearray(sent[4 + size : -1]), dtype=torch.float32)
     assert torch.equal(numbers[:1], torch.tensor([0.1]))
     assert numbers[1].isnan()
@@ -42,10 +47,27 @@ def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> Non
     assert not re.search(r"\{(folder|shared)\}", LOADER)
 
 
-def test_both_sides_name_the_same_messages_in_the_same_versions() -> None:
-    sources = [file.read_text("utf-8") for file in BROWSER.parent.glob("*.py")]
-    modules = [file.read_text("utf-8") for file in BROWSER.glob("*/index.js")]
-    sent = re.findall(r'message\(\s*"(\w+)", (\d+)', "\n".join(sources))
-    known = re.findall(r'decode\(\w+, "(\w+)", (\d+)\)', "\n".join(modules))
-    assert sorted(sent) == sorted(known)
-    assert len(known) == 14
+def test_the_modules_are_told_the_types_that_are_declared_in_python() -> None:
+    written = declarations.FILE.read_text("utf-8")
+    assert written == declarations.declarations(), "run python -m tests.components.declarations"
+
+
+def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
+    folders = {file.parent.name: file.read_text("utf-8") for file in BROWSER.glob("*/index.js")}
+    assert folders.keys() == COMPONENTS.keys()
+    for name, module in folders.items():
+        assert re.findall(r"Mount<\"(\w+)\">", module) == [name]
+        assert re.findall(r"export default (\w+)", module) == ["component"]
+
+
+def test_a_heatmap_has_all_that_its_module_reads_of_what_plotly_gets() -> None:
+    def needed(kind: type) -> set[str]:
+        hints = get_type_hints(kind, include_extras=True)
+        return {name for name, hint in hints.items() if get_origin(hint) is not NotRequired}
+
+    trace = attend(*torch.eye(3).expand(3, 3, 3))
+    sent = figures.heatmap_of_stages(trace, ["a", "b", "c"])
+    assert needed(HeatmapCells) <= sent["heat"].keys()
+    assert needed(HeatmapLayout) <= sent["layout"].keys()
+    assert all(needed(HeatmapAxis) <= sent["layout"][axis].keys() for axis in ("xaxis", "yaxis"))
+    assert {"l", "r", "t", "b"} <= sent["layout"]["margin"].keys()

@@ -3,17 +3,24 @@
 const NOT_LOADED = "This part of the page could not be loaded; reload the page."
 const folder = new URL("component/{folder}/", document.baseURI)
 const WAITS = [500, 2000] // milliseconds, before it is tried again
-/** @type {Record<string, Promise<any>>} */
+/** @typedef {{ default: (given: import("./shared/component.js").Given) => void }} Module
+    @type {Record<string, Promise<Module>>} */
 const modules = {}
 
-/** @type {(path: string) => Promise<any>} */
+/* An open page that meets another release, as after a deployment, is loaded again: it is built of
+   the modules of one release alone. */
+const release = document.documentElement.dataset
+release.attention ??= folder.href
+if (release.attention !== folder.href) location.reload()
+
+/** @type {(path: string) => Promise<Module>} */
 function load(path) {
   modules[path] ??= fetched(path)
   return modules[path]
 }
 
 /** What a bad connection cuts off is asked for again; in the end, by the next to need it.
-    @type {(path: string) => Promise<any>} */
+    @type {(path: string) => Promise<Module>} */
 async function fetched(path) {
   const { href } = new URL(path, folder)
   for (const wait of WAITS) {
@@ -30,23 +37,15 @@ async function fetched(path) {
 /* All at once, rather than as one imports the other. */
 for (const path of "{shared}".split(" ")) load(path).catch(() => {})
 
-/** @param {{ name: string } & import("./shared/message.js").Given} given */
+/** @param {{ name: string } & import("./shared/component.js").Given} given */
 export default async function (given) {
   const place = given.parentElement
   const module = await load(`${given.name.replace("attention_", "")}/index.js`).catch(() => null)
   place.querySelector(".not-loaded")?.remove()
-  try {
-    if (module) module.default(given)
-    else place.append(told(NOT_LOADED, "not-loaded"))
-  } catch (error) {
-    if (!(error instanceof Error && error.name === "OtherVersion")) throw error
-    place.replaceChildren(told(error.message))
-  }
-}
-
-/** @type {(sentence: string, className?: string) => HTMLElement} */
-function told(textContent, className = "") {
-  const line = Object.assign(document.createElement("p"), { textContent, className })
+  if (module) return module.default(given)
+  const line = document.createElement("p")
+  line.className = "not-loaded"
+  line.textContent = NOT_LOADED
   line.setAttribute("role", "alert")
-  return line
+  place.append(line)
 }

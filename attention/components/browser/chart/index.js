@@ -1,37 +1,28 @@
-import { afterPaint, follow, make, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { afterPaint, make } from "../shared/elements.js"
 import { fontOf, load } from "../shared/plotly.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ label: string, figure: { data: object[], layout: any } }} Content
-    @typedef {{ frame: HTMLElement, width: number, content: Content }} View */
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
 
-/** A figure of plotly.js, which is large: what stands around it is painted first.
-    @type {(given: Given) => void} */
-export default function ({ data, parentElement }) {
-  const view = viewIn(parentElement, build)
-  view.content = decode(data, "chart", 1)
-  draw(view)
-}
+/** A figure of plotly.js, which is large: what stands around it is painted first. */
+export default component(build, draw)
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  view.frame = make("div", "attention-chart", parent, { role: "img" })
-  follow(view, parent, draw)
+/** @param {Mount<"chart">} mount */
+function build({ root, content }) {
+  return { content, frame: make("div", "attention-chart", root, { role: "img" }), width: 0 }
 }
 
 /** @type {(view: View) => void} */
 function draw(view) {
   const { content, frame } = view
-  const { label, figure } = content
   view.width = frame.clientWidth
-  frame.ariaLabel = label
-  frame.style.minHeight = `${figure.layout.height}px`
+  frame.ariaLabel = content.label
+  frame.style.minHeight = `${content.height}px`
   afterPaint(async () => {
     const Plotly = await load()
     if (view.content !== content || !view.width) return
-    const { width } = view
-    const layout = { ...figure.layout, width, font: fontOf(frame) }
-    await Plotly.react(frame, figure.data, layout, { displayModeBar: false })
+    const layout = { ...content.layout, width: view.width, font: fontOf(frame) }
+    await Plotly.react(frame, content.data, layout, { displayModeBar: false })
   })
 }

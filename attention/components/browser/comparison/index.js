@@ -1,19 +1,17 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { inkOn, palette, ramp } from "../shared/colours.js"
-import { follow, make, makeName, place, under, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { make, makeName, place, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
-/** @import { Given, Place } from "../shared/message.js"
+/** @import { ComparisonHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
     @import { Numbers, Scale } from "../shared/painter.js"
-    @typedef {{ size: number, names: string[], changed: boolean[], both: boolean[],
-      absent: boolean[][], titles: string[] }} Content
     @typedef {{ bars: boolean, legend: HTMLElement, box: HTMLElement, canvas: HTMLCanvasElement,
       written?: HTMLCanvasElement, chosen: HTMLElement, pointed: HTMLElement }} Shown
-    @typedef {Record<"frame" | "row" | "readout", HTMLElement> & { content: Content, cells: Numbers[],
-      bits: Float32Array, shown: Shown[], outline: string, width: number, side: number, cell: number }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 const MOST_SIDE = 400
 const LARGEST_CELL = 64
@@ -24,22 +22,22 @@ const BARS = 124
 const BETWEEN = 20
 const WIDE = 680
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement }) {
-  const { numbers, place: standing, ...content } = decode(data, "comparison", 1)
-  const view = viewIn(parentElement, build)
+export default component(build, take, drawAnew)
+
+/** @type {(view: View) => void} */
+function take(view) {
+  const { numbers, ...content } = view.content
   const cells = content.size ** 2
   const [a, b] = [numbers.subarray(0, cells), numbers.subarray(cells, 2 * cells)]
-  view.content = content
   view.cells = [a, b, difference(a, b, content)]
   view.bits = numbers.subarray(2 * cells)
   draw(view)
-  adopt(standing)
+  adopt(content.place)
 }
 
 /** What is hidden on one side has weight 0 there; what is hidden on both, or has no other side,
     is no number.
-    @type {(a: Numbers, b: Numbers, content: Pick<Content, "size" | "both">) => Float64Array} */
+    @type {(a: Numbers, b: Numbers, content: Pick<ComparisonHeader, "size" | "both">) => Float64Array} */
 export function difference(a, b, { size, both }) {
   const cells = new Float64Array(size * size)
   for (let cell = 0; cell < cells.length; cell++) {
@@ -50,12 +48,17 @@ export function difference(a, b, { size, both }) {
   return cells
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"comparison">} mount */
+function build({ root, content }) {
+  const frame = make("div", "frame", root)
   const row = make("div", "row", frame, { tabIndex: 0, role: "application" })
   const readout = make("p", "readout", frame, { role: "status" })
-  Object.assign(view, { frame, row, readout })
+  const view = {
+    ...{ content, frame, row, readout, outline: "", width: 0, side: 0, cell: 0 },
+    cells: /** @type {Numbers[]} */ ([]),
+    bits: /** @type {Float32Array} */ (new Float32Array()),
+    shown: /** @type {Shown[]} */ ([]),
+  }
   chooseByKeys(row, () => view.content.size)
   row.addEventListener("pointermove", (event) => {
     const [query, key] = pointedAt(view, event)
@@ -69,8 +72,8 @@ function build(parent, view) {
       : pointedAt(view, event)
     if (at !== undefined) choose("query", at)
   })
-  follow(view, parent, drawAnew)
-  whenMoved(frame, () => view.content && mark(view))
+  whenMoved(frame, () => mark(view))
+  return view
 }
 
 /** @type {(view: View, event: PointerEvent | MouseEvent) => [number?, number?]} */
@@ -225,7 +228,7 @@ function mark({ shown, cell, content, cells, bits, readout }) {
 }
 
 /** What is said of a cell, or without a column of a whole row.
-    @type {(content: Content, cells: Numbers[], bits: Numbers, row: number, column?: number) => string} */
+    @type {(content: ComparisonHeader, cells: Numbers[], bits: Numbers, row: number, column?: number) => string} */
 export function words({ size, names, titles, both, absent }, cells, bits, row, column) {
   const name = `“${names[row]}”`
   if (column === undefined) {

@@ -1,30 +1,24 @@
+import { component } from "../shared/component.js"
 import { bridgeCuts } from "../shared/cuts.js"
-import { make, viewIn } from "../shared/elements.js"
+import { make } from "../shared/elements.js"
 import { foldMenu } from "../shared/menu.js"
-import { decode } from "../shared/message.js"
 import { fitPaper } from "../shared/printing.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ title: string, caption: string, paper: string, figures: string[], task: string[],
-      embedded: boolean }} Content
-    @typedef {{ name: string, told: string, text: (content: Content) => string }} Item
-    @typedef {Record<"frame" | "button" | "more" | "menu" | "said" | "paper", HTMLElement>
-      & { content: Content, offered?: string }} View */
+/** @import { CopyLinkHeader } from "../messages.js"
+    @import { Mount, Root } from "../shared/component.js"
+    @typedef {{ name: string, told: string, text: (content: CopyLinkHeader) => string }} Item
+    @typedef {ReturnType<typeof build>} View */
 
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
 const LINK = { name: "Copy link", told: "link", text: () => location.href }
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement }) {
-  const content = decode(data, "copy_link", 3)
-  const view = viewIn(parentElement, (parent, view) => {
-    if (content.embedded) buildWayOut(parent)
-    else buildMenu(parent, view)
-    view.paper = make("p", "on-paper", parent)
-  })
-  view.content = content
+export default component(build, draw, null)
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { content, paper } = view
   document.title = content.title
-  view.paper.textContent = content.paper
+  paper.textContent = content.paper
   fitPaper()
   bridgeCuts()
   foldMenu()
@@ -32,9 +26,9 @@ export default function ({ data, parentElement }) {
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.
-    @type {(parent: Place) => void} */
-function buildWayOut(parent) {
-  const link = make("a", "", parent, { target: "_blank", rel: "noopener" })
+    @type {(root: Root) => void} */
+function buildWayOut(root) {
+  const link = make("a", "", root, { target: "_blank", rel: "noopener" })
   link.textContent = "Open in Attention explorer"
   const follow = () => Object.assign(link, { href: wholeView(location.href) })
   for (const event of ["pointerdown", "keydown", "focus", "click"])
@@ -42,9 +36,10 @@ function buildWayOut(parent) {
   follow()
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function buildMenu(parent, view) {
-  const frame = make("div", "share", parent)
+/** @param {Mount<"copy_link">} mount */
+function build({ root, content }) {
+  if (content.embedded) buildWayOut(root)
+  const frame = make("div", "share", content.embedded ? null : root)
   const title = "Copies the address of exactly this view"
   const button = make("button", "copy", frame, { type: "button", title, textContent: LINK.name })
   const more = make("button", "more", frame, { type: "button", title: "More ways to share" })
@@ -53,7 +48,8 @@ function buildMenu(parent, view) {
   more.append("▾")
   const menu = make("div", "menu", frame, { role: "menu", ariaLabel: "Share", hidden: true })
   const said = make("p", "said", frame, { ariaLive: "polite" })
-  Object.assign(view, { frame, button, more, menu, said })
+  const paper = make("p", "on-paper", root)
+  const view = { content, frame, button, more, menu, said, paper, offered: "" }
   button.addEventListener("click", () => copy(view, LINK))
   more.addEventListener("click", () => open(view, Boolean(menu.hidden)))
   more.addEventListener("keydown", (event) => {
@@ -66,6 +62,7 @@ function buildMenu(parent, view) {
     if (!frame.contains(/** @type {Node | null} */ (relatedTarget))) open(view, false)
   })
   open(view, false)
+  return view
 }
 
 /** What is offered already stays as it is: one may just be clicking it.
@@ -91,9 +88,9 @@ function fill(view) {
 
 /** What the menu offers: of a page with several figures also each of them alone, and where a page
     sets a task also a link that leads to nothing else.
-    @type {(content: Content) => Item[]} */
+    @type {(content: CopyLinkHeader) => Item[]} */
 export function itemsOf({ figures, task }) {
-  const embed = (/** @type {string} */ figure) => (/** @type {Content} */ content) =>
+  const embed = (/** @type {string} */ figure) => (/** @type {CopyLinkHeader} */ content) =>
     embedCode(location.href, content.title, figure)
   const toTask = {
     name: "Copy link to this task",

@@ -1,15 +1,13 @@
 import { palette, ramp } from "../shared/colours.js"
-import { childrenOf, follow, make, place, settle, under, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, place, settle, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ heads: number, rows: number, columns: number, block: number, tokens: number,
-      saturated: boolean, chosen: number, layerNames: string[], rest: Uint8Array }} Content
+/** @import { HeadGridHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
     @typedef {{ across: number, side: number, height: number, left: number, top: number,
       label: number, gap: number }} Layout
-    @typedef {Record<"frame" | "box" | "tiles" | "names" | "caption", HTMLElement> & { content: Content,
-      canvas: HTMLCanvasElement, width: number, layout: Layout, choose: (head: number) => void }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 const GAP = 8
 const LABEL = 20
@@ -19,25 +17,19 @@ const NARROW_GAP = 4
 const LARGEST_OF_MANY = 72
 const ROOM_FOR_NAME = 74
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "head_grid", 2)
-  const view = viewIn(parentElement, build)
-  view.content = content
-  view.choose = (head) => setTriggerValue("head", head)
-  draw(view)
-}
+export default component(build, draw)
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"head_grid">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
   const box = make("div", "box", frame)
   const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
   const label = "Heads; arrow keys move"
   const names = make("div", "names", box, { ariaHidden: "true" })
   const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
   const caption = make("p", "caption", frame)
-  Object.assign(view, { frame, box, canvas, names, tiles, caption })
+  const layout = layoutOf(content, 0)
+  const view = { content, frame, box, canvas, names, tiles, caption, width: 0, layout, send }
   tiles.addEventListener("click", (event) => {
     const tile = under(event, "button")
     if (tile) choose(view, childrenOf(tiles).indexOf(tile))
@@ -51,7 +43,7 @@ function build(parent, view) {
     childrenOf(tiles)[next].focus()
     choose(view, next)
   })
-  follow(view, parent, draw)
+  return view
 }
 
 /** The head that a key leads to; it may lie beyond the last one.
@@ -64,7 +56,7 @@ export function headAfter(key, at, heads, across) {
 
 /** One row for each layer where there are several. Else as large as fits a screen, in as many
     columns as that takes; no dot ever shares a pixel.
-    @type {(content: Pick<Content, "heads" | "rows" | "columns" | "layerNames">, width: number)
+    @type {(content: Pick<HeadGridHeader, "heads" | "rows" | "columns" | "layerNames">, width: number)
       => Layout} */
 export function layoutOf({ heads, rows, columns, layerNames }, width) {
   if (layerNames.length) return layoutOfLayers(heads / layerNames.length, layerNames.length, width)
@@ -174,7 +166,7 @@ function mark(view, chosen) {
   }
 }
 
-/** @type {(content: Pick<Content, "block" | "tokens" | "saturated">) => string} */
+/** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated">) => string} */
 export function words({ block, tokens, saturated }) {
   const many = `the greatest of ${block} × ${block} weights, so that no strong one is lost`
   const dot = block === 1 ? "one weight" : many
@@ -189,5 +181,5 @@ export function words({ block, tokens, saturated }) {
 function choose(view, head) {
   if (head === view.content.chosen) return
   mark(view, head)
-  settle(view, 40, () => view.choose(head))
+  settle(view, 40, () => view.send("head", head))
 }

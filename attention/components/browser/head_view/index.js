@@ -1,22 +1,14 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
+import { component } from "../shared/component.js"
 import * as elements from "../shared/elements.js"
-import { decode } from "../shared/message.js"
 import { countDrawing, pencil } from "../shared/painter.js"
 import { adopt, whenMoved, where } from "../shared/place.js"
 import { fixed, named } from "../shared/words.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @import { Standing } from "../shared/place.js"
-    @typedef {{ tokens: string[], known: boolean[], heads: number, whole: boolean, active: number[],
-      query: number, place: Standing, numbers: Float32Array }} Content
-    @import { Tokens } from "../shared/choosing.js"
-    @typedef {Record<"frame" | "bar" | "scroll" | "summary", HTMLElement>} Parts
-    @typedef {Record<"lines" | "dots", HTMLCanvasElement>} Pictures
-    @typedef {Parts & Pictures & Tokens & { content: Content, active: Set<number>,
-      before: Set<number> | null, names: string, hues: string[], lit: number, held: number,
-      query: number, most: number, pitch: number, start: number, toggling: number,
-      send: (active: number[]) => void }} View */
+/** @import { Mount } from "../shared/component.js"
+    @typedef {import("../shared/message.js").Content<"head_view">} Content
+    @typedef {ReturnType<typeof build>} View */
 
 const MOST_FAINT = 32
 const FAINT_LEVELS = 4
@@ -24,14 +16,12 @@ const MOST_TOLD = 12
 const HINT = "Click a head to turn it on or off, double-click to keep it alone."
 const { make } = elements
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  /** @type {Content} */
-  const content = decode(data, "head_view", 1)
-  const view = elements.viewIn(parentElement, build)
-  view.send = (active) => setTriggerValue("active", active)
+export default component(build, take, again)
+
+/** @type {(view: View) => void} */
+function take(view) {
+  const { content } = view
   const names = JSON.stringify([content.tokens, content.known])
-  view.content = content
   view.active = new Set(content.active)
   elements.afterPaint(() => {
     if (view.names !== names) write(view)
@@ -43,9 +33,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   })
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"head_view">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
   const bar = make("div", "chips", frame, { role: "group", ariaLabel: "Heads drawn" })
   make("p", "hint", frame, { textContent: HINT })
   const titles = make("div", "titles", frame)
@@ -57,30 +47,35 @@ function build(parent, view) {
   const keys = make("div", "keys", scroll, { role: "list", ariaLabel: "Keys" })
   const dots = make("canvas", "dots", make("div", "between", scroll), { ariaHidden: "true" })
   const summary = make("p", "summary", frame, { role: "status" })
-  Object.assign(view, { frame, bar, scroll, queries, keys, lines, dots, summary })
-  Object.assign(view, { before: null, lit: -1 })
+  const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
+  const view = {
+    ...{ content, frame, bar, scroll, queries, keys, options, items, lines, dots, summary },
+    ...{ names: "", lit: -1, held: -1, query: 0, most: 0, pitch: 0, start: 0, toggling: 0 },
+    active: new Set(content.active),
+    before: /** @type {Set<number> | null} */ (null),
+    hues: /** @type {string[]} */ ([]),
+    send,
+  }
   listenToTokens(view)
   listenToHeads(view)
-  scroll.addEventListener("scroll", () => requestAnimationFrame(() => again(view)), {
-    passive: true,
-  })
-  new ResizeObserver(() => again(view)).observe(scroll)
+  const redraw = () => view.names && show(view)
+  scroll.addEventListener("scroll", () => requestAnimationFrame(redraw), { passive: true })
+  new ResizeObserver(redraw).observe(scroll)
   whenMoved(frame, () => moved(view))
-  elements.whenThemed(parent, () => {
-    if (view.names !== undefined) chips(view)
-    again(view)
-  })
+  return view
 }
 
 /** @type {(view: View) => void} */
 function again(view) {
-  if (view.names !== undefined) show(view)
+  if (!view.names) return
+  chips(view)
+  show(view)
 }
 
 /** Pointing at a key, or at a query whose rows have not been sent, moves no line.
     @type {(view: View) => void} */
 function moved(view) {
-  if (view.names === undefined) return
+  if (!view.names) return
   const { held, query } = at(view)
   if (view.held === held && view.query === query) say(view)
   else show(view)
@@ -105,7 +100,7 @@ function listenToHeads(view) {
     mark(view)
     show(view)
     clearTimeout(view.toggling)
-    const send = () => view.send(sorted(view.active))
+    const send = () => view.send("active", sorted(view.active))
     view.toggling = window.setTimeout(send, event.detail === 1 ? 300 : 20)
   })
   bar.addEventListener("pointerover", (event) => light(view, headOf(event)))
@@ -131,7 +126,7 @@ function light(view, head) {
   const lit = view.active.has(head) && view.active.size > 1 ? head : -1
   if (lit === view.lit) return
   view.lit = lit
-  again(view)
+  show(view)
 }
 
 /** @type {(view: View) => void} */
@@ -140,7 +135,8 @@ function write(view) {
   view.scroll.classList.toggle("long", tokens.length > 14)
   /** @type {(role: string) => HTMLElement[]} */
   const list = (role) => tokens.map((token, at) => elements.makeChip(role, known[at], token, at))
-  Object.assign(view, { options: list("option"), items: list("listitem") })
+  view.options = list("option")
+  view.items = list("listitem")
   view.queries.replaceChildren(...view.options)
   view.keys.replaceChildren(...view.items)
 }
@@ -202,7 +198,9 @@ function show(view) {
   const chosen = view.options[held]
   if (view.held !== held) elements.reveal(view.scroll, chosen.offsetTop, chosen.offsetHeight)
   const { drawn, rows } = drawnOf(view, query)
-  Object.assign(view, { held, query, most: 0 })
+  view.held = held
+  view.query = query
+  view.most = 0
   for (const weights of rows) for (const weight of weights) view.most = Math.max(view.most, weight)
   if (rows.length < drawn.length) return
   lay(view)

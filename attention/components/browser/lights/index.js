@@ -1,8 +1,8 @@
-import { childrenOf, make, place, viewIn } from "../shared/elements.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, place } from "../shared/elements.js"
 
-/** @import { Place } from "../shared/message.js"
-    @typedef {{ selectors: Record<string, string>, figure: string, chapter: number }} Content
-    @typedef {{ content: Content, boxes: HTMLElement }} View */
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
 
 const LINK = 'a[href^="#light-"]'
 const HEADING = ".st-key-guide_words h2"
@@ -10,13 +10,16 @@ const AROUND = 3
 /** @type {number | undefined} */
 let opened
 
-/** Words of a text light the part of the figure they speak of: when pointed at, focused or tapped.
-    @type {(given: { data: Content, parentElement: Place }) => void} */
-export default function ({ data, parentElement }) {
-  viewIn(parentElement, build).content = data
-  if (opened !== undefined && opened !== data.chapter) begin()
-  opened = data.chapter
-}
+/** Words of a text light the part of the figure they speak of: when pointed at, focused or
+    tapped. */
+export default component(
+  build,
+  ({ content: { chapter } }) => {
+    if (opened !== undefined && opened !== chapter) begin()
+    opened = chapter
+  },
+  null,
+)
 
 /** Another chapter is read from its heading on. */
 function begin() {
@@ -27,14 +30,15 @@ function begin() {
   heading.scrollIntoView({ block: "nearest" })
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  view.boxes = make("div", "lights", parent, { ariaHidden: "true" })
+/** @param {Mount<"lights">} mount */
+function build({ root, content }) {
+  const boxes = make("div", "lights", root, { ariaHidden: "true" })
+  const view = { content, frame: boxes, boxes }
   const ended = new AbortController()
   /** @type {(types: string[], task: (link: HTMLAnchorElement | null, event: Event) => void) => void} */
   const on = (types, task) => {
     const listen = (/** @type {Event} */ event) => {
-      if (!view.boxes.isConnected) return ended.abort()
+      if (!boxes.isConnected) return ended.abort()
       const link = event.target instanceof Element ? event.target.closest(LINK) : null
       task(/** @type {HTMLAnchorElement | null} */ (link), event)
     }
@@ -42,7 +46,7 @@ function build(parent, view) {
       document.addEventListener(type, listen, { signal: ended.signal, capture: true })
   }
   on(["pointerover", "focusin"], (link) => link && light(view, link))
-  on(["pointerout", "focusout", "scroll"], () => view.boxes.replaceChildren())
+  on(["pointerout", "focusout", "scroll"], () => boxes.replaceChildren())
   on(["click"], (link, event) => {
     if (!link) return
     event.preventDefault()
@@ -50,6 +54,7 @@ function build(parent, view) {
     first?.scrollIntoView({ block: "nearest" })
     requestAnimationFrame(() => light(view, link))
   })
+  return view
 }
 
 /** @type {(view: View, link: HTMLAnchorElement) => void} */

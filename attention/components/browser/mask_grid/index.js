@@ -1,30 +1,21 @@
-import { make, makeName, under, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { make, makeName, under } from "../shared/elements.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ tokens: string[], keys: string[], mask: number[][] }} Content
-    @typedef {{ grid: HTMLElement, names: string, cells: HTMLElement[][],
-      stroke: { allowed: boolean, before: Map<HTMLElement, boolean> } | null,
-      send: (cells: number[][], allowed: boolean) => void }} View */
+/** @import { Mount } from "../shared/component.js"
+    @typedef {{ allowed: boolean, before: Map<HTMLElement, boolean> }} Stroke
+    @typedef {ReturnType<typeof build>} View */
 
 const LABEL = "Custom mask: queries down, keys across. Space hides or shows a cell."
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  /** @type {Content} */
-  const { tokens, keys, mask } = decode(data, "mask_grid", 1)
-  const view = viewIn(parentElement, build)
-  view.send = (cells, allowed) => setTriggerValue("paint", { cells, allowed })
-  if (view.names !== JSON.stringify([tokens, keys])) write(view, tokens, keys)
-  for (const [query, row] of view.cells.entries())
-    for (const [key, cell] of row.entries()) mark(cell, mask[query][key] === 1)
-}
+export default component(build, draw, null)
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const grid = make("div", "grid", parent, { role: "group", ariaLabel: LABEL })
-  Object.assign(view, { grid, cells: [], stroke: null })
+/** @param {Mount<"mask_grid">} mount */
+function build({ root, content, send }) {
+  const grid = make("div", "grid", root, { role: "group", ariaLabel: LABEL })
+  const cells = /** @type {HTMLElement[][]} */ ([])
+  const stroke = /** @type {Stroke | null} */ (null)
+  const view = { content, frame: grid, grid, names: "", cells, stroke, send }
   grid.addEventListener("pointerdown", (event) => {
     const cell = under(event, "[data-query]")
     if (!cell || event.button !== 0) return
@@ -54,6 +45,15 @@ function build(parent, view) {
       finish(view)
     }
   })
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { tokens, keys, mask } = view.content
+  if (view.names !== JSON.stringify([tokens, keys])) write(view, tokens, keys)
+  for (const [query, row] of view.cells.entries())
+    for (const [key, cell] of row.entries()) mark(cell, mask[query][key] === 1)
 }
 
 /** A stroke does to all its cells what it does to the first one.
@@ -74,11 +74,12 @@ function paint({ stroke }, cell) {
 function finish(view) {
   if (!view.stroke) return
   const { before, allowed } = view.stroke
-  const cells = [...before.keys()].map(({ dataset }) => [
-    Number(dataset.query),
-    Number(dataset.key),
+  /** @type {[number, number][]} */
+  const cells = [...before.keys()].map(({ dataset: { query, key } }) => [
+    Number(query),
+    Number(key),
   ])
-  view.send(cells, allowed)
+  view.send("paint", { cells, allowed })
   view.stroke = null
 }
 

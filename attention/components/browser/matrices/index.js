@@ -1,44 +1,33 @@
 import { cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, makeName, place, settle, under, viewIn, whenThemed } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { make, makeName, place, settle, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 
-/** @import { Given, Place } from "../shared/message.js"
+/** @import { MatricesHeader, MatrixHeader as Part } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
     @typedef {[number, number]} Cell
-    @typedef {{ name: string, rows: number, columns: number, rowNames: string[],
-      columnNames: string[], kind: string, lights: string, masked: boolean, most: number,
-      hidden: boolean, whole: boolean }} Part
-    @typedef {{ parts: Part[], joins: string[], chosen: Cell | null, hidden: boolean,
-      pickable: boolean, asked: [number, number | null] | null, inFull: boolean, written?: number, numbers: Float32Array }} Content
     @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
       grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement, asked?: HTMLElement }} Shown
-    @typedef {Record<"frame" | "row" | "readout" | "strip", HTMLElement> & { shown: Shown[], content: Content,
-      outline: string, at: Cell | null, choose: (cell: Cell) => void }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
 const MOST_LETTERS = 9
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "matrices", 2)
-  const view = viewIn(parentElement, build)
-  view.content = content
-  view.choose = (cell) => setTriggerValue("cell", cell)
-  draw(view)
-}
+export default component(build, draw)
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"matrices">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
   const row = make("div", "row", frame)
   const strip = make("div", "strip", frame, { tabIndex: 0 })
   const readout = make("p", "readout", frame, { role: "status" })
-  Object.assign(view, { frame, row, strip, readout, shown: [], at: null })
-  whenThemed(parent, () => view.content && draw(view))
+  const shown = /** @type {Shown[]} */ ([])
+  const at = /** @type {Cell | null} */ (null)
+  return { content, frame, row, strip, readout, shown, outline: "", at, send }
 }
 
 /** Elements are made anew only when names or sizes change; numbers alone are written into what
@@ -54,8 +43,10 @@ function draw(view) {
   let start = 0
   for (const [index, part] of parts.entries()) {
     const end = start + part.rows * part.columns
-    Object.assign(view.shown[index], { part, cells: numbers.subarray(start, end) })
-    colour(view, view.shown[index])
+    const shown = view.shown[index]
+    shown.part = part
+    shown.cells = numbers.subarray(start, end)
+    colour(view, shown)
     start = end
   }
   light(view, chosen)
@@ -191,7 +182,7 @@ function pick(view, cell) {
   view.at = null
   view.content.chosen = cell
   light(view, cell)
-  settle(view, 40, () => view.choose(cell))
+  settle(view, 40, () => view.send("cell", cell))
 }
 
 /** Lights, in every matrix, what the pointed-at cell of the result is made from.
@@ -286,7 +277,7 @@ export function lit(lights, [row, column]) {
 }
 
 /** What is said of a cell.
-    @type {(content: Pick<Content, "hidden" | "parts">, part: Part, cells: Float32Array,
+    @type {(content: Pick<MatricesHeader, "hidden" | "parts">, part: Part, cells: Float32Array,
       cell: Cell) => string} */
 export function words({ hidden, parts }, part, cells, [row, column]) {
   if (row >= part.rows || column >= part.columns) return ""

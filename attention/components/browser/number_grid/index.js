@@ -1,13 +1,9 @@
-import { make, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
 
-/** @import { Given, Place } from "../shared/message.js"
+/** @import { Mount } from "../shared/component.js"
     @typedef {string[][]} Cells
-    @typedef {{ name: string, cells: Cells, wrong: string, row: number | null, column: number | null,
-      resizable: boolean, most: number }} Content
-    @typedef {Record<"name" | "size" | "tools" | "table" | "wrong", HTMLElement> & { shape: string,
-      inputs: HTMLInputElement[][], buttons: HTMLButtonElement[],
-      send: (cells: Cells) => void }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 /** The buttons: what stands on them, what they do in words, and to the cells.
     @type {[string, string, (cells: Cells) => Cells][]} */
@@ -23,17 +19,11 @@ function widthOf(cells) {
   return Math.max(...cells.map((line) => line.length))
 }
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "number_grid", 1)
-  const view = viewIn(parentElement, build)
-  view.send = (cells) => setTriggerValue("cells", cells)
-  write(view, content)
-}
+export default component(build, draw, null)
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"number_grid">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
   const caption = make("div", "caption", frame)
   const name = make("b", "", caption)
   const size = make("span", "", caption)
@@ -43,11 +33,12 @@ function build(parent, view) {
   const buttons = TOOLS.map(([textContent, title, change]) => {
     const words = { textContent, title, ariaLabel: title }
     const button = make("button", "", tools, { type: "button", ...words })
-    button.addEventListener("click", () => view.send(change(read(view))))
+    button.addEventListener("click", () => send("cells", change(read(view))))
     return button
   })
-  Object.assign(view, { name, size, tools, table, wrong, buttons, inputs: [] })
-  table.addEventListener("change", () => view.send(read(view)))
+  const inputs = /** @type {HTMLInputElement[][]} */ ([])
+  const view = { content, frame, name, size, tools, table, wrong, buttons, inputs, shape: "" }
+  table.addEventListener("change", () => send("cells", read(view)))
   table.addEventListener("keydown", (event) => {
     const step = { ArrowUp: -1, ArrowDown: 1, Enter: 1 }[event.key]
     const input = event.target
@@ -58,16 +49,18 @@ function build(parent, view) {
     if (next) next.focus()
     else input.blur()
   })
+  return view
 }
 
-/** @type {(view: View) => Cells} */
-function read(view) {
-  return view.inputs.map((line) => line.map((input) => input.value.trim()))
+/** @type {(view: { inputs: HTMLInputElement[][] }) => Cells} */
+function read({ inputs }) {
+  return inputs.map((line) => line.map((input) => input.value.trim()))
 }
 
 /** Inputs are made anew only when their number changes, so that typing keeps its place.
-    @type {(view: View, content: Content) => void} */
-function write(view, { name, cells, wrong, row, column, resizable, most }) {
+    @type {(view: View) => void} */
+function draw(view) {
+  const { name, cells, wrong, row, column, resizable, most } = view.content
   const shape = JSON.stringify(cells.map((line) => line.length))
   if (shape !== view.shape) {
     view.table.replaceChildren()

@@ -9,9 +9,7 @@ import * as sums from "./sums.js"
 /** @import { At, Content, Part } from "./index.js"
     @typedef {Record<"score" | "weight" | "bar", HTMLElement> & { line: HTMLElement[],
       value: HTMLCanvasElement }} Row
-    @typedef {Record<"words" | "flow" | "more" | "query", HTMLElement> & { details: HTMLDetailsElement,
-      output: HTMLCanvasElement, fan: SVGElement, join: SVGElement, rows: Row[], keys: number[],
-      content: Content, at: At | null, drawn: number }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_KEYS = 12
@@ -20,25 +18,40 @@ const WIDE = 100
 const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
 
 /** From the chosen token's query to its new vector, as a diagram that is opened by a click.
-    @type {(parent: HTMLElement) => Part} */
-export function buildDiagram(parent) {
+    @type {(parent: HTMLElement, content: Content) => Part} */
+export function buildDiagram(parent, content) {
+  const view = build(parent, content)
+  return {
+    draw: (content) => {
+      view.content = content
+      view.drawn = -1
+    },
+    show: (at) => show(view, at),
+  }
+}
+
+/** @param {HTMLElement} parent
+    @param {Content} content */
+function build(parent, content) {
   const details = make("details", "", parent)
   make("summary", "", details, { textContent: "How y comes about: query, keys, weights, values" })
   const words = make("p", "words", details)
   const flow = make("div", "flow", details, { ariaHidden: "true" })
   const more = make("p", "more", details)
-  /** @type {View} */
-  const view = /** @type {any} */ ({ details, words, flow, more, rows: [], keys: [], drawn: -1 })
+  const view = {
+    ...{ content, details, words, flow, more, drawn: -1 },
+    ...{ query: make("span", ""), output: make("canvas", ""), fan: makeLines(), join: makeLines() },
+    at: /** @type {At | null} */ (null),
+    rows: /** @type {Row[]} */ ([]),
+    keys: /** @type {number[]} */ ([]),
+  }
   details.addEventListener("toggle", () => view.at && show(view, view.at))
   flow.addEventListener("pointerover", (event) => {
     const row = under(event, "[data-row]")?.dataset.row
     pointAt(row === undefined ? null : { key: view.keys[Number(row)] })
   })
   flow.addEventListener("pointerleave", () => pointAt(null))
-  return {
-    draw: (content) => Object.assign(view, { content, drawn: -1 }),
-    show: (at) => show(view, at),
-  }
+  return view
 }
 
 /** @type {(view: View, at: At) => void} */
@@ -135,9 +148,11 @@ function lay(view) {
     return box
   }
   view.query = makeRoles(whole("end", 1), "x", "q")
-  view.fan = makeLines(whole("", 2))
+  view.fan = makeLines()
+  whole("", 2).append(view.fan)
   make("span", "", whole("softmax", 5), { textContent: "softmax" })
-  view.join = makeLines(whole("", 9))
+  view.join = makeLines()
+  whole("", 9).append(view.join)
   const end = whole("end", 10)
   make("span", "", end, { textContent: "Σ" })
   view.output = make("canvas", "", end)
@@ -179,9 +194,9 @@ function makeRow(flow, row) {
   return { line: [key, score, given, times, valued], score, weight, bar, value }
 }
 
-/** @type {(box: HTMLElement) => SVGElement} */
-function makeLines(box) {
-  const svg = box.appendChild(document.createElementNS(SVG, "svg"))
+/** @type {() => SVGElement} */
+function makeLines() {
+  const svg = document.createElementNS(SVG, "svg")
   svg.setAttribute("preserveAspectRatio", "none")
   return svg
 }

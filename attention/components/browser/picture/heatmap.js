@@ -1,50 +1,71 @@
 import { inkOn, ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
-import { choose, pointAt } from "../shared/place.js"
+import { choose, pointAt, where } from "../shared/place.js"
 import { load } from "../shared/plotly.js"
+import { saveFigure } from "../shared/svg.js"
 import { fixed, shown } from "../shared/words.js"
 import { fitted, letterSize } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
+    @import { HeatmapLayout } from "../messages.js"
+    @import { Chart, Plotly } from "../shared/plotly.js"
     @typedef {{ left: number, top: number, width: number, height: number }} Box
-    @typedef {Record<"menu" | "whole" | "hatch" | "chart" | "column" | "row" | "outline" | "entropy" |
-      "written" | "legend" | "tip" | "caption", HTMLElement>} Elements
-    @typedef {Elements & { cells: HTMLCanvasElement, content: Content, at: At, stage: string | null,
-      shown: Float32Array, shades: string[], figure: [object, any],
-      asked: string, frame: string, layout: any, width: number, box: Box, config: object,
-      behind: boolean,
-      caughtUp: Promise<void> }} View */
+    @typedef {ReturnType<typeof build>} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
 const WHERE_MASKED = ["masked", "weights", "mixed"]
-const CHOSEN = "#d97706"
 const { make, place } = elements
 
 /** One stage as a heatmap: the cells and their numbers are drawn here, the words around them and
     zoom are plotly.js's.
-    @type {(parent: HTMLElement) => Part} */
-export function buildHeatmap(parent) {
+    @type {(parent: HTMLElement, content: Content) => Part} */
+export function buildHeatmap(parent, content) {
+  const view = build(parent, content)
+  listenToStages(view.menu)
+  listenToCells(view)
+  return {
+    draw: (content) => {
+      view.content = content
+      view.stage = null
+    },
+    show: (at) => {
+      view.at = at
+      if (view.stage !== at.stage) draw(view, at.stage)
+      mark(view)
+    },
+  }
+}
+
+/** @param {HTMLElement} parent
+    @param {Content} content */
+function build(parent, content) {
   const ariaLabel = "Stage of the computation"
   const menu = make("div", "stages", parent, { role: "radiogroup", ariaLabel })
   const whole = make("div", "attention-frame", parent)
   const mute = { ariaHidden: "true" }
   /** @type {(name: string, more?: object) => HTMLElement} */
   const layer = (name, more) => make("div", `attention-${name}`, whole, more)
-  /** @type {View} */
-  const view = /** @type {any} */ ({
-    ...{ menu, whole, hatch: layer("hatch") },
+  const view = {
+    ...{ content, menu, whole, hatch: layer("hatch") },
     cells: make("canvas", "attention-cells", whole, mute),
     written: layer("written", mute),
     chart: layer("heatmap", { role: "group" }),
     ...{ column: layer("column", mute), row: layer("row", mute), outline: layer("outline", mute) },
     ...{ entropy: layer("entropy"), legend: layer("legend", mute) },
     ...{ tip: layer("tip", { hidden: true }), caption: make("p", "caption", parent) },
-  })
-  listenToStages(menu)
-  listenToCells(view)
+    at: where(content.rows),
+    stage: /** @type {string | null} */ (null),
+    shown: /** @type {Float32Array} */ (new Float32Array()),
+    shades: /** @type {string[]} */ ([]),
+    figure: { data: {}, layout: {} },
+    ...{ asked: "", frame: "", layout: content.layout, width: 0, behind: false },
+    box: { left: 0, top: 0, width: 0, height: 0 },
+    config: /** @type {object | null} */ (null),
+    caughtUp: Promise.resolve(),
+  }
   new ResizeObserver(() => {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
@@ -56,14 +77,7 @@ export function buildHeatmap(parent) {
     mark(view)
     catchUp(view).then(async () => (await load()).Plots.resize(view.chart))
   }).observe(view.chart)
-  return {
-    draw: (content) => Object.assign(view, { content, stage: null }),
-    show: (at) => {
-      view.at = at
-      if (view.stage !== at.stage) draw(view, at.stage)
-      mark(view)
-    },
-  }
+  return view
 }
 
 /** @type {(menu: HTMLElement) => void} */
@@ -106,7 +120,7 @@ function draw(view, stage) {
   const { columns, rows, heat, stages, hidden, theme } = content
   view.width ||= chart.clientWidth
   view.layout = fitted(content.layout, view.width)
-  const { xaxis2: _, ...layout } = view.layout // that of the entropy, which is drawn here
+  const { layout } = view
   const { zmin, zmax, diverging, words } = stages[stage]
   const masks = WHERE_MASKED.includes(stage)
   const numbers = stageOf(content, stage)
@@ -121,10 +135,10 @@ function draw(view, stage) {
   const looks = { autosize: true, paper_bgcolor: clear, font: theme.font, modebar, dragmode }
   const colorscale = view.shades.map((colour, index, all) => [index / (all.length - 1), colour])
   const colours = { zmin, zmax, colorscale, autocolorscale: false, hoverinfo: "none" }
-  view.figure = [
-    { ...heat, z, ...colours, texttemplate: "" },
-    { ...layout, ...looks },
-  ]
+  view.figure = {
+    data: { ...heat, z, ...colours, texttemplate: "", showscale: false },
+    layout: { ...layout, ...looks },
+  }
   view.asked = rangesOf(layout)
   chart.ariaLabel = `Heatmap of the ${stage}: queries down, keys across.`
   chart.style.minHeight = `${layout.height}px`
@@ -163,21 +177,21 @@ function catchUp(view) {
   return view.caughtUp
 }
 
-/** @type {(view: View, Plotly: any) => Promise<void>} */
+/** @type {(view: View, Plotly: Plotly) => Promise<void>} */
 async function react(view, Plotly) {
-  const chart = /** @type {any} */ (view.chart)
+  const chart = /** @type {Chart} */ (view.chart)
   const first = !chart.layout
-  const [heat, layout] = view.figure
+  const { data, layout } = view.figure
   view.config ??= configuration(view, Plotly)
-  await Plotly.react(chart, [{ ...heat, showscale: false }], { ...layout }, view.config)
+  await Plotly.react(chart, [data], { ...layout }, view.config)
   follow(view)
   if (first) chart.on("plotly_relayout", () => follow(view))
 }
 
 /** Made once for each view: for another configuration plotly.js would draw all anew.
-    @type {(view: View, Plotly: any) => object} */
+    @type {(view: View, Plotly: Plotly) => object} */
 function configuration(view, Plotly) {
-  const click = () => save(view, Plotly)
+  const click = () => saveFigure(`attention-${view.stage}`, [view.whole])
   const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click }
   const removed = ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"]
   const buttons = { modeBarButtonsToRemove: removed, modeBarButtonsToAdd: [camera] }
@@ -193,9 +207,9 @@ function follow(view) {
 }
 
 /** What plotly.js shows, which is not what it was asked to once one has zoomed.
-    @type {(view: View) => any} */
+    @type {(view: View) => HeatmapLayout} */
 function layoutOf({ chart, layout }) {
-  return /** @type {any} */ (chart).layout ?? layout
+  return /** @type {Chart} */ (chart).layout ?? layout
 }
 
 /** @type {(view: View) => boolean} */
@@ -203,7 +217,7 @@ function isZoomed(view) {
   return rangesOf(layoutOf(view)) !== view.asked
 }
 
-/** @type {(layout: any) => string} */
+/** @type {(layout: HeatmapLayout) => string} */
 function rangesOf({ xaxis, yaxis }) {
   return JSON.stringify([xaxis.range, yaxis.range])
 }
@@ -235,38 +249,6 @@ function write({ written, content: { heat, columns, rows }, shown, box }, pixels
   written.style.gridTemplate = `repeat(${rows}, minmax(0, 1fr)) / repeat(${columns}, minmax(0, 1fr))`
 }
 
-/** The whole figure as a file: what stands beside the cells is drawn by plotly.js there.
-    @type {(view: View, Plotly: any) => void} */
-function save(view, Plotly) {
-  const { chart, stage, content, at, figure } = view
-  const [heat, { xaxis, yaxis, ...layout }] = figure
-  const shown = layoutOf(view)
-  const across = { ...xaxis, range: shown.xaxis.range }
-  const down = { ...yaxis, range: shown.yaxis.range }
-  const rows = { y0: at.held - 0.5, y1: at.held + 0.5 }
-  const line = { color: CHOSEN, width: 2 }
-  const shapes = [{ type: "rect", x0: -0.5, x1: content.columns - 0.5, ...rows, line }]
-  const data = [heat, numbersOf(view), ...(stage === "weights" ? content.beside : [])]
-  const file = { format: "svg", filename: `attention-${stage}` }
-  const size = { width: chart.clientWidth, height: layout.height }
-  const { xaxis2 } = content.layout
-  const whole = { ...layout, xaxis: across, xaxis2, yaxis: down, shapes }
-  Plotly.downloadImage({ data, layout: whole }, { ...file, ...size })
-}
-
-/** The numbers that are written in cells, for plotly.js.
-    @type {(view: View) => object} */
-function numbersOf({ written, content: { heat, columns } }) {
-  const spans = elements.childrenOf(written)
-  const { fontSize: size } = written.style
-  return {
-    ...{ type: "scatter", mode: "text", text: spans.map((span) => span.textContent) },
-    x: spans.map((_, cell) => heat.x[cell % columns]),
-    y: spans.map((_, cell) => heat.y[Math.floor(cell / columns)]),
-    textfont: { size: Number.parseFloat(size), color: spans.map((span) => span.style.color) },
-  }
-}
-
 /** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and
     the entropy.
     @type {(view: View) => void} */
@@ -276,7 +258,7 @@ function drawBeside(view) {
   const { l, r, t: top, b } = layout.margin
   const { zmin, zmax } = stages[view.stage ?? ""]
   const [width, height] = [view.width - l - r, layout.height - top - b]
-  /** @type {(shares: [number, number]) => Box} */
+  /** @type {(shares: number[]) => Box} */
   const between = ([start, end]) => {
     return { left: l + start * width, top, width: (end - start) * width, height }
   }

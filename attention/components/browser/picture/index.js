@@ -1,5 +1,6 @@
 import { palette } from "../shared/colours.js"
-import { make, viewIn, whenThemed } from "../shared/elements.js"
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { adopt, whenMoved, where } from "../shared/place.js"
 import { fontOf } from "../shared/plotly.js"
@@ -8,18 +9,12 @@ import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
 import { buildSum } from "./sum.js"
 
-/** What all parts are drawn from: `PictureHeader` in Python, then the numbers of each stage, and
-    which masks hide each cell. Where a sentence is its own memory, `own`, its tokens are the keys.
-    `theme` is the page's.
-    @typedef {{ zmin: number, zmax: number, diverging: boolean, words: string }} Stage
-    @typedef {{ x: string[], y: string[], xgap?: number, texttemplate?: string }} Heat
-    @typedef {{ parts: (keyof typeof BUILDERS)[], rows: number, columns: number,
-      width: number, tokens: string[], known: boolean[], keys: string[], keysKnown: boolean[],
-      own: boolean, scale: number, sent: string[], head: number | null, masks: string[],
-      emptyRow: string, caption: { before: string, after: string }, heat: Heat, layout: any,
-      beside: object[],
-      room: [number, number], entropy: (number | null)[], stages: Record<string, Stage>,
-      numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme }} Content
+/** What all parts are drawn from: the header, then the numbers of each stage, and which masks hide
+    each cell. Where a sentence is its own memory, `own`, its tokens are the keys. `theme` is the
+    page's.
+    @import { PictureHeader } from "../messages.js"
+    @typedef {Omit<PictureHeader, "keys" | "keysKnown"> & { keys: string[], keysKnown: boolean[],
+      own: boolean, numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme }} Content
 
     @typedef {Record<"sequential" | "diverging", string[]> & Record<"primary" | "background", string> &
       { font: ReturnType<typeof fontOf> }} Theme
@@ -28,11 +23,12 @@ import { buildSum } from "./sum.js"
     @typedef {{ key: number | null, name: string, weight: number, cells: (number | null)[] }} Row
     @typedef {{ rows: Row[], terms: Float32Array, most: number, length: number }} Terms
 
-    @import { Given, Place } from "../shared/message.js"
+    @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof where>} At
     @typedef {{ draw: (content: Content) => void, show: (at: At) => void }} Part
-    @typedef {{ frame: HTMLElement, content: Content, parts: Part[], names: string }} View */
+    @typedef {ReturnType<typeof build>} View */
 
+/** @type {Record<string, (parent: HTMLElement, content: Content) => Part>} */
 const BUILDERS = {
   lines: buildLines,
   heatmap: buildHeatmap,
@@ -42,20 +38,36 @@ const BUILDERS = {
 
 /** One picture of several parts, which all show the same query: the chosen one, or the one that is
     pointed at in any of them. All are drawn at once, for one frame of the screen. The theme is read
-    before anything changes: asked for it amid changes, the browser would lay out the page.
-    @type {(given: Given) => void} */
-export default function ({ data, parentElement }) {
-  const view = viewIn(parentElement, build)
+    before anything changes: asked for it amid changes, the browser would lay out the page. */
+export default component(build, take, themed)
+
+/** @param {Mount<"picture">} mount */
+function build({ root, content }) {
+  const frame = make("div", "attention-picture", root)
+  const picture = /** @type {Content | null} */ (null)
+  const view = { content, frame, picture, parts: /** @type {Part[]} */ ([]), names: "" }
+  whenMoved(frame, () => view.picture && show(view.picture, view.parts))
+  return view
+}
+
+/** @type {(view: View) => void} */
+function take(view) {
   const theme = themeOf(view.frame)
-  const { place, rest } = decode(data, "picture", 3)
+  const { place, rest } = view.content
   adopt(place)
-  view.content = { ...contentOf(decode(rest, "content", 2)), theme }
-  if (view.names !== view.content.parts.join()) compose(view)
-  draw(view)
+  view.picture = { ...contentOf(decode(rest)), theme }
+  if (view.names !== view.picture.parts.join()) compose(view, view.picture)
+  draw(view.picture, view.parts)
+}
+
+/** @type {(view: View) => void} */
+function themed({ frame, picture, parts }) {
+  if (picture) draw({ ...picture, theme: themeOf(frame) }, parts)
 }
 
 /** What has been decoded, its numbers stage by stage.
-    @type {(header: any) => Omit<Content, "theme">} */
+    @type {(header: import("../shared/message.js").Content<"picture_content">)
+      => Omit<Content, "theme">} */
 export function contentOf({ numbers: all, rest, ...header }) {
   const { rows, columns, width, sent, keys, tokens, keysKnown, known } = header
   /** @type {Record<string, number>} */
@@ -72,34 +84,25 @@ export function contentOf({ numbers: all, rest, ...header }) {
   return { ...header, ...memory, numbers, hidden: rest }
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  view.frame = make("div", "attention-picture", parent)
-  whenMoved(view.frame, () => view.parts && show(view))
-  whenThemed(parent, () => {
-    if (!view.parts) return
-    view.content.theme = themeOf(view.frame)
-    draw(view)
-  })
+/** @type {(view: View, picture: Content) => void} */
+function compose(view, picture) {
+  const { frame } = view
+  frame.replaceChildren()
+  view.names = picture.parts.join()
+  frame.dataset.parts = picture.parts.join(" ")
+  view.parts = picture.parts.map((name) =>
+    BUILDERS[name](make("section", `part ${name}`, frame), picture),
+  )
 }
 
-/** @type {(view: View) => void} */
-function compose(view) {
-  const { parts } = view.content
-  view.frame.replaceChildren()
-  view.names = parts.join()
-  view.frame.dataset.parts = parts.join(" ")
-  view.parts = parts.map((name) => BUILDERS[name](make("section", `part ${name}`, view.frame)))
+/** @type {(picture: Content, parts: Part[]) => void} */
+function draw(picture, parts) {
+  for (const part of parts) part.draw(picture)
+  show(picture, parts)
 }
 
-/** @type {(view: View) => void} */
-function draw(view) {
-  for (const part of view.parts) part.draw(view.content)
-  show(view)
-}
-
-/** @type {(view: View) => void} */
-function show({ content: { rows, stages }, parts }) {
+/** @type {(picture: Content, parts: Part[]) => void} */
+function show({ rows, stages }, parts) {
   const { stage, ...at } = where(rows)
   const [only] = Object.keys(stages)
   const shown = [stage, "weights", only].find((name) => stages[name]) ?? only

@@ -3,15 +3,15 @@ const GAP = 4
 const SIZES = [12, 11] // of numbers in cells; smaller ones could not be read
 
 /** The layout of a heatmap in so many pixels: where labels along the top would touch they stand.
-    @type {(layout: any, width: number) => any} */
+    @import { HeatmapLayout } from "../messages.js"
+    @type {(layout: HeatmapLayout, width: number) => HeatmapLayout} */
 export function fitted(layout, width) {
   const { xaxis, margin, height } = layout
   const { ticktext, tickvals, tickfont, range } = xaxis
   if (xaxis.tickangle || !width) return layout
   const [start, end] = xaxis.domain ?? [0, 1]
   const cell = ((width - margin.l - margin.r) * (end - start)) / (range[1] - range[0])
-  /** @type {number[]} */
-  const lengths = ticktext.map((/** @type {string} */ text) => [...text].length * tickfont.size)
+  const lengths = ticktext.map((text) => [...text].length * tickfont.size)
   const touch = lengths.some((length, at) => {
     const apart = cell * (tickvals[at + 1] - tickvals[at])
     return ((length + lengths[at + 1]) / 2) * WIDTH_OF_LETTER + GAP > apart

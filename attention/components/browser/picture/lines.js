@@ -5,13 +5,8 @@ import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { fixed } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
-/** @import { Tokens } from "../shared/choosing.js"
-    @import { Sight } from "../shared/sight.js"
-    @import { At, Content, Part } from "./index.js"
-    @typedef {Record<"scroll" | "told" | "notes", HTMLElement> & Tokens & { content: Content,
-      lines: SVGElement, pointed: SVGElement, number: HTMLInputElement, height: number,
-      weights: Text[], names: string, at?: At, held: number, isNew: boolean,
-      sight: Sight }} View
+/** @import { At, Content, Part } from "./index.js"
+    @typedef {ReturnType<typeof build>} View
     @typedef {{ row: Float32Array, masked: Uint8Array, most: number }} Row */
 
 const SVG = "http://www.w3.org/2000/svg"
@@ -23,8 +18,16 @@ const MOST_ALONE = 64 // keys
 const LEVELS = 32
 
 /** Queries and keys as text, joined by lines as strong as the weights of one query.
-    @type {(parent: HTMLElement) => Part} */
-export function buildLines(parent) {
+    @type {(parent: HTMLElement, content: Content) => Part} */
+export function buildLines(parent, content) {
+  const view = build(parent, content)
+  listenToTokens(view)
+  return { draw: (content) => draw(view, content), show: (at) => show(view, at) }
+}
+
+/** @param {HTMLElement} parent
+    @param {Content} content */
+function build(parent, content) {
   const heads = make("div", "heads", parent)
   const label = make("label", "", heads, { textContent: "query token " })
   const number = make("input", "", label, { type: "number", min: "0", step: "1" })
@@ -39,10 +42,13 @@ export function buildLines(parent) {
   lines.ariaHidden = "true"
   lines.setAttribute("preserveAspectRatio", "none")
   const pointed = makeLine(lines)
-  /** @type {View} */
-  const view = /** @type {any} */ ({ scroll, queries, lines, pointed, keys, number, told, notes })
-  view.sight = makeSight()
-  listenToTokens(view)
+  const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
+  const view = {
+    ...{ content, scroll, queries, options, lines, pointed, keys, items, number, told, notes },
+    ...{ names: "", height: 0, held: -1, isNew: true, sight: makeSight() },
+    at: /** @type {At | undefined} */ (undefined),
+    weights: /** @type {Text[]} */ ([]),
+  }
   number.addEventListener("change", () => {
     const wanted = Math.round(number.valueAsNumber)
     const last = view.options.length - 1
@@ -54,7 +60,7 @@ export function buildLines(parent) {
     if (scroll.querySelector(".held")) requestAnimationFrame(again)
   })
   new ResizeObserver(again).observe(scroll)
-  return { draw: (content) => draw(view, content), show: (at) => show(view, at) }
+  return view
 }
 
 /** Of two sequences the shorter one, where it fits, stays in view while the other scrolls.
@@ -62,7 +68,9 @@ export function buildLines(parent) {
 function draw(view, content) {
   const { tokens, known, keys, keysKnown, own } = content
   const names = JSON.stringify([tokens, known, keys, keysKnown])
-  Object.assign(view, { content, at: undefined, isNew: true })
+  view.content = content
+  view.at = undefined
+  view.isNew = true
   if (view.names !== names) write(view)
   view.names = names
   const room = own ? 0 : view.scroll.clientHeight

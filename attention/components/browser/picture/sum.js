@@ -1,26 +1,40 @@
 import { cellAt } from "../shared/choosing.js"
-import { ramp, rgb, shadeOf } from "../shared/colours.js"
+import { ramp } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
+import { saveFigure } from "../shared/svg.js"
 import { fixed, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
-    @import { Sight } from "../shared/sight.js"
     @typedef {Record<"line" | "weight" | "bar", HTMLElement> & Record<"key" | "position" | "number",
       Text> & { cells: Text[] }} Line
-    @typedef {Record<"frame" | "equation" | "checked" | "body" | "readout" | "total" | "over" |
-      "low" | "high", HTMLElement> & Record<"terms" | "sum", HTMLCanvasElement> & {
-      strip: HTMLTableCellElement, sums: HTMLElement[], lines: Line[], content: Content,
-      query: number, shown: Terms, shades: Uint32Array, isNew: boolean, sight: Sight }} View */
-
-const ROW = 27
+    @typedef {ReturnType<typeof build>} View */
 
 /** The new vector of one query: the sum written out, and term by term.
-    @type {(parent: HTMLElement) => Part} */
-export function buildSum(parent) {
+    @type {(parent: HTMLElement, content: Content) => Part} */
+export function buildSum(parent, content) {
+  const view = build(parent, content)
+  listen(view)
+  return {
+    draw: (content) => {
+      view.content = content
+      view.query = -1
+      view.shades = ramp(content.theme.diverging)
+      view.isNew = true
+    },
+    show: ({ query, key }) => {
+      if (view.query !== query) write(view, query)
+      mark(view, key)
+    },
+  }
+}
+
+/** @param {HTMLElement} parent
+    @param {Content} content */
+function build(parent, content) {
   const above = make("div", "equation", parent)
   const [equation, checked] = [make("p", "", above), make("p", "check", above)]
   const frame = make("div", "terms", parent)
@@ -39,14 +53,24 @@ export function buildSum(parent) {
   const legend = make("span", "legend", wide, { ariaHidden: "true" })
   const [low, , high] = ["", "scale", ""].map((name) => make("span", name, legend))
   make("th", "", foot, { scope: "row", textContent: "Σ = y" })
-  /** @type {View} */
-  const view = /** @type {any} */ ({ frame, equation, checked, body, readout, over, low, high })
-  Object.assign(view, { lines: [], sight: makeSight() })
-  view.total = make("td", "weight total", foot)
-  view.strip = make("td", "strip")
-  view.terms = makePicture(view, view.strip)
-  view.sum = makePicture(view, make("td", "strip", foot))
-  view.sums = sums.COLUMNS.map(() => make("td", "number", foot))
+  save.addEventListener("click", () => saveFigure("weighted-sum", [parent]))
+  const total = make("td", "weight total", foot)
+  const strip = make("td", "strip")
+  const terms = makePicture(strip)
+  const sum = makePicture(make("td", "strip", foot))
+  const cells = sums.COLUMNS.map(() => make("td", "number", foot))
+  return {
+    ...{ content, frame, equation, checked, body, readout, over, low, high },
+    ...{ total, strip, terms, sum, sums: cells, query: -1, isNew: true, sight: makeSight() },
+    lines: /** @type {Line[]} */ ([]),
+    shown: /** @type {Terms} */ ({ rows: [], terms: new Float32Array(), most: 1, length: 0 }),
+    shades: /** @type {Uint32Array} */ (new Uint32Array()),
+  }
+}
+
+/** @type {(view: View) => void} */
+function listen(view) {
+  const { body, equation, terms, sum } = view
   body.addEventListener("pointerover", (event) => {
     const line = under(event, "tr")
     const row = view.lines.findIndex((each) => each.line === line)
@@ -58,31 +82,21 @@ export function buildSum(parent) {
     pointAt(key === undefined ? null : { key: Number(key) })
   })
   for (const place of [body, equation]) place.addEventListener("pointerleave", () => pointAt(null))
-  save.addEventListener("click", () => download("weighted-sum.svg", svg(view)))
-  return {
-    draw: (content) => {
-      const shades = ramp(content.theme.diverging)
-      Object.assign(view, { content, query: -1, shades, isNew: true })
-    },
-    show: ({ query, key }) => {
-      if (view.query !== query) write(view, query)
-      mark(view, key)
-    },
+  for (const canvas of [terms, sum]) {
+    canvas.addEventListener("pointermove", (event) => {
+      const { rows } = view.shown
+      const [first, count] = canvas === sum ? [rows.length, 1] : [0, rows.length]
+      const box = canvas.getBoundingClientRect()
+      const [row, dimension] = cellAt(event, box, count, view.content.width)
+      view.readout.textContent = words(view.shown, view.content, first + row, dimension)
+    })
+    canvas.addEventListener("pointerleave", () => tellHint(view))
   }
 }
 
-/** @type {(view: View, cell: HTMLElement) => HTMLCanvasElement} */
-function makePicture(view, cell) {
-  const canvas = make("canvas", "", make("div", "strip-picture", cell), { ariaHidden: "true" })
-  canvas.addEventListener("pointermove", (event) => {
-    const { rows } = view.shown
-    const [first, count] = canvas === view.sum ? [rows.length, 1] : [0, rows.length]
-    const box = canvas.getBoundingClientRect()
-    const [row, dimension] = cellAt(event, box, count, view.content.width)
-    view.readout.textContent = words(view.shown, view.content, first + row, dimension)
-  })
-  canvas.addEventListener("pointerleave", () => tellHint(view))
-  return canvas
+/** @type {(cell: HTMLElement) => HTMLCanvasElement} */
+function makePicture(cell) {
+  return make("canvas", "", make("div", "strip-picture", cell), { ariaHidden: "true" })
 }
 
 /** What is said of a number; the row after the last is the sum.
@@ -109,7 +123,8 @@ function mark({ equation, frame, lines, shown }, key) {
 
 /** @type {(view: View, query: number) => void} */
 function write(view, query) {
-  Object.assign(view, { query, shown: sums.termsOf(view.content, query) })
+  view.query = query
+  view.shown = sums.termsOf(view.content, query)
   writeEquation(view)
   writeTerms(view)
 }
@@ -230,53 +245,4 @@ function paint({ frame, content: { width }, shown, shades, terms: above, sum }) 
   const cells = rows.length * width
   paintNumbers(above, width, terms.subarray(0, cells), [-most, most], shades)
   paintNumbers(sum, width, terms.subarray(cells), [-most, most], shades)
-}
-
-/** The picture as a file.
-    @type {(view: View) => string} */
-function svg({ shown, shades, content: { width: dimensions } }) {
-  const { rows, terms, most } = shown
-  const [left, bar, step] = [110, 120, Math.max(400 / dimensions, 9)]
-  /** @type {(x: number, y: number, width: number, height: number, colour: string) => string} */
-  const box = (x, y, width, height, colour) =>
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${colour}"/>`
-  /** @type {(x: number, y: number, words: string, anchor: string) => string} */
-  const text = (x, y, words, anchor) =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(words)}</text>`
-  /** @type {(row: number, top: number) => string[]} */
-  const boxes = (row, top) =>
-    Array.from(sums.rowOf(terms, dimensions, row), (term, dimension) => {
-      const x = Number((left + bar + dimension * step).toFixed(2))
-      const colour = rgb(shadeOf(term, -most, most, shades))
-      return box(x, top + 2, Number((step - 1).toFixed(2)), ROW - 4, colour)
-    })
-  const greatest = greatestOf(shown)
-  const parts = rows.flatMap(({ name, weight }, row) => {
-    const [top, length] = [row * ROW, (70 * Math.abs(weight)) / greatest]
-    const middle = top + ROW / 2 + 4
-    return [
-      text(left - 8, middle, name, "end"),
-      box(left, top + 7, length, ROW - 14, weight < 0 ? "#d97706" : "#1f6fb2"),
-      text(left + length + 4, middle, fixed(weight, 3), "start"),
-      ...boxes(row, top),
-    ]
-  })
-  const count = rows.length
-  parts.push(...boxes(count, (count + 0.5) * ROW))
-  parts.push(text(left - 8, (count + 1) * ROW + 4, "Σ = y", "end"))
-  const size = `width="${left + bar + step * dimensions}" height="${(count + 2) * ROW}"`
-  const font = 'font-family="Helvetica, Arial, sans-serif" font-size="13"'
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>${parts.join("")}</svg>`
-}
-
-/** @type {(text: string) => string} */
-export function escaped(text) {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-/** @type {(name: string, text: string) => void} */
-function download(name, text) {
-  const href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }))
-  make("a", "", null, { href, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(href), 1000)
 }

@@ -9,10 +9,12 @@ const MOST_LETTERS = 12
 const STRIP_QUANTILE = 0.97
 
 /** A row of a matrix that stands row after row.
-    @type {<Numbers extends Float32Array | Uint8Array>(numbers: Numbers, columns: number,
-      row: number) => Numbers} */
+    @template {Float32Array | Uint8Array} Numbers
+    @param {Numbers} numbers
+    @param {number} columns
+    @param {number} row */
 export function rowOf(numbers, columns, row) {
-  return /** @type {any} */ (numbers.subarray(row * columns, (row + 1) * columns))
+  return /** @type {Numbers} */ (numbers.subarray(row * columns, (row + 1) * columns))
 }
 
 /** The keys from the largest weight to the smallest, whatever their signs.

@@ -1,27 +1,27 @@
-import { make, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
-import { svgOf } from "../shared/svg.js"
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
+import { saveFigure } from "../shared/svg.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ frame: HTMLElement }} View */
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement }) {
-  const { figures } = decode(data, "save_figures", 1)
-  const view = viewIn(parentElement, build)
+export default component(build, draw, null)
+
+/** @param {Mount<"save_figures">} mount */
+function build({ root, content }) {
+  return { content, frame: make("div", "frame", root) }
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { figures } }) {
   const buttons = Object.keys(figures).flatMap((name) => {
     if (!partsOf(name, figures[name]).length) return []
     const textContent = `${name[0].toUpperCase()}${name.slice(1)}, SVG`
     const button = make("button", "", null, { type: "button", textContent })
-    button.addEventListener("click", () => save(name, svgOf(partsOf(name, figures[name]))))
+    button.addEventListener("click", () => saveFigure(name, partsOf(name, figures[name])))
     return [button]
   })
-  view.frame.replaceChildren(...buttons)
-}
-
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  view.frame = make("div", "frame", parent)
+  frame.replaceChildren(...buttons)
 }
 
 /** The elements of a figure that stand on the page: the part of that name, where it has parts.
@@ -33,11 +33,4 @@ function partsOf(name, key) {
     const named = [...parts].filter((part) => part.classList.contains(name))
     return parts.length && name !== "figure" ? named : [element]
   })
-}
-
-/** @type {(name: string, text: string) => void} */
-function save(name, text) {
-  const href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }))
-  make("a", "", null, { href, download: `${name}.svg` }).click()
-  setTimeout(() => URL.revokeObjectURL(href), 10000)
 }

@@ -5,16 +5,26 @@ let bridged = false
 /** What somebody types into.
     @type {HTMLInputElement | null} */
 let field = null
+/** @type {(() => void)[]} */
+const tasks = []
+
+/** Runs a task whenever the server is there again.
+    @type {(task: () => void) => void} */
+export function whenBack(task) {
+  tasks.push(task)
+}
 
 /** To be called at least once. */
 export function bridgeCuts() {
   if (bridged) return
   bridged = true
   let away = isAway()
+  whenBack(rerun)
   const look = () => {
     keepField()
-    if (away && !isAway()) rerun()
+    const back = away && !isAway()
     away = isAway()
+    if (back) for (const task of tasks) task()
   }
   const attributeFilter = [STATE, "disabled"]
   new MutationObserver(look).observe(document.body, { subtree: true, attributeFilter })

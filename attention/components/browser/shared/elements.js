@@ -1,19 +1,4 @@
-/** @import { Place } from "./message.js" */
-const views = new WeakMap()
 const tasks = new WeakMap()
-/** @typedef {{ inside: Element, observer: MutationObserver, task: () => void }} Watch
-    @type {Set<Watch>} */
-const watching = new Set()
-
-/** What stands in a place already, or what is built there now.
-    @type {<View>(parent: Place, build: (parent: Place, view: View) => void) => View} */
-export function viewIn(parent, build) {
-  if (views.has(parent)) return views.get(parent)
-  const view = /** @type {any} */ ({})
-  views.set(parent, view)
-  build(parent, view)
-  return view
-}
 
 /** @typedef {HTMLElementTagNameMap} Elements
     @type {<Tag extends keyof Elements>(tag: Tag, name: string, parent?: Node | null,
@@ -77,38 +62,6 @@ export function afterPaint(task) {
 export function settle(view, milliseconds, task) {
   clearTimeout(tasks.get(view))
   tasks.set(view, setTimeout(task, milliseconds))
-}
-
-/* On paper all is in the light theme's colours, and painted before anything is measured again. */
-globalThis.matchMedia?.("print").addEventListener("change", () => {
-  for (const { inside, task } of watching) if (inside.isConnected) task()
-})
-
-/** Runs a task in another theme, for as long as the place is there.
-    @type {(parent: Place, task: () => void) => void} */
-export function whenThemed(parent, task) {
-  for (const each of watching) if (!each.inside.isConnected) letGo(each)
-  const inside = parent instanceof ShadowRoot ? parent.host : parent
-  const themed = inside.closest("[style*='--st-']") ?? document.body
-  const observer = new MutationObserver(() => requestAnimationFrame(task))
-  observer.observe(themed, { attributes: true, attributeFilter: ["style"] })
-  watching.add({ inside, observer, task })
-}
-
-/** @type {(watch: Watch) => void} */
-function letGo(watch) {
-  watch.observer.disconnect()
-  watching.delete(watch)
-}
-
-/** Draws again in another width or theme, once there is something to draw.
-    @typedef {{ frame: HTMLElement, width: number, content: unknown }} Drawn
-    @type {<View extends Drawn>(view: View, parent: Place, draw: (view: View) => void) => void} */
-export function follow(view, parent, draw) {
-  const again = () => view.content && draw(view)
-  const resized = () => view.width !== view.frame.clientWidth && again()
-  new ResizeObserver(resized).observe(view.frame)
-  whenThemed(parent, again)
 }
 
 /** Scrolls to what is out of sight.

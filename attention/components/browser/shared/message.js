@@ -1,20 +1,16 @@
-/** What Streamlit gives a component each time it is to draw, and where.
-    @typedef {HTMLElement | ShadowRoot} Place
-    @typedef {(name: string, value: unknown) => void} Send
-    @typedef {{ data: Uint8Array, parentElement: Place, setTriggerValue: Send }} Given */
+/** @import { Headers } from "../messages.js"
 
-export class OtherVersion extends Error {
-  name = "OtherVersion"
-  message = "This page is from another version of the app; reload it."
-}
+    What a message holds: its header, the numbers behind it and the bytes behind these.
+    @template {keyof Headers} Name
+    @typedef {Headers[Name] & { numbers: Float32Array, rest: Uint8Array }} Content */
 
-/** Takes apart what `message` in Python puts together: its header, and the numbers behind it.
-    It must be of that name and version, which stand for the header that a component knows.
-    @type {(data: Uint8Array, name: string, version: number) => any} */
-export function decode(data, name, version) {
+/** Takes apart what `message` in Python puts together.
+    @template {keyof Headers} Name
+    @param {Uint8Array} data
+    @returns {Content<Name>} */
+export function decode(data) {
   const size = new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true)
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + size)))
-  if (header.message !== name || header.version !== version) throw new OtherVersion()
   const end = 4 + size + 4 * header.floats
   const numbers = new Float32Array(data.slice(4 + size, end).buffer)
   return { ...header, numbers, rest: data.subarray(end) }

@@ -1,34 +1,33 @@
-/** What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
-    at for the moment. A choice changes here first and stands in the address at once; the server is
-    told a moment later.
-    @typedef {{ query: number, stage: string }} Values
-    @typedef {{ turn: number, values: Values, defaults: Values }} Standing
-    @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed */
+import { whenBack } from "./cuts.js"
 
-/** @typedef {(chosen: { turn: number, values: Values }) => void} Tell
-    @type {{ values: Values, defaults: Values, turn: number, pointed: Pointed | null }} */
+/** What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
+    at for the moment. A choice shows here and stands in the address at once, and the server is told
+    of it a moment later; what the server says holds, unless it has not heard of the last choice.
+    @import { Place, PlaceAnswer, QueryAndStage } from "../messages.js"
+    @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed
+    @typedef {(answer: PlaceAnswer) => void} Tell */
+
 const place = {
   values: { query: 0, stage: "" },
   defaults: { query: 0, stage: "" },
   turn: 0,
-  pointed: null,
+  pointed: /** @type {Pointed | null} */ (null),
 }
 /** @type {Set<{ element: Element, task: () => void }>} */
 const listeners = new Set()
-/** @type {{ element: Node, tell: Tell }[]} */
-let tellers = []
-const [SOON, AGAIN, PATIENCE] = [60, 1000, 20000] // milliseconds
+const SOON = 60 // milliseconds
+/** @type {Tell} */
+let tell = () => {}
 let telling = 0
 let asked = 0
 
 /** Takes over what the server says, unless something newer has been chosen here.
-    @type {(standing: Standing) => void} */
+    @type {(said: Place) => void} */
 export function adopt({ turn, values, defaults }) {
   place.defaults = defaults
   if (turn < place.turn) return
-  clearTimeout(telling)
-  place.turn = turn
   const { query, stage } = place.values
+  place.turn = turn
   place.values = values
   write()
   if (values.query !== query || values.stage !== stage) announce()
@@ -54,29 +53,34 @@ export function pointAt(pointed) {
   asked = requestAnimationFrame(announce)
 }
 
-/** @type {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} */
+/** @type {<Name extends keyof QueryAndStage>(name: Name, value: QueryAndStage[Name]) => void} */
 export function choose(name, value) {
   place.pointed = null
   if (place.values[name] !== value) {
     place.values = { ...place.values, [name]: value }
     place.turn += 1
     write()
-    tell(SOON)
+    tellSoon()
   }
   announce()
 }
 
-/** Tells the server, and again until it says so itself: what it is told while it is away is lost.
-    @type {(wait: number) => void} */
-function tell(wait) {
+/** Of choices made in a row the server is told the last. */
+function tellSoon() {
   clearTimeout(telling)
-  if (wait > PATIENCE) return
-  telling = window.setTimeout(() => {
-    tellers = tellers.filter(({ element }) => element.isConnected)
-    tellers.at(-1)?.tell({ turn: place.turn, values: place.values })
-    tell(Math.max(AGAIN, 2 * wait))
-  }, wait)
+  const { turn, values } = place
+  telling = window.setTimeout(() => tell({ turn, values }), SOON)
 }
+
+/** How the server is told from now on; at once, where it has heard of fewer choices.
+    @type {(by: Tell, heard: number) => void} */
+export function tellBy(by, heard) {
+  tell = by
+  if (heard < place.turn) tellSoon()
+}
+
+/* What the server is told while it is away is lost. */
+whenBack(() => place.turn && tellSoon())
 
 /** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
     @type {(element: Element, task: () => void) => void} */
@@ -92,30 +96,15 @@ export function listening() {
   return listeners
 }
 
-/** How the server is told, for as long as the element is there. While a page is drawn anew there
-    are two for a moment, and the one that goes may be heard of last.
-    @type {(element: Node, tell: Tell) => void} */
-export function tellBy(element, tell) {
-  tellers = tellers.filter((known) => known.element !== element && known.element.isConnected)
-  tellers.push({ element, tell })
-}
-
 function announce() {
   for (const { task } of listening()) task()
 }
 
-/* What Streamlit writes into the address may be older than a choice made here. A step in the history
-   is no such thing: the server says what its address asks for. */
-const { navigation } = /** @type {any} */ (globalThis)
-navigation?.addEventListener("currententrychange", (/** @type {any} */ { navigationType }) => {
-  if (place.defaults.stage && navigationType !== "traverse") write()
-})
-
 function write() {
   const address = new URL(location.href)
-  for (const [name, value] of Object.entries(place.values)) {
-    if (value === place.defaults[/** @type {keyof Values} */ (name)])
-      address.searchParams.delete(name)
+  for (const name of /** @type {const} */ (["query", "stage"])) {
+    const value = place.values[name]
+    if (value === place.defaults[name]) address.searchParams.delete(name)
     else address.searchParams.set(name, String(value))
   }
   if (address.href !== location.href) history.replaceState(history.state, "", address)

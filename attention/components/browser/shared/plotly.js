@@ -1,16 +1,25 @@
 import { make } from "./elements.js"
 
 const SOURCE = "component/attention.components.base.plotly_js/plotly.min.js"
-/** @type {Promise<any> | null} */
+/** As much of plotly.js as is used here, and of an element that it draws in.
+    @import { HeatmapLayout } from "../messages.js"
+    @typedef {{ react: (chart: HTMLElement, data: unknown[], layout: object, config: object | null)
+      => Promise<void>, Plots: { resize: (chart: HTMLElement) => Promise<void> },
+      Icons: { camera: object } }} Plotly
+    @typedef {HTMLElement & { layout?: HeatmapLayout,
+      on: (event: string, task: () => void) => void }} Chart */
+
+/** @type {Promise<Plotly> | null} */
 let plotly = null
 
 /** plotly.js as its package ships it, loaded when it is first needed.
-    @type {() => Promise<any>} */
+    @type {() => Promise<Plotly>} */
 export function load() {
   plotly ??= new Promise((resolve, reject) => {
     const src = new URL(SOURCE, document.baseURI).href
     const script = make("script", "", document.head, { src })
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly)
+    script.onload = () =>
+      resolve(/** @type {{ Plotly: Plotly } & typeof globalThis} */ (globalThis).Plotly)
     script.onerror = () => reject(new Error("plotly.js could not be loaded"))
   })
   return plotly

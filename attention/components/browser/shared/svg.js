@@ -1,3 +1,4 @@
+import { make } from "./elements.js"
 import { pencil } from "./painter.js"
 
 /** @typedef {{ left: number, top: number, within: Element, ids: number }} Sheet */
@@ -18,9 +19,17 @@ const LOOKS = [
 const LETTERS = ["font-family", "font-size", "font-weight", "font-style"]
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
+/** Saves what is seen of some elements as an SVG file of that name.
+    @type {(name: string, elements: Element[]) => void} */
+export function saveFigure(name, elements) {
+  const href = URL.createObjectURL(new Blob([svgOf(elements)], { type: "image/svg+xml" }))
+  make("a", "", null, { href, download: `${name}.svg` }).click()
+  setTimeout(() => URL.revokeObjectURL(href), 10000)
+}
+
 /** What is seen of some elements, as an SVG file: boxes, words, and each cell of a canvas.
     @type {(elements: Element[]) => string} */
-export function svgOf(elements) {
+function svgOf(elements) {
   const boxes = elements.map((element) => element.getBoundingClientRect())
   const left = Math.min(...boxes.map((box) => box.left))
   const top = Math.min(...boxes.map((box) => box.top))

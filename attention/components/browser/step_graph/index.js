@@ -1,14 +1,10 @@
-import { follow, make, place, viewIn } from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { make, place } from "../shared/elements.js"
 import { HEIGHT, layoutOf } from "./layout.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @typedef {{ step: string, title: string, note: string, column: number, lane: number }} Box
-    @typedef {{ start: number, end: number, name: string, shape: number[] }} Arrow
-    @typedef {{ boxes: Box[], arrows: Arrow[], chosen: number }} Content
-    @typedef {{ frame: HTMLElement, lines: SVGElement, buttons: HTMLElement[], names: string,
-      content: Content, width: number, choose: (step: string) => void,
-      wanted: number | null, asked: number }} View */
+/** @import { StepGraphHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
 
 const SVG = "http://www.w3.org/2000/svg"
 const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
@@ -16,23 +12,23 @@ const PATIENCE = 2000 // milliseconds after which the server is thought to have 
 const TYPING = "input, textarea, select, [contenteditable='true']"
 const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  const content = decode(data, "step_graph", 1)
-  const view = viewIn(parentElement, build)
-  view.content = content
-  if (content.chosen === view.wanted) view.wanted = null
-  view.choose = (step) => setTriggerValue("step", step)
+export default component(build, take, draw)
+
+/** @type {(view: View) => void} */
+function take(view) {
+  if (view.content.chosen === view.wanted) view.wanted = null
   draw(view)
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
+/** @param {Mount<"step_graph">} mount */
+function build({ root, content, send }) {
   const ariaLabel = "Steps from x to y; arrow keys move, Enter shows a step"
-  const frame = make("div", "frame", parent, { role: "toolbar", ariaLabel })
+  const frame = make("div", "frame", root, { role: "toolbar", ariaLabel })
   const lines = frame.appendChild(document.createElementNS(SVG, "svg"))
   lines.ariaHidden = "true"
-  Object.assign(view, { frame, lines, buttons: [], width: 0, wanted: null, asked: 0 })
+  const buttons = /** @type {HTMLElement[]} */ ([])
+  const wanted = /** @type {number | null} */ (null)
+  const view = { content, frame, lines, buttons, names: "", width: 0, wanted, asked: 0, send }
   frame.addEventListener("keydown", (event) => {
     const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
@@ -46,7 +42,7 @@ function build(parent, view) {
     else removeEventListener("keydown", listen, true)
   }
   addEventListener("keydown", listen, true)
-  follow(view, parent, draw)
+  return view
 }
 
 /** One step further or back by key. Each press goes on from where the one before leads, which the
@@ -65,10 +61,11 @@ function goOn(view, event) {
 
 /** @type {(view: View, index: number) => void} */
 function show(view, index) {
-  Object.assign(view, { wanted: index, asked: performance.now() })
+  view.wanted = index
+  view.asked = performance.now()
   view.content.chosen = index
   draw(view)
-  view.choose(view.content.boxes[index].step)
+  view.send("step", view.content.boxes[index].step)
 }
 
 /** The box that a key leads to from another one, or none.
@@ -109,7 +106,7 @@ function draw(view) {
 }
 
 /** What is said of a step.
-    @type {(content: Pick<Content, "boxes" | "arrows">, index: number) => string} */
+    @type {(content: Pick<StepGraphHeader, "boxes" | "arrows">, index: number) => string} */
 export function words({ boxes, arrows }, index) {
   const { title, note } = boxes[index]
   const shape = arrows.find(({ start }) => start === index)?.shape ?? []

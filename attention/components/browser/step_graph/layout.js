@@ -1,4 +1,5 @@
-/** @import { Content, Box } from "./index.js"
+/** @import { Box, StepGraphHeader } from "../messages.js"
+    @typedef {Pick<StepGraphHeader, "boxes" | "arrows">} Graph
     @typedef {{ left: number, top: number, width: number }} Spot
     @typedef {"right" | "left" | "down" | "up"} Direction
     @typedef {{ d: string, tip: [number, number, Direction], text: string, x: number, y: number,
@@ -20,7 +21,7 @@ const MARGIN = 5
 
 /** Where boxes and arrows stand: in one line, queries, keys and values below each other, or, where
     there is no room for that, in rows that run to and fro.
-    @type {(content: Pick<Content, "boxes" | "arrows">, width: number) => Layout} */
+    @type {(content: Graph, width: number) => Layout} */
 export function layoutOf(content, width) {
   const columns = content.boxes[content.boxes.length - 1].column
   const room = (width - OF_Y - columns * GAP) / columns
@@ -33,7 +34,7 @@ function edges({ left, top, width }) {
   return { right, middle, centre, bottom: top + HEIGHT }
 }
 
-/** @type {(content: Pick<Content, "boxes" | "arrows">, spots: Spot[], index: number) => Ends} */
+/** @type {(content: Graph, spots: Spot[], index: number) => Ends} */
 function endsOf({ arrows }, spots, index) {
   const { start, end, name, shape } = arrows[index]
   const first = arrows.findIndex((arrow) => arrow.start === start && arrow.name === name)
@@ -41,7 +42,7 @@ function endsOf({ arrows }, spots, index) {
   return { from: spots[start], to: spots[end], text }
 }
 
-/** @type {(content: Pick<Content, "boxes" | "arrows">, width: number, columns: number) => Layout} */
+/** @type {(content: Graph, width: number, columns: number) => Layout} */
 function inLine(content, width, columns) {
   const { boxes, arrows } = content
   const most = Math.min(WIDEST, (width - OF_Y - columns * GAP) / columns)
@@ -89,7 +90,7 @@ function below({ from, to, text }) {
   return { d, tip: [end.centre, end.bottom, "up"], text, x: x + 22, y: level - 4, anchor: "start" }
 }
 
-/** @type {(content: Pick<Content, "boxes" | "arrows">, width: number) => Layout} */
+/** @type {(content: Graph, width: number) => Layout} */
 function inRows(content, width) {
   const { boxes, arrows } = content
   const across = Math.max(3, Math.min(6, Math.floor(width / CELL)))

@@ -1,22 +1,15 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
-import * as elements from "../shared/elements.js"
-import { decode } from "../shared/message.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, makeName, place } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
 import { fixed, roomFor } from "../shared/words.js"
 
-/** @import { Given, Place } from "../shared/message.js"
-    @import { Standing } from "../shared/place.js"
-    @typedef {{ kind: "scale" | "temperature" | "window", size: number, names: string[],
-      values: number[], at: number, turn: number, shown: number[], dots: number,
-      biased: boolean, place: Standing, numbers: Float32Array, rest: Uint8Array }} Content
-    @typedef {Record<"frame" | "title" | "output" | "plot" | "list" | "multiples" | "chosen",
-      HTMLElement> & Record<"canvas" | "bits", HTMLCanvasElement>} Parts
-    @typedef {Parts & { content: Content, slider: HTMLInputElement, weights: Float64Array,
-      entropy: Float64Array, outline: string, width: number, side: number, cell: number,
-      value: number, moving: boolean, asked: number, turn: number,
-      release: () => void }} View */
+/** @import { SweepHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
+    @import { Content } from "../shared/message.js"
+    @typedef {ReturnType<typeof build>} View */
 
 const MOST_SIDE = 440
 const LARGEST_CELL = 56
@@ -24,27 +17,21 @@ const LEAST_LABEL = 13
 const LEAST_LINED = 8
 const BARS = 120
 const MOST_LINES = 16
-const { childrenOf, make, makeName, place } = elements
 
-/** @type {(given: Given) => void} */
-export default function ({ data, parentElement, setTriggerValue }) {
-  /** @type {Content} */
-  const content = decode(data, "sweep", 1)
-  const view = elements.viewIn(parentElement, build)
-  view.content = content
-  view.turn = Math.max(view.turn, content.turn)
-  view.release = () => {
-    view.turn += 1
-    setTriggerValue("at", [view.turn, view.value])
-  }
-  if (!view.moving && view.turn === content.turn) view.value = content.at
+export default component(build, take, draw)
+
+/** @type {(view: View) => void} */
+function take(view) {
+  const { turn, at, place } = view.content
+  view.turn = Math.max(view.turn, turn)
+  if (!view.moving && view.turn === turn) view.value = at
   draw(view)
-  adopt(content.place)
+  adopt(place)
 }
 
-/** @type {(parent: Place, view: View) => void} */
-function build(parent, view) {
-  const frame = make("div", "frame", parent)
+/** @param {Mount<"sweep">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
   const top = make("div", "slider", frame)
   const label = make("label", "", top)
   const title = make("b", "", label)
@@ -54,8 +41,18 @@ function build(parent, view) {
   const plot = make("div", "plot", row, { tabIndex: 0, role: "application" })
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame, { role: "group" })
-  Object.assign(view, { frame, title, slider, output, plot, list, multiples })
-  Object.assign(view, { moving: false, turn: 0 })
+  const [canvas, bits] = [make("canvas", ""), make("canvas", "")]
+  const view = {
+    ...{ content, frame, title, slider, output, plot, list, multiples, canvas, bits },
+    ...{ outline: "", width: 0, side: 0, cell: 0, chosen: make("div", "chosen") },
+    ...{ moving: false, turn: 0, value: content.at, asked: 0 },
+    weights: /** @type {Float64Array} */ (new Float64Array()),
+    entropy: /** @type {Float64Array} */ (new Float64Array()),
+    release: () => {
+      view.turn += 1
+      send("at", [view.turn, view.value])
+    },
+  }
   slider.addEventListener("input", () => {
     view.moving = true
     move(view, view.content.values[Number(slider.value)])
@@ -80,12 +77,12 @@ function build(parent, view) {
     pointAt(query === null ? null : { query })
   })
   plot.addEventListener("pointerleave", () => pointAt(null))
-  elements.follow(view, parent, draw)
-  whenMoved(frame, () => view.entropy && mark(view))
+  whenMoved(frame, () => view.entropy.length && mark(view))
+  return view
 }
 
 /** The weights and the entropy of each row at one value, in 64-bit floats as Python has them.
-    @typedef {Pick<Content, "kind" | "size" | "biased" | "numbers">} Scores
+    @typedef {Pick<Content<"sweep">, "kind" | "size" | "biased" | "numbers">} Scores
     @type {(scores: Scores, value: number) => Record<"weights" | "entropy", Float64Array>} */
 export function work({ kind, size, biased, numbers }, value) {
   const [weights, entropy] = [new Float64Array(size * size), new Float64Array(size)]
@@ -188,7 +185,7 @@ function makeSmall(view, index) {
   return button
 }
 
-/** @type {(kind: Content["kind"], value: number) => string} */
+/** @type {(kind: string, value: number) => string} */
 export function said(kind, value) {
   const plain = String(Number(value.toFixed(3)))
   if (kind === "scale") return `scores × ${plain}`
@@ -214,7 +211,9 @@ function move(view, value) {
     view.slider.setAttribute("aria-valuetext", said(kind, value))
     for (const [index, button] of childrenOf(view.multiples).entries())
       button.ariaPressed = String(shown[index] === value)
-    Object.assign(view, work(view.content, value))
+    const { weights, entropy } = work(view.content, value)
+    view.weights = weights
+    view.entropy = entropy
     paint(view)
     drawBars(view)
     mark(view)

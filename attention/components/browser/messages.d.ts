@@ -1,0 +1,253 @@
+// Written by python -m tests.components.declarations, from the types in Python.
+
+export interface ChartHeader {
+  label: string
+  height: number
+  data: unknown[]
+  layout: Record<string, unknown>
+}
+
+export interface QueryAndStage {
+  query: number
+  stage: string
+}
+
+export interface Place {
+  turn: number
+  values: QueryAndStage
+  defaults: QueryAndStage
+}
+
+export interface ComparisonHeader {
+  size: number
+  names: string[]
+  changed: boolean[]
+  both: boolean[]
+  absent: boolean[][]
+  titles: string[]
+  place: Place
+}
+
+export interface CopyLinkHeader {
+  title: string
+  caption: string
+  paper: string
+  figures: string[]
+  task: string[]
+  embedded: boolean
+}
+
+export interface ExamplesHeader {
+  words: string
+  texts: string[]
+  gone: number[] | null
+}
+
+export interface HeadGridHeader {
+  heads: number
+  rows: number
+  columns: number
+  block: number
+  tokens: number
+  saturated: boolean
+  chosen: number
+  layerNames: string[]
+}
+
+export interface HeadViewHeader {
+  tokens: string[]
+  known: boolean[]
+  heads: number
+  whole: boolean
+  active: number[]
+  query: number
+  place: Place
+}
+
+export interface LightsHeader {
+  selectors: Record<string, string>
+  figure: string
+  chapter: number
+}
+
+export interface MaskGridHeader {
+  tokens: string[]
+  keys: string[]
+  mask: number[][]
+}
+
+export interface Paint {
+  cells: [number, number][]
+  allowed: boolean
+}
+
+export interface MatrixHeader {
+  name: string
+  rows: number
+  columns: number
+  rowNames: string[]
+  columnNames: string[]
+  kind: string
+  lights: string
+  masked: boolean
+  most: number
+  hidden: boolean
+  whole: boolean
+}
+
+export interface MatricesHeader {
+  parts: MatrixHeader[]
+  joins: string[]
+  chosen: [number, number] | null
+  hidden: boolean
+  pickable: boolean
+  asked: [number, number | null] | null
+  inFull: boolean
+  written?: number
+}
+
+export interface NumberGridHeader {
+  name: string
+  cells: string[][]
+  wrong: string
+  row: number | null
+  column: number | null
+  resizable: boolean
+  most: number
+}
+
+export interface PlacedHeader {
+  place: Place
+}
+
+export interface HeatmapCells {
+  x: string[]
+  y: string[]
+  xgap: number
+  texttemplate: string
+}
+
+export interface HeatmapAxis {
+  range: number[]
+  domain?: number[]
+  tickangle?: number
+  tickvals: number[]
+  ticktext: string[]
+  tickfont: Record<string, number>
+}
+
+export interface HeatmapLayout {
+  xaxis: HeatmapAxis
+  yaxis: HeatmapAxis
+  height: number
+  margin: Record<string, number>
+}
+
+export interface HeatmapStage {
+  zmin: number
+  zmax: number
+  diverging: boolean
+  words: string
+}
+
+export interface PictureHeader {
+  heat: HeatmapCells
+  layout: HeatmapLayout
+  room: number[]
+  entropy: (number | null)[]
+  stages: Record<string, HeatmapStage>
+  parts: string[]
+  rows: number
+  columns: number
+  width: number
+  tokens: string[]
+  known: boolean[]
+  keys: string[] | null
+  keysKnown: boolean[] | null
+  scale: number
+  sent: string[]
+  head: number | null
+  masks: string[]
+  emptyRow: string
+  caption: Record<string, string>
+}
+
+export interface PlaceAnswer {
+  turn: number
+  values: QueryAndStage
+}
+
+export interface SaveFiguresHeader {
+  figures: Record<string, string>
+}
+
+export interface Box {
+  step: string
+  title: string
+  note: string
+  column: number
+  lane: number
+}
+
+export interface Arrow {
+  start: number
+  end: number
+  name: string
+  shape: number[]
+}
+
+export interface StepGraphHeader {
+  boxes: Box[]
+  arrows: Arrow[]
+  chosen: number
+}
+
+export interface SweepHeader {
+  kind: string
+  size: number
+  names: string[]
+  values: number[]
+  at: number
+  turn: number
+  shown: number[]
+  dots: number
+  biased: boolean
+  place: Place
+}
+
+export interface Headers {
+  chart: ChartHeader
+  comparison: ComparisonHeader
+  copy_link: CopyLinkHeader
+  examples: ExamplesHeader
+  head_grid: HeadGridHeader
+  head_view: HeadViewHeader
+  lights: LightsHeader
+  mask_grid: MaskGridHeader
+  matrices: MatricesHeader
+  number_grid: NumberGridHeader
+  picture: PlacedHeader
+  picture_content: PictureHeader
+  place: Place
+  save_figures: SaveFiguresHeader
+  step_graph: StepGraphHeader
+  sweep: SweepHeader
+}
+
+export interface Answers {
+  chart: {}
+  comparison: {}
+  copy_link: {}
+  examples: { example: number }
+  head_grid: { head: number }
+  head_view: { active: number[] }
+  lights: {}
+  mask_grid: { paint: Paint }
+  matrices: { cell: [number, number] }
+  number_grid: { cells: string[][] }
+  picture: {}
+  place: { place: PlaceAnswer }
+  save_figures: {}
+  step_graph: { step: string }
+  sweep: { at: [number, number] }
+}

@@ -1,0 +1,74 @@
+import { decode } from "./message.js"
+
+/** @import { Answers } from "../messages.js"
+    @import { Content } from "./message.js"
+
+    What Streamlit gives a component each time it is to draw, and where.
+    @typedef {HTMLElement | ShadowRoot} Root
+    @typedef {{ data: Uint8Array, parentElement: Root,
+      setTriggerValue: (event: string, value: unknown) => void }} Given */
+
+/** What a view is built from: where it stands, what it shows first, and how it answers.
+    @template {keyof Answers} Name
+    @typedef {{ root: Root, content: Content<Name>,
+      send: <Event extends string & keyof Answers[Name]>(event: Event,
+        value: Answers[Name][Event]) => void }} Mount */
+
+/** @typedef {{ inside: Element, observer: MutationObserver, task: () => void }} Watch
+    @type {Set<Watch>} */
+const watching = new Set()
+
+/** A component: its view is built once in each place and drawn for each message, and again in
+    another theme, in another width where it has one, and on paper.
+    @template {keyof Answers} Name
+    @template {{ content: Content<Name>, frame: HTMLElement, width?: number }} View
+    @param {(mount: Mount<Name>) => View} build
+    @param {(view: View) => void} draw
+    @param {((view: View) => void) | null} again what draws again; null: nothing depends on these
+    @returns {(given: Given) => void} */
+export function component(build, draw, again = draw) {
+  /** @type {WeakMap<Root, { view: View, given: Given }>} */
+  const mounted = new WeakMap()
+  return (given) => {
+    const root = given.parentElement
+    const content = /** @type {Content<Name>} */ (decode(given.data))
+    const known = mounted.get(root)
+    if (known) {
+      known.given = given
+      known.view.content = content
+      return draw(known.view)
+    }
+    const mount = { given, view: build({ root, content, send }) }
+    mounted.set(root, mount)
+    if (again) follow(root, mount.view, () => again(mount.view))
+    draw(mount.view)
+
+    /** @type {Mount<Name>["send"]} */
+    function send(event, value) {
+      mount.given.setTriggerValue(event, value)
+    }
+  }
+}
+
+/** @type {(root: Root, view: { frame: HTMLElement, width?: number }, again: () => void) => void} */
+function follow(root, view, again) {
+  for (const each of watching) if (!each.inside.isConnected) letGo(each)
+  const inside = root instanceof ShadowRoot ? root.host : root
+  const themed = inside.closest("[style*='--st-']") ?? document.body
+  const observer = new MutationObserver(() => requestAnimationFrame(again))
+  observer.observe(themed, { attributes: true, attributeFilter: ["style"] })
+  watching.add({ inside, observer, task: again })
+  const resized = () => view.width !== view.frame.clientWidth && again()
+  if (view.width !== undefined) new ResizeObserver(resized).observe(view.frame)
+}
+
+/** @type {(watch: Watch) => void} */
+function letGo(watch) {
+  watch.observer.disconnect()
+  watching.delete(watch)
+}
+
+/* On paper all is in the light theme's colours, and painted before anything is measured again. */
+globalThis.matchMedia?.("print").addEventListener("change", () => {
+  for (const { inside, task } of watching) if (inside.isConnected) task()
+})
