@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from attention.analysis import additions as analysed
+from attention.analysis.heads import Overview
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.parts import part
 from attention.app.view import View
@@ -11,7 +13,6 @@ from attention.display import tables
 from attention.display.captions import distinct_names, parameters_words
 from attention.display.matrix import Matrix
 from attention.lessons import heads, trained
-from attention.lessons.heads import Overview
 from attention.pipeline import Result
 
 
@@ -72,7 +73,7 @@ def token_lines(view: View, result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
     count, words = result.layer.heads, trained.words_of(result)
     active, problem = heads.read_active(view["active"], count)
-    weights = words.weights_for(result, query) if words else result.weights_for(query)
+    weights = words.weights_for(result.layer_trace, query) if words else result.weights_for(query)
     edges = heads.edges(weights, query, active, view["cover"])
     head_view(
         words.tokens if words else result.tokens,
@@ -108,10 +109,10 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
 def additions(result: Result, query: int, named: list[str]) -> None:
     """What each head adds to the chosen token's output."""
     st.subheader("What each head adds")
-    added = heads.additions(result.layer, result.layer_trace, query)
-    names, columns, total = added.table()
-    st.text(added.sum_words(named[query]))
-    most = heads.most_of(added)
+    added = analysed.additions(result.layer, result.layer_trace, query)
+    names, columns, total = heads.additions_table(added)
+    st.text(heads.sum_words(added, named[query]))
+    most = added.most
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(
@@ -132,7 +133,7 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     with numbers:
         title = f"what each head adds to token {query}"
         st.html(tables.table(title, names, columns, total=total))
-    st.caption(added.words)
+    st.caption(heads.additions_words(added))
 
 
 def neurons(result: Result, query: int, named: list[str]) -> None:

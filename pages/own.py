@@ -4,13 +4,13 @@ from functools import partial
 
 import streamlit as st
 
+from attention.analysis.glances import Glance
 from attention.app import frame, notes, opened, results, session, widgets
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
 from attention.display.showing import Weights
 from attention.lessons import heads
-from attention.lessons.trained import Glance
 
 HOW = """\
 import numpy

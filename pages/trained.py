@@ -5,6 +5,8 @@ from functools import partial
 
 import streamlit as st
 
+from attention.analysis import additions
+from attention.analysis.glances import Glance
 from attention.app import frame, notes, results, sections, session, shared, widgets
 from attention.app.parts import part
 from attention.app.view import View
@@ -15,7 +17,7 @@ from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
 from attention.lessons import heads, trained
-from attention.lessons.trained import Glance, SamplingSettings
+from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result
 from attention.trained.models import Model
 from attention.trained.sources import NONE
@@ -56,7 +58,7 @@ def at_a_glance(view: View, model: Model, result: Result) -> None:
     st.markdown(
         f"**Every head of {model.about.title}** on this sentence · a row for each layer · click one"
     )
-    for index, glance in enumerate(results.glances(view)):
+    for index, glance in enumerate(results.glances_of(view)):
         if index:
             st.markdown("**Its decoder**, which looks at the sentence from the translation")
         row = glance.layers.index(result.trained.position) if is_here(glance, result) else None
@@ -175,7 +177,7 @@ def of_token(view: View) -> None:
     place_of(view.place, session.choose_place, key="place")
     token_sum(result, trained.piece_at(result, view["query"]))
     st.subheader("What each head attends to")
-    seen, model = results.glances(view), shared.load_model(result.settings.model)
+    seen, model = results.glances_of(view), shared.load_model(result.settings.model)
     widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
     for number, glance in enumerate(seen):
         names, columns, even = heads.measure_table(
@@ -190,12 +192,12 @@ def token_sum(result: Result, query: int) -> None:
     """The sum of what the residual path, all heads and the bias add to the chosen token."""
     assert result.trained is not None
     place = results.run_of(result.settings).entering[result.trained.position]
-    added = trained.additions(place, query)
-    names, columns, total = added.table()
+    added = additions.layer_additions(place, query)
+    names, columns, total = heads.additions_table(added)
     st.subheader("What adds up in this layer")
     token = distinct_names(result.tokens)[query]
     st.text(f"“{token}”: what came in stays, and every head adds its part.")
-    most = heads.most_of(added)
+    most = added.most
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(

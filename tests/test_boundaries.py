@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
-PAGES = "core, inputs, trained, pipeline, display, lessons, claims, components, app; streamlit"
+PAGES = (
+    "core, inputs, trained, analysis, pipeline, display, lessons, claims, components, app; "
+    "streamlit"
+)
 # the parts of the app, each leaning on those before it alone
 APP = (
     *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "opened"),

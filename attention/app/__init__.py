@@ -5,6 +5,6 @@ what that comes to, `opened` what is in a visitor's file, `chapters` which chapt
 open, `notes`, `widgets` and `sections` put it on a page, `cuts` sends it whole, `server` tunes the
 process, `frame` holds it all together, `command` serves it.
 
-May import: core, hosting, inputs, trained, pipeline, display, lessons, claims, components; torch,
-torchtext, cachetools, pandas, streamlit, starlette.
+May import: core, hosting, inputs, trained, analysis, pipeline, display, lessons, claims,
+components; torch, torchtext, cachetools, pandas, streamlit, starlette.
 """

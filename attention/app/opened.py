@@ -15,11 +15,11 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
+from attention.analysis.glances import Glance, glance_of
 from attention.app.results import example_weights
 from attention.core.limits import limits
 from attention.display.showing import Weights, read_file, unpacked_bytes
 from attention.hosting.uploads import NoRoom, Taken, Uploads
-from attention.lessons.trained import Glance, glance_of
 
 ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or going away
 

@@ -10,6 +10,9 @@ from threading import Condition, Lock
 from cachetools import LRUCache, cached
 from torch import Tensor
 
+from attention.analysis import effects
+from attention.analysis.glances import Glance, glances
+from attention.analysis.heads import Overview
 from attention.app.links import every_setting
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
@@ -19,8 +22,7 @@ from attention.inputs.text import plain, tokenize
 from attention.lessons import compare, cross, trained, where
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
-from attention.lessons.heads import Overview
-from attention.lessons.trained import Glance, Next, SamplingSettings
+from attention.lessons.trained import Next, SamplingSettings
 from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained.models import Pieces, Run, Transformer
@@ -98,14 +100,14 @@ def run_of(settings: Settings) -> Run:
     return run_model(settings.model, plain(settings.s))
 
 
-def glances(view: View) -> list[Glance]:
+def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
     return _glances_of(view["model"], plain(view["s"]))
 
 
 @cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
 def _glances_of(name: str, text: str) -> list[Glance]:
-    return trained.glances(run_model(name, text))
+    return glances(run_model(name, text))
 
 
 @cached(LRUCache(32), lock=Lock())
@@ -257,7 +259,7 @@ def moved(view: View) -> tuple[Sequence[str], dict[str, Tensor]] | None:
 
 @cached(LRUCache(32), lock=Lock())
 def _without_each(name: str, text: str, layer: int) -> Tensor:
-    return trained.without_each(load_model(name), run_model(name, text), layer)
+    return effects.without_each(load_model(name), run_model(name, text), layer)
 
 
 def without_each(view: View) -> Tensor:

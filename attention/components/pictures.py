@@ -11,6 +11,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.analysis.heads import PLAIN_DOTS
 from attention.components.base import Component, message
 from attention.core.functional import Trace
 from attention.display import figures, files
@@ -18,7 +19,6 @@ from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
 from attention.display.figures import StagesOfHeatmap
 from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
-from attention.lessons.heads import PLAIN_DOTS
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 

@@ -1,4 +1,4 @@
 """What the pages that teach compute: steps, heads, two sequences, comparisons, operations; lessons.
 
-May import: core, inputs, trained, pipeline, display; torch, torchtext, yaml.
+May import: core, inputs, trained, analysis, pipeline, display; torch, torchtext, yaml.
 """

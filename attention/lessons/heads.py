@@ -1,4 +1,4 @@
-"""What the heads of one layer do: measures to find one by, edges worth drawing, what each adds."""
+"""What the heads of one layer do, in tables and words: measures, edges worth drawing, additions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,17 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
-from attention.core.analysis import entropy_bits
-from attention.core.functional import LongTrace, Trace
+from attention.analysis.additions import Additions
+from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
+from attention.core.functional import Trace
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
 from attention.display.captions import EMPTY_ROW, joined
 from attention.display.tables import fixed, number
 
-NUMBERS = {"entropy": "entropy in bits", "distance": "distance in tokens"}
-SHARES = {name: f"the {name} token" for name in ("previous", "same", "next", "first")}
-SHARES["special"] = "special tokens such as [CLS]"
-MEASURES = (*NUMBERS, *SHARES)
-OF_ONE_SEQUENCE = ("distance", "previous", "same", "next")
 MEASURED = "what each head attends to"
-MANY_HEADS = 16
-MAX_DOTS, FEWER_DOTS = 96, 48
-PLAIN_DOTS = 32
-SATURATED = 0.005
 MAX_EDGES = 1 << 18
-MAX_MEASURED = 1 << 18
 MAX_KEYS = 32
 
 
@@ -62,124 +52,7 @@ class HeadSettings:
     active: str = text(
         "", "Heads drawn", 200, help="Numbers with commas between, as in 0,2,3. Empty: all of them."
     )
-    sort: str = choice("head", "Sort by", ("head", *MEASURES))
-
-
-@dataclass(frozen=True, eq=False)
-class Overview:
-    """All heads of one layer at a glance; small, so that it can be kept.
-
-    dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
-    head that splits its weight evenly over the keys it may see.
-    """
-
-    dots: Tensor
-    block: int
-    measures: dict[str, Tensor]
-    even_spread: dict[str, float]
-
-
-def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = ()) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown.
-
-    special: for each key whether it is a special token, empty where there are none.
-    """
-    weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
-    return overview_of(weights, None if trace.mask is None else trace.mask[0], special)
-
-
-def overview_of(
-    weights: Tensor,
-    mask: Tensor | None,
-    special: Sequence[bool] = (),
-    beside: int = 0,
-    crosses: bool = False,
-) -> Overview:
-    """The same of weights (heads, queries, keys), of any type, and the mask of all heads,
-    (queries, keys).
-
-    beside: how many other heads are shown with these; crosses: as `measures` has it.
-    """
-    allowed = torch.ones(1, *weights.shape[1:]) if mask is None else mask[None].float()
-    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special, crosses)
-    even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
-    # A few at a time: each takes several times its room.
-    at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
-    dots, measured = [], []
-    for some in map(Tensor.float, weights.split(at_once)):
-        shades, block = thumbnails(some, beside + len(weights) - len(some))
-        dots.append(shades)
-        measured.append(measures(some, special, crosses))
-    together = {name: torch.cat([part[name] for part in measured]) for name in even}
-    return Overview(torch.cat(dots), block, together, even_spread)
-
-
-def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
-    """The weights of every head small enough to show all at once, and how many cells a dot spans.
-
-    weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
-    strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
-    greatest few of a head are all 255, so that they do not leave the others pale. beside: how many
-    other heads are shown with these.
-
-    Returns uint8 (heads, rows, columns).
-    """
-    most = MAX_DOTS if len(weights) + beside <= MANY_HEADS else FEWER_DOTS
-    block = math.ceil(max(weights.shape[-2:]) / most)
-    down, across = (-length % block for length in weights.shape[-2:])
-    filled = pad(weights, (0, across, 0, down)) if down or across else weights
-    dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
-    flat = dots.flatten(1)
-    beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
-    greatest = flat.topk(beyond + 1).values[:, -1, None, None]
-    shades = dots * (255 / greatest.where(greatest > 0, 1.0))
-    return shades.round().clamp_max(255).to(torch.uint8), block
-
-
-def measures(
-    weights: Tensor, special: Sequence[bool] = (), crosses: bool = False
-) -> dict[str, Tensor]:
-    """What each head attends to, on average over the queries: one number per head, by name.
-
-    weights: (heads, queries, keys), before dropout. Entropy in bits; distance in tokens between a
-    query and where it looks; the shares of its weight on the previous, the same, the next and the
-    first token, and on special ones where there are any. Rows with nothing to attend to count for
-    nothing; a share on a token that is not there is 0 (the first query has no previous one).
-    crosses: whether the keys are those of another sequence than the queries: then there is no
-    distance between the two, and no previous, same or next token.
-    """
-    n_queries, n_keys = weights.shape[-2:]
-    rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
-    distance = (torch.arange(n_keys) - torch.arange(n_queries)[:, None]).abs().to(weights.dtype)
-
-    def beside(offset: int) -> Tensor:
-        """The share on the token so many places further."""
-        if not -n_queries < offset < n_keys:
-            return torch.zeros(len(weights))
-        return weights.diagonal(offset, -2, -1).sum(-1) / rows
-
-    on_special = {}
-    if any(special):
-        on_special["special"] = weights[..., torch.tensor(special)].sum((-1, -2)) / rows
-    measured = {
-        "entropy": entropy_bits(weights).nansum(-1) / rows,
-        "distance": weights.flatten(-2) @ distance.flatten() / rows,
-        "previous": beside(-1),
-        "same": beside(0),
-        "next": beside(1),
-        "first": weights[..., 0].sum(-1) / rows,
-        **on_special,
-    }
-    left_out = OF_ONE_SEQUENCE if crosses else ()
-    return {name: each for name, each in measured.items() if name not in left_out}
-
-
-def order(measured: dict[str, Tensor], by: str) -> list[int]:
-    """The heads by one of their measures, the greatest first; by "head", in their own order."""
-    if by not in measured:
-        return list(range(len(next(iter(measured.values())))))
-    positions: list[int] = measured[by].argsort(descending=True, stable=True).tolist()
-    return positions
+    sort: str = choice("head", "Sort by", lambda: ("head", *MEASURES))
 
 
 def measure_table(
@@ -198,8 +71,9 @@ def measure_table(
 def measure_words(*shown: Overview) -> str:
     """What the measures of some overviews are, in a sentence or two."""
     there = dict.fromkeys(name for seen in shown for name in seen.measures)
-    numbers = joined(words for name, words in NUMBERS.items() if name in there)
-    shares = joined(words for name, words in SHARES.items() if name in there)
+    told = [MEASURES[name] for name in there]
+    numbers = joined(measure.words for measure in told if not measure.share)
+    shares = joined(measure.words for measure in told if measure.share)
     words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
         words += (
@@ -225,27 +99,6 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
         "weight lies on the token before it; an even spread would put "
         f"{_percent(seen.even_spread['previous'])} there."
     )
-
-
-def strongest_edges(weights: Tensor, share: float) -> Tensor:
-    """The fewest keys of each row that together hold `share` of the row's weight, as a mask.
-
-    weights: (…, queries, keys); share in [0, 1]. Returns bool of the same shape. At least one key
-    of every row that has any weight is kept; nothing is renormalised.
-    """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must lie in [0, 1], got {share}")
-    if share == 1:
-        return weights > 0
-    ordered, places = weights.sort(dim=-1, descending=True, stable=True)
-    doubles = ordered.double()
-    before = doubles.cumsum(-1) - doubles
-    # A share such as 0.9 of a row of 0.9 + 0.1 is covered by the first, whatever floats say.
-    enough = share * doubles.sum(-1, keepdim=True) - 1e-7
-    needed = (before < enough) & (ordered > 0)
-    needed[..., :1] |= ordered[..., :1] > 0
-    edges: Tensor = torch.zeros_like(needed).scatter(-1, places, needed)
-    return edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,80 +164,37 @@ def write_active(active: Sequence[int], heads: int) -> str:
     return "" if len(chosen) in (0, heads) else ",".join(map(str, chosen))
 
 
-@dataclass(frozen=True, eq=False)
-class Additions:
-    """What each head, and the bias of W_o where there is one, adds to one token's output.
-
-    name: of the sum; names: of the parts; parts (parts, d_out) sum to output (d_out,), up to
-    residual, the length of the difference; lengths, along: of each part, and how far it reaches
-    along the output.
-    """
-
-    name: str
-    names: list[str]
-    parts: Tensor
-    output: Tensor
-    lengths: Tensor
-    along: Tensor
-    residual: float
-
-    def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
-        """Names, columns and last row; see `tables.table`."""
-        length = float(self.output.norm())
-        shares = [float(part) / length if length else 0.0 for part in self.along]
-        columns: dict[str, Sequence[float | str]] = {
-            "length": self.lengths.tolist(),
-            f"along {self.name}": self.along.tolist(),
-            f"share of {self.name}": [_percent(share) for share in shares],
-        }
-        total = [self.name, number(length), number(math.fsum(self.along.tolist()))]
-        return self.names, columns, [*total, _percent(math.fsum(shares))]
-
-    def sum_words(self, token: str) -> str:
-        """What adds up to the sum of a token, in a sentence."""
-        bias = ", and of the bias of W_o" if "bias" in self.names else ""
-        parts = f"the parts that all heads add{bias}"
-        return f"The new vector {self.name} of “{token}” is the sum of {parts}."
-
-    @property
-    def words(self) -> str:
-        """What the numbers of `table` are, in a sentence or two."""
-        name = self.name
-        return (
-            f"Along {name}: how far a part reaches in the direction of {name}; these add up to the "
-            f"length of {name}, so a share below 0 pulls against it. The parts sum to {name} but "
-            f"for rounding: ‖Σ − {name}‖ = {number(self.residual)}. The last colours stand for "
-            f"±{most_of(self):.2g} and beyond."
-        )
+def additions_table(
+    added: Additions,
+) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+    """Names, columns and last row; see `tables.table`."""
+    length = float(added.output.norm())
+    shares = [float(part) / length if length else 0.0 for part in added.along]
+    columns: dict[str, Sequence[float | str]] = {
+        "length": added.lengths.tolist(),
+        f"along {added.name}": added.along.tolist(),
+        f"share of {added.name}": [_percent(share) for share in shares],
+    }
+    total = [added.name, number(length), number(math.fsum(added.along.tolist()))]
+    return added.names, columns, [*total, _percent(math.fsum(shares))]
 
 
-def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions:
-    """What each head adds to the output of one query; trace: of all heads."""
-    one = trace.query(query)
-    with torch.no_grad():
-        parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
-        names = [f"head {head}" for head in range(layer.heads)]
-        _, bias = layer.projection("output")
-        if bias is not None:
-            parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
-    return summed("y", names, parts, output)
+def sum_words(added: Additions, token: str) -> str:
+    """What adds up to the sum of a token, in a sentence."""
+    bias = ", and of the bias of W_o" if "bias" in added.names else ""
+    parts = f"the parts that all heads add{bias}"
+    return f"The new vector {added.name} of “{token}” is the sum of {parts}."
 
 
-def summed(name: str, names: list[str], parts: Tensor, output: Tensor) -> Additions:
-    """Parts (parts, d_out), and what they add up to, (d_out,), which is called `name`."""
-    length = output.norm()
-    along = parts @ output / length.where(length > 0, 1.0)
-    residual = float((parts.double().sum(0) - output.double()).norm())
-    return Additions(name, names, parts, output, parts.norm(dim=-1), along, residual)
-
-
-def most_of(added: Additions) -> float:
-    """The size up to which 99 of 100 numbers that are added stay: what the last colour stands for.
-
-    A trained model keeps a few dimensions far greater than all others, which would leave these
-    without any colour.
-    """
-    return float(added.parts.abs().flatten().double().quantile(0.99)) or 1.0
+def additions_words(added: Additions) -> str:
+    """What the numbers of `additions_table` are, in a sentence or two."""
+    name = added.name
+    return (
+        f"Along {name}: how far a part reaches in the direction of {name}; these add up to the "
+        f"length of {name}, so a share below 0 pulls against it. The parts sum to {name} but "
+        f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}. The last colours stand for "
+        f"±{added.most:.2g} and beyond."
+    )
 
 
 def _percent(share: float) -> str:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
-from attention.core import analysis
-from attention.core.functional import Trace, WeightsAlone
+from attention.analysis import effects
+from attention.analysis import heads as analysed
+from attention.analysis.additions import Additions
+from attention.analysis.heads import Overview
+from attention.analysis.words import Words, slots, whole_words
+from attention.core.functional import Trace
 from attention.core.settings import decimal, settings_of, whole
 from attention.display.captions import distinct_names
 from attention.display.tables import number
-from attention.lessons import heads
-from attention.lessons.heads import Additions, Overview
 from attention.pipeline import Result, Settings
 from attention.trained import sources
 from attention.trained.models import Entering, Model, Pieces, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
 
-MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
 LIKELIEST = 12
-MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
 
 
 @dataclass(frozen=True)
@@ -152,101 +150,6 @@ def translation_table(
     return distinct_names(made.output.texts), columns
 
 
-@dataclass(frozen=True, eq=False)
-class Glance:
-    """Layers of one kind at a glance: every head of every layer.
-
-    layers: their positions in the model; heads: how many each has; seen: all heads, layer after
-    layer; shape: queries and keys.
-    """
-
-    layers: tuple[int, ...]
-    heads: int
-    seen: Overview
-    shape: tuple[int, ...]
-
-    def names(self, title_of: Callable[[int], str]) -> list[str]:
-        """What each head is called. title_of: what a layer is."""
-        titles = map(title_of, self.layers)
-        return [f"{title} head {head}" for title in titles for head in range(self.heads)]
-
-    def place(self, index: int) -> tuple[int, int]:
-        """The layer and the head that one of all heads is."""
-        row, head = divmod(index, self.heads)
-        return self.layers[row], head
-
-
-def glances(run: Run) -> list[Glance]:
-    """All heads of all layers: those over the sentence itself, and those over another one.
-
-    One layer's weights are worked out at a time, and only their picture and measures are kept.
-    """
-    kinds: dict[bool, list[int]] = {}
-    for position, entering in enumerate(run.entering):
-        kinds.setdefault(entering.memory is not None, []).append(position)
-    return [_glance(run, layers) for layers in kinds.values()]
-
-
-def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
-    """Weights (layers, heads, queries, keys) without a model at a glance.
-
-    crosses: whether the keys are those of another sequence than the queries.
-    """
-    layers, n_heads, *shape = weights.shape
-    seen = heads.overview_of(weights.flatten(0, 1), None, crosses=crosses)
-    return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
-
-
-@torch.no_grad()
-def _glance(run: Run, layers: Sequence[int]) -> Glance:
-    made = []
-    n_heads = run.entering[layers[0]].layer.attention.heads
-    for position in layers:
-        place = run.entering[position]
-        keys = place.memory_pieces or place.pieces
-        mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
-        weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
-        others = n_heads * (len(layers) - 1)
-        crosses = place.memory is not None
-        made.append(heads.overview_of(weights, mask, keys.special, others, crosses))
-    measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
-    seen = Overview(
-        torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
-    )
-    return Glance(tuple(layers), n_heads, seen, tuple(weights.shape[-2:]))
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """The pieces of a trained model joined into words.
-
-    tokens, keys: the words of queries and keys; rows, columns: for each piece of these the
-    position of its word.
-    """
-
-    tokens: tuple[str, ...]
-    keys: tuple[str, ...]
-    rows: list[int]
-    columns: list[int]
-
-    def joined(self, weights: Tensor, mask: Tensor | None = None) -> WeightsAlone:
-        """Weights of pieces as those of words, see `analysis.join`. (…, words, words)
-
-        mask: over pieces; a word is hidden where all its pieces are.
-        """
-        seen = None if mask is None else analysis.join(mask.float(), self.rows, self.columns) > 0
-        return WeightsAlone(analysis.join(weights, self.rows, self.columns), seen)
-
-    def weights_for(self, result: Result, word: int) -> Tensor:
-        """The weights of all heads over words; of one word where they are too many to keep."""
-        trace = result.layer_trace
-        if isinstance(trace, Trace):
-            return self.joined(trace.weights).weights
-        pieces = [at for at, its in enumerate(self.rows) if its == word]
-        rows = torch.cat([trace.query(piece).weights for piece in pieces], -2)
-        return analysis.join(rows, [0] * len(pieces), self.columns)
-
-
 def words_of(result: Result) -> Words | None:
     """The words a result is to be shown in, None where it is shown in its tokens or pieces."""
     if result.settings.join != "words" or result.groups is None:
@@ -269,13 +172,13 @@ def overview(result: Result) -> Overview:
     """All heads of a result at a glance, in its words."""
     words, trace = words_of(result), result.layer_trace
     if words is None:
-        return heads.overview(trace, result.head, result.special)
+        return analysed.overview(trace, result.head, result.special)
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
     joined = words.joined(weights, None if trace.mask is None else trace.mask[0])
     special = [False] * len(words.keys)
     for word, is_special in zip(words.columns, result.special, strict=True):
         special[word] = is_special
-    return heads.overview_of(joined.weights, joined.mask, special)
+    return analysed.overview_of(joined.weights, joined.mask, special)
 
 
 def layer_words(result: Result) -> str:
@@ -301,39 +204,6 @@ def piece_at(result: Result, query: int) -> int:
     return min(query, len(result.tokens) - 1)
 
 
-def slots(groups: Sequence[int | None]) -> list[int]:
-    """For each piece the position of its word; a special token is a word of its own."""
-    found: list[int] = []
-    for at, word in enumerate(groups):
-        goes_on = at > 0 and word is not None and word == groups[at - 1]
-        found.append(len(set(found)) - (1 if goes_on else 0))
-    return found
-
-
-def whole_words(pieces: Sequence[str], slots: Sequence[int]) -> tuple[str, ...]:
-    """The words of some pieces, without the marks that say how pieces hang together."""
-    words = [""] * (max(slots, default=-1) + 1)
-    for piece, slot in zip(pieces, slots, strict=True):
-        words[slot] += MARKS.sub("", piece) or piece
-    return tuple(words)
-
-
-@torch.no_grad()
-def additions(place: Entering, query: int) -> Additions:
-    """What all heads, the bias and the residual path add up to for one token of a layer.
-
-    That sum is what enters the layer norm, or in a layer that norms first what goes on.
-    """
-    layer, residual = place.layer, place.x[query]
-    one = layer.sliced(place.x, place.memory)(slice(query, query + 1), slice(None))
-    added = heads.additions(layer.attention, one, 0)
-    attended, parts = added.output, added.parts
-    if (norm := layer.attention_norms.added) is not None:
-        attended, parts = norm(attended), norm.split(parts, attended)
-    parts = torch.cat([residual[None], parts])
-    return heads.summed("Σ", ["residual", *added.names], parts, residual + attended)
-
-
 def added_words(place: Entering, added: Additions) -> str:
     """What the parts of a sum are that `additions` gave, in a few sentences."""
     if place.layer.norm_first:
@@ -344,18 +214,15 @@ def added_words(place: Entering, added: Additions) -> str:
     return (
         f"Residual: the vector as it came into the layer{came}. The sum Σ then {then}. Along Σ: "
         "how far a part reaches in its direction. The parts add up to it but for rounding, by "
-        f"{number(added.residual)}. The last colours stand for ±{heads.most_of(added):.2g} and "
+        f"{number(added.rounding)}. The last colours stand for ±{added.most:.2g} and "
         "beyond."
     )
 
 
-@torch.no_grad()
 def moved(model: Model, run: Run, result: Result) -> Tensor:
-    """How far a changed layer moves what comes out of the model. (rows,).
+    """How far the changed layer of a result moves what comes out of the model, see `effects.moved`.
 
-    Of each last hidden state the cosine between the trained one and the one that comes out if the
-    heads of that layer put out what they do in `result`. What is set aside there stays as it was
-    trained.
+    What is set aside there stays as it was trained.
     """
     assert result.trained is not None
     position = result.trained.position
@@ -363,14 +230,7 @@ def moved(model: Model, run: Run, result: Result) -> Tensor:
     changed[[*result.trained.cut]] = 0.0
     special = run.entering[position].pieces.special
     kept = ~torch.tensor(special) if len(result.tokens) < len(special) else slice(None)
-
-    def edit(layer: int, trace: Trace) -> Trace:
-        output = trace.output.clone()
-        output[:, kept] = changed
-        return replace(trace, output=output)
-
-    hidden = model.hidden(run.batch, edit=edit, layers=(position,), start=run.start(position))
-    return cosine_similarity(hidden, run.hidden, dim=-1)
+    return effects.moved(model, run, position, changed, kept)
 
 
 def moved_table(
@@ -380,26 +240,6 @@ def moved_table(
     means = [number(float(column.double().mean())) for column in cosines.values()]
     columns = {f"cosine {side}": column.double().tolist() for side, column in cosines.items()}
     return [*names], columns, ["mean", *means]
-
-
-@torch.no_grad()
-def without_each(model: Model, run: Run, position: int) -> Tensor:
-    """Cosines of the last hidden states with and without each head of a layer. (heads, pieces).
-
-    A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
-    """
-    layer, start = run.entering[position].layer, run.start(position)
-    others = ~torch.eye(layer.attention.heads, dtype=torch.bool)[..., None, None]
-    at_once = len(others) if len(start.x) <= MAX_PIECES_AT_ONCE else 1
-
-    def hidden(kept: Tensor) -> Tensor:
-        def edit(layer: int, trace: Trace) -> Trace:
-            return replace(trace, output=trace.output * kept)
-
-        return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
-
-    found = torch.cat([hidden(kept) for kept in others.split(at_once)])
-    return cosine_similarity(found, run.hidden, dim=-1)
 
 
 def importance_table(cosines: Tensor) -> tuple[list[str], Mapping[str, Sequence[float]]]:

@@ -8,6 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attention.analysis import additions
+from attention.analysis import heads as analysed
 from attention.display import captions
 from attention.hosting import metrics
 from attention.lessons import heads
@@ -65,7 +67,7 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     result = result_of("a b c d e", variant=variant, config=tuple(own.items()), **settings)
     trace, figures = result.layer_trace, app.sent
 
-    dots, block = heads.thumbnails(trace.weights)
+    dots, block = analysed.thumbnails(trace.weights)
     assert figures["head_grid"].header["block"] == block
     assert figures["head_grid"].header["chosen"] == 2
     received = torch.frombuffer(bytearray(figures["head_grid"].rest), dtype=torch.uint8)
@@ -80,7 +82,7 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     assert list(picture.parts) == ["scores", "weights", *mixed]
     assert_close(picture.parts, {name: result.trace.stages[name] for name in picture.parts})
     assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
-    added = heads.additions(result.layer, trace, 4)
+    added = additions.additions(result.layer, trace, 4)
     assert_close(figures["added"].matrices, [added.parts, added.output[None]])
     shown = heads.neurons(result.layer, result.trace, 4, list("abcde"))
     assert_close(figures["neurons"].matrices, [shown.q, shown.k, shown.terms])
@@ -90,7 +92,7 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
 def test_the_numbers_on_the_page_sum_up() -> None:
     app = opened("heads", query=3, positions="alibi", mask="causal")
     measured, added, neurons = app.tables
-    assert list(measured) == ["", *heads.MEASURES[:-1]]
+    assert list(measured) == ["", *analysed.MEASURES[:-1]]
     assert measured[""][-1] == "even spread"
     assert added["share of y"][-1] == "100.0 %"
     assert "− slope · distance" in neurons

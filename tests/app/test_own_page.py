@@ -9,9 +9,11 @@ import pytest
 import torch
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from attention.analysis import glances
+from attention.analysis import heads as analysed
 from attention.app import opened as files
 from attention.hosting.uploads import Uploads
-from attention.lessons import heads, trained
+from attention.lessons import heads
 from tests.display.test_showing import saved, tensors_of
 from tests.running import App, opened
 
@@ -157,7 +159,7 @@ def test_positions_are_compared_only_where_queries_and_keys_are_one_sentence(
     file = saved(numpy.savez, weights=weights.numpy(), tokens=numpy.array([*"abcde"]), **named)
     app = give(opened("own"), file)
     (table,) = app.tables
-    there = ["entropy", "first"] if keys else [*heads.MEASURES[:-1]]
+    there = ["entropy", "first"] if keys else [*analysed.MEASURES[:-1]]
     assert list(table) == ["", *there]
-    seen = trained.glance_of(weights, crosses=keys is not None).seen
+    seen = glances.glance_of(weights, crosses=keys is not None).seen
     assert heads.measure_words(seen) in app.read_as_markdown

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from attention.analysis import additions, effects, glances
+from attention.analysis import heads as analysed
 from attention.app import server, shared
 from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
@@ -89,7 +91,7 @@ def sides(picture: Sent) -> tuple[list[str], list[str]]:
 def test_the_page_shows_every_head_of_a_model_and_the_chosen_one(name: str) -> None:
     app = visit("trained", name)
     model = packaged(name)
-    seen = trained.glances(run_of(name))
+    seen = glances.glances(run_of(name))
     for index, glance in enumerate(seen):
         grid = app.sent[f"glance_{index}"]
         assert grid.header["layerNames"] == [model.title_of(layer) for layer in glance.layers]
@@ -161,7 +163,7 @@ def test_a_click_in_the_grid_of_the_decoder_chooses_one_of_its_heads() -> None:
 def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     layer = len(packaged(name).layers) - 1
     app = visit("trained", name, layer=layer, query=2)
-    expected = trained.additions(run_of(name).entering[layer], 2)
+    expected = additions.layer_additions(run_of(name).entering[layer], 2)
     close = {"atol": 1e-3, "rtol": 1e-3}
     assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
     added = next(table for table in app.tables if "along Σ" in table)
@@ -174,7 +176,7 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     token = run_of(name).entering[layer].pieces.texts[2]
     assert any(text.value.startswith(f"“{token}") for text in app.text)
     app.move(query=0)
-    first = trained.additions(run_of(name).entering[layer], 0)
+    first = additions.layer_additions(run_of(name).entering[layer], 0)
     assert_close(app.sent["added"].matrices, [first.parts, first.output[None]], **close)
 
 
@@ -182,7 +184,7 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
 def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -> None:
     app = visit("trained", name, sort="special")
     tables = [table for table in app.tables if "entropy" in table]
-    seen = trained.glances(run_of(name))
+    seen = glances.glances(run_of(name))
     for table, glance in zip(tables, seen, strict=True):
         assert list(table) == ["", *glance.seen.measures]
         assert table[""][-1] == "even spread"
@@ -195,14 +197,14 @@ def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -
 def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
     app = visit("trained", "en-pt", sort="previous")
     encoder, decoder = (table for table in app.tables if "entropy" in table)
-    assert list(encoder) == ["", *heads.MEASURES]
+    assert list(encoder) == ["", *analysed.MEASURES]
     assert list(decoder) == ["", "entropy", "first", "special"]
-    seen = trained.glances(run_of("en-pt"))
+    seen = glances.glances(run_of("en-pt"))
     assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
     words = heads.measure_words(*(glance.seen for glance in seen))
     assert "the positions of two sentences are not compared" in words
     assert words in app.read_as_markdown
-    (alone,) = (glance.seen for glance in trained.glances(run_of("minilm")))
+    (alone,) = (glance.seen for glance in glances.glances(run_of("minilm")))
     assert heads.measure_words(alone) in visit("trained", "minilm").read_as_markdown
     assert heads.measure_words(alone) in visit("heads", "minilm").read_as_markdown
 
@@ -402,7 +404,7 @@ def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
         app = visit(page, "minilm", **settings)
         assert_close(app.sent["picture"].parts["weights"], result.trace.weights)
         assert sides(app.sent["picture"]) == ([*result.tokens], [*result.key_tokens])
-    added = heads.additions(result.layer, result.layer_trace, 0)
+    added = additions.additions(result.layer, result.layer_trace, 0)
     assert_close(app.sent["added"].matrices, [added.parts, added.output[None]])
     steps = visit("steps", "minilm", step="weights", **settings)
     assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
@@ -512,7 +514,7 @@ def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() ->
     for side, cosines in both.items():
         expected = [*cosines.tolist(), float(cosines.mean())]
         assert numbers(moved[side]) == pytest.approx(expected, abs=1e-4)
-    without = trained.without_each(model, run, 3)
+    without = effects.without_each(model, run, 3)
     order = without.double().mean(-1).argsort(stable=True).tolist()
     assert matters[""] == [f"without head {head}" for head in order]
     means = numbers(matters["mean cosine"])

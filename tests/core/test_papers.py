@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from attention.analysis.effects import without_each
 from attention.core.papers import VASWANI, plain
 from attention.core.positions import rotary
 from attention.core.variants import VARIANTS
-from attention.lessons.trained import without_each
 from attention.trained import sources
 from attention.trained.layers import TrainedAttention
 from attention.trained.layouts import LAYOUTS

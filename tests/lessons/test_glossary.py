@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attention.analysis import additions
 from attention.core.functional import Trace
 from attention.core.variants import VARIANTS
 from attention.lessons import heads
@@ -195,5 +196,5 @@ def test_residual_is_rounding_in_the_seventh_digit(variant: str) -> None:
     result = result_of(variant, WORDS)
     assert result.layer_trace.output.dtype == torch.float32
     for query in range(len(WORDS)):
-        added = heads.additions(result.layer, result.layer_trace, query)
+        added = additions.additions(result.layer, result.layer_trace, query)
         assert added.residual < 1e-6 * float(added.lengths.sum())

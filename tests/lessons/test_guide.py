@@ -14,11 +14,13 @@ from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
+from attention.analysis import additions
+from attention.analysis import heads as analysed
 from attention.app.chapters import check
 from attention.app.links import settings_of_link
 from attention.core.positions import sinusoidal
 from attention.inputs.vectors import look_up
-from attention.lessons import compare, heads
+from attention.lessons import compare
 from attention.lessons.chapters import GUIDE, Chapter, read_lesson
 from attention.lessons.compare import MAX_TEMPERATURE, MIN_TEMPERATURE, OTHER
 from attention.lessons.spread import KEYS, spread_of_scores
@@ -341,7 +343,7 @@ def _(shown: Shown) -> None:
     "12", "Another gives the marks more than half its weight. Most spread theirs over many words."
 )
 def _(shown: Shown) -> None:
-    measured = heads.measures(shown.a.layer_trace.weights, shown.a.special)
+    measured = analysed.measures(shown.a.layer_trace.weights, shown.a.special)
     assert (measured["special"] > 0.5).sum() == 1
     assert measured["special"][2] < 0.5
     assert (measured["entropy"] > 2).sum() > 6, "as if more than 4 words shared it equally"
@@ -350,7 +352,7 @@ def _(shown: Shown) -> None:
 @says("12", "What a head adds is weight times value, through W_o: *Trained* shows that.")
 def _(shown: Shown) -> None:
     trace, layer = shown.a.layer_trace, shown.a.layer
-    added = torch.stack([heads.additions(layer, trace, 3).parts[head] for head in range(12)])
+    added = torch.stack([additions.additions(layer, trace, 3).parts[head] for head in range(12)])
     through = layer.W_o.unflatten(0, (12, -1))
     for head in range(12):
         assert_close(added[head], trace.weights[head, 3] @ trace.values[head] @ through[head])

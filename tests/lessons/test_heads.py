@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention.analysis import additions
+from attention.analysis import heads as analysed
 from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.positions import alibi
@@ -53,15 +55,15 @@ def test_the_variants_with_heads_are_those_that_can_have_several() -> None:
 
 def test_a_head_that_looks_one_back_is_the_previous_token_head() -> None:
     back = torch.eye(5)[[0, 0, 1, 2, 3]]
-    measured = heads.measures(torch.stack([torch.full((5, 5), 0.2), back]))
+    measured = analysed.measures(torch.stack([torch.full((5, 5), 0.2), back]))
     assert measured["previous"].tolist() == pytest.approx([0.2 * 4 / 5, 4 / 5])
     assert measured["same"].tolist() == pytest.approx([0.2, 1 / 5])
     assert measured["next"].tolist() == pytest.approx([0.2 * 4 / 5, 0])
     assert measured["first"].tolist() == pytest.approx([0.2, 2 / 5])
     assert measured["entropy"].tolist() == pytest.approx([math.log2(5), 0])
     assert measured["distance"].tolist() == pytest.approx([(0 + 8 + 12 + 12 + 8) / 25, 4 / 5])
-    assert heads.order(measured, "previous") == [1, 0]
-    assert heads.order(measured, "entropy") == heads.order(measured, "head") == [0, 1]
+    assert analysed.order(measured, "previous") == [1, 0]
+    assert analysed.order(measured, "entropy") == analysed.order(measured, "head") == [0, 1]
 
 
 def test_every_measure_is_an_average_over_rows_and_keys() -> None:
@@ -70,26 +72,26 @@ def test_every_measure_is_an_average_over_rows_and_keys() -> None:
     terms = {"entropy": -weights.log2(), "distance": offset.abs()}
     terms |= {"previous": offset == -1, "same": offset == 0, "next": offset == 1}
     terms["first"] = torch.arange(7) == 0
-    for name, measured in heads.measures(weights).items():
+    for name, measured in analysed.measures(weights).items():
         expected = (weights * terms[name]).sum((1, 2)) / 5
         torch.testing.assert_close(measured, expected, atol=1e-5, rtol=0)
 
 
 def test_over_another_sequence_positions_are_not_compared() -> None:
     weights, special = rows(2, 5, 5), [True, False, False, False, True]
-    within, across = (heads.measures(weights, special, crosses) for crosses in (False, True))
-    assert list(within) == [*heads.MEASURES]
+    within, across = (analysed.measures(weights, special, crosses) for crosses in (False, True))
+    assert list(within) == [*analysed.MEASURES]
     assert list(across) == ["entropy", "first", "special"]
     assert all(torch.equal(across[name], within[name]) for name in across)
-    seen = heads.overview_of(weights, None, special, crosses=True)
+    seen = analysed.overview_of(weights, None, special, crosses=True)
     assert list(seen.even_spread) == list(seen.measures) == list(across)
-    assert heads.order(seen.measures, "previous") == [0, 1]
+    assert analysed.order(seen.measures, "previous") == [0, 1]
 
 
 def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
     weights = rows(2, 5, 5)
-    within = heads.overview_of(weights, None)
-    across = heads.overview_of(weights, None, [True] * 5, crosses=True)
+    within = analysed.overview_of(weights, None)
+    across = analysed.overview_of(weights, None, [True] * 5, crosses=True)
     assert heads.measure_words(within) == (
         "On average over the queries: entropy in bits and distance in tokens; the share of a "
         "query's weight on the previous token, the same token, the next token and the first token."
@@ -106,21 +108,21 @@ def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
 def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
     weights = rows(1, 3, 3)
     weights[0, 1] = 0
-    same = float(heads.measures(weights)["same"][0])
+    same = float(analysed.measures(weights)["same"][0])
     assert same == pytest.approx(float(weights[0, 0, 0] + weights[0, 2, 2]) / 2)
-    nothing = heads.measures(torch.zeros(2, 3, 3))
+    nothing = analysed.measures(torch.zeros(2, 3, 3))
     assert [numbers.tolist() for numbers in nothing.values()] == [[0.0, 0.0]] * 6
 
 
 def test_one_token_has_neither_a_previous_nor_a_next_one() -> None:
-    measured = heads.measures(torch.ones(2, 1, 1))
+    measured = analysed.measures(torch.ones(2, 1, 1))
     assert measured["previous"].tolist() == measured["next"].tolist() == [0, 0]
     assert measured["same"].tolist() == measured["first"].tolist() == [1, 1]
-    assert "only one token" in heads.previous_token_head(heads.overview(run(tokens=1)[1]), 1)
+    assert "only one token" in heads.previous_token_head(analysed.overview(run(tokens=1)[1]), 1)
 
 
 def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
-    even = heads.overview(run(mask=CAUSAL)[1]).even_spread
+    even = analysed.overview(run(mask=CAUSAL)[1]).even_spread
     harmonic = sum(1 / (query + 1) for query in range(TOKENS)) / TOKENS
     bits = sum(math.log2(query + 1) for query in range(TOKENS)) / TOKENS
     distance = sum(query / 2 for query in range(TOKENS)) / TOKENS
@@ -132,24 +134,24 @@ def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
 @each_layer
 def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last(name: str) -> None:
     _, trace = run(name)
-    seen = heads.overview(trace)
+    seen = analysed.overview(trace)
     names, columns, last = heads.measure_table(seen, "distance")
     order = [int(name.removeprefix("head ")) for name in names]
     assert sorted(order) == list(range(HEADS))
     assert columns["distance"] == sorted(columns["distance"], reverse=True)
-    for measure, measured in heads.measures(trace.weights).items():
+    for measure, measured in analysed.measures(trace.weights).items():
         assert columns[measure] == [measured[head].item() for head in order]
     assert (last[0], len(last)) == ("even spread", 1 + len(columns))
     assert seen.dots.shape == trace.weights.shape
 
 
 def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_token() -> None:
-    seen = heads.overview(run()[1])
+    seen = analysed.overview(run()[1])
     shares = seen.measures["previous"]
     words = heads.previous_token_head(seen, TOKENS)
     assert f"head {int(shares.argmax())}: on average {100 * float(shares.max()):.1f} % of" in words
     assert "put 12.2 % there" in words  # 6 of 7 queries have a previous one, and 7 keys to see
-    blind = heads.overview(run(mask=torch.eye(TOKENS) > 0)[1])
+    blind = analysed.overview(run(mask=torch.eye(TOKENS) > 0)[1])
     assert heads.previous_token_head(blind, TOKENS).startswith("No head puts any weight")
 
 
@@ -158,7 +160,9 @@ def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_tok
 
 def test_the_fewest_keys_that_cover_the_share_are_drawn() -> None:
     weights = torch.tensor([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7], [0.0, 0.0, 0.0, 0.0]])
-    drawn = {share: heads.strongest_edges(weights, share).int().tolist() for share in (0.5, 0.8, 1)}
+    drawn = {
+        share: analysed.strongest_edges(weights, share).int().tolist() for share in (0.5, 0.8, 1)
+    }
     assert drawn[0.5] == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
     assert drawn[0.8] == [[1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]
     assert drawn[1] == [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]]
@@ -167,14 +171,14 @@ def test_the_fewest_keys_that_cover_the_share_are_drawn() -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_a_share_beyond_0_and_1_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="share must lie in"):
-        heads.strongest_edges(rows(3, 5), share)
+        analysed.strongest_edges(rows(3, 5), share)
 
 
 @given_settings(max_examples=60)
 @given(strategies.floats(0.0, 1.0), SEEDS)
 def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) -> None:
     weights = rows(2, 5, 11, seed=seed).double()
-    kept = heads.strongest_edges(weights, share)
+    kept = analysed.strongest_edges(weights, share)
     held = (weights * kept).sum(-1)
     assert (held >= share - 1e-6).all()
     assert kept.any(-1).all()
@@ -246,7 +250,7 @@ def test_written_active_heads_are_read_as_they_were(active: set[int], count: int
 def test_thumbnails_are_small_whatever_the_sentence(
     count: int, tokens: int, block: int, side: int
 ) -> None:
-    dots, span = heads.thumbnails(torch.zeros(count, tokens, tokens))
+    dots, span = analysed.thumbnails(torch.zeros(count, tokens, tokens))
     assert (span, dots.shape, dots.dtype) == (block, (count, side, side), torch.uint8)
     assert not dots.any(), "heads that see nothing are blank"
 
@@ -255,13 +259,13 @@ def test_no_strong_cell_is_lost_and_each_head_has_its_own_scale() -> None:
     weights = torch.full((2, 101, 101), 1e-4)
     weights[0, 17, 93] = 0.9
     weights[1, 100, 3] = 0.01
-    dots, block = heads.thumbnails(weights)
+    dots, block = analysed.thumbnails(weights)
     assert (block, int(dots[0, 8, 46]), int(dots[1, 50, 1])) == (2, 255, 255)
 
 
 def test_thumbnails_of_short_sentences_are_the_weights_over_the_greatest() -> None:
     weights = rows(HEADS, TOKENS, TOKENS)
-    dots, _ = heads.thumbnails(weights)
+    dots, _ = analysed.thumbnails(weights)
     shades = dots.float() / 255 * weights.amax((-2, -1), keepdim=True)
     torch.testing.assert_close(shades, weights, atol=0.51 / 255, rtol=0)
     assert dots.amax((-2, -1)).tolist() == [255] * HEADS
@@ -269,7 +273,7 @@ def test_thumbnails_of_short_sentences_are_the_weights_over_the_greatest() -> No
 
 def test_the_first_rows_of_a_causal_mask_do_not_leave_the_others_pale() -> None:
     even = masks.causal(90, 90).float()
-    dots, _ = heads.thumbnails((even / even.sum(-1, keepdim=True))[None])
+    dots, _ = analysed.thumbnails((even / even.sum(-1, keepdim=True))[None])
     assert dots[0, 45, 3] > 8 * 255 / 46  # its weight over the greatest is but 1 / 46
 
 
@@ -280,7 +284,7 @@ def test_the_first_rows_of_a_causal_mask_do_not_leave_the_others_pale() -> None:
 @pytest.mark.parametrize("mask", [None, CAUSAL], ids=["all", "causal"])
 def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Tensor | None) -> None:
     layer, trace = run(name, mask)
-    made = heads.additions(layer, trace, QUERY)
+    made = additions.additions(layer, trace, QUERY)
     W, bias = (None if part is None else part.detach() for part in layer.projection("output"))
     for head, part in enumerate(made.parts[:HEADS]):
         alone = trace.applied[head, QUERY] @ trace.values[head] @ W.unflatten(0, (HEADS, -1))[head]
@@ -288,10 +292,10 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert len(made.parts) == HEADS + (bias is not None)
     assert bias is None or torch.equal(made.parts[HEADS], bias)
     torch.testing.assert_close(made.parts.sum(0), made.output)
-    assert made.residual < 1e-6
+    assert made.rounding < 1e-6
     with torch.no_grad():
         torch.testing.assert_close(made.output, layer.output(trace)[QUERY])
-    names, columns, total = made.table()
+    names, columns, total = heads.additions_table(made)
     assert names == [f"head {head}" for head in range(HEADS)] + ["bias"] * (bias is not None)
     length = float(made.output.norm())
     along = made.parts @ made.output / length
@@ -359,7 +363,7 @@ def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing(
     found = heads.edges(trace.weights, 2, range(HEADS), 0.9)
     assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
     assert "may attend to nothing" in found.words
-    _, columns, total = heads.additions(layer, trace, 2).table()
+    _, columns, total = heads.additions_table(additions.additions(layer, trace, 2))
     assert set(columns["share of y"]) == {"0.0 %"}
     assert total == ["y", "0.0000", "0.0000", "0.0 %"]
     way = heads.neurons(layer, trace.head(0), 2, NAMES)

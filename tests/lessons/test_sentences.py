@@ -12,6 +12,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention.analysis import additions
+from attention.analysis import heads as analysed
+from attention.analysis.additions import Additions
 from attention.core import masks
 from attention.core.functional import Trace, masked_softmax
 from attention.core.positions import sinusoidal
@@ -25,7 +28,6 @@ from attention.display.tables import number
 from attention.lessons import compare, cross, heads, operations, toy
 from attention.lessons.compare import Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
-from attention.lessons.heads import Additions
 from attention.lessons.operations import OPERATIONS, Made, OperationSettings
 from attention.lessons.steps import Computation, StepSettings, step
 from attention.pipeline import Settings
@@ -199,12 +201,12 @@ def said_of_heads(done: Computation, trace: Trace, row: int) -> Iterator[Said]:
     for kind in compare.sweeps_of(trace):
         swept = compare.sweep(trace, kind, 1.0, done.masks)
         yield Said(f"sweep {kind}", compare.sweep_words(swept, swept.at), swept)
-    seen = heads.overview(done.run, done.head)
+    seen = analysed.overview(done.run, done.head)
     yield Said("previous", heads.previous_token_head(seen, len(done.names)), done.run.weights)
     neurons = heads.neurons(done.layer, trace, row, done.names)
     yield Said("neurons", neurons.words, (trace, row))
-    added = heads.additions(done.layer, done.run, row)
-    yield Said("additions", added.sum_words(done.names[row]), added)
+    added = additions.additions(done.layer, done.run, row)
+    yield Said("additions", heads.sum_words(added, done.names[row]), added)
     yield Said("parameters", parameters_words(done.layer.origin), done.layer)
 
 

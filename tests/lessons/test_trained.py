@@ -14,6 +14,8 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
+from attention.analysis import additions, effects, glances, words
+from attention.analysis import heads as analysed
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.display.tables import number as shown_number
@@ -81,7 +83,7 @@ def middle_of(place: Entering) -> Tensor:
 def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, query: int) -> None:
     _, run = run_of(name)
     for place in run.entering:
-        layer, made = place.layer, trained.additions(place, query)
+        layer, made = place.layer, additions.layer_additions(place, query)
         count = layer.attention.heads
         assert made.names == ["residual", *(f"head {head}" for head in range(count)), "bias"]
         assert torch.equal(made.parts[0], place.x[query])
@@ -90,8 +92,8 @@ def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, qu
         assert_close(made.parts[-1], layer.attention.b_o)
         assert_close(made.parts.double().sum(0), made.output.double(), **CLOSE)
         assert_close(made.output, middle_of(place)[query])
-        assert made.residual < 1e-4, "a length over all dimensions"
-        _, columns, total = made.table()
+        assert made.rounding < 1e-4, "a length over all dimensions"
+        _, columns, total = heads.additions_table(made)
         assert list(columns) == ["length", "along Σ", "share of Σ"]
         assert (total[0], total[-1]) == ("Σ", "100.0 %")
         length = float(made.output.norm())
@@ -104,12 +106,12 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
 ) -> None:
     run = written.run("the cat sat")
     for place in run.entering:
-        made = trained.additions(place, 1)
+        made = additions.layer_additions(place, 1)
         assert torch.equal(made.parts[0], place.x[1])
         middle = middle_of(place)
         assert_close(made.output, middle[1])
         assert_close(made.parts.sum(0), middle[1])
-        first = trained.additions(place, 0)
+        first = additions.layer_additions(place, 0)
         assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], middle[0])
 
 
@@ -179,7 +181,7 @@ def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
     monkeypatch.setattr(trained, "MAX_PIECES_AT_ONCE", at_once)
     model, run = run_of(name)
     for position in (0, len(model.layers) - 1):
-        cosines = trained.without_each(model, run, position)
+        cosines = effects.without_each(model, run, position)
         assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
         for head, expected in enumerate(cosines):
             result = computed(name, layer=position, cut=str(head))
@@ -211,7 +213,7 @@ def test_the_cosines_of_both_sides_stand_beside_each_other_over_their_means() ->
 @each_packaged
 def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) -> None:
     model, run = run_of(name)
-    seen = trained.glances(run)
+    seen = glances.glances(run)
     crossing = [layer.crosses for layer in model.layers]
     assert [glance.layers for glance in seen] == [
         tuple(at for at, crosses in enumerate(crossing) if crosses == kind)
@@ -222,7 +224,7 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
             place = run.entering[position]
             special = (place.memory_pieces or place.pieces).special
             trace = place.layer.trace(place.x, place.memory)
-            one = heads.overview_of(trace.weights, None, special, crosses=place.layer.crosses)
+            one = analysed.overview_of(trace.weights, None, special, crosses=place.layer.crosses)
             here = slice(row * glance.heads, (row + 1) * glance.heads)
             assert glance.shape == trace.weights.shape[1:]
             assert glance.heads == len(one.dots)
@@ -237,7 +239,7 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
 @each_packaged
 def test_every_head_of_every_layer_has_one_place_and_one_name(name: str) -> None:
     model, run = run_of(name)
-    seen = trained.glances(run)
+    seen = glances.glances(run)
     places = [
         glance.place(index) for glance in seen for index in range(len(glance.layers) * glance.heads)
     ]
@@ -279,12 +281,12 @@ def test_layers_are_called_by_what_they_are_part_of() -> None:
 def test_pieces_of_a_word_share_its_place_and_a_special_token_has_its_own(
     groups: tuple[int | None, ...], slots: list[int]
 ) -> None:
-    assert trained.slots(groups) == slots
+    assert words.slots(groups) == slots
 
 
 @given(st.lists(st.none() | st.integers(0, 3), max_size=20))
 def test_places_of_words_are_counted_from_0_without_gaps(groups: list[int | None]) -> None:
-    slots = trained.slots(groups)
+    slots = words.slots(groups)
     assert len(slots) == len(groups)
     before = [-1, *slots]
     for at, (one, next_one) in enumerate(zip(before, slots, strict=False)):
@@ -308,7 +310,7 @@ def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(
     pieces: list[str], words: tuple[str, ...]
 ) -> None:
     slots = {5: [0, 1, 1, 1, 2], 4: [0, 0, 0, 1]}.get(len(pieces), [0] * len(pieces))
-    assert trained.whole_words(pieces, slots) == words
+    assert words.whole_words(pieces, slots) == words
 
 
 def test_rows_of_a_word_are_averaged_and_its_columns_summed() -> None:
@@ -376,7 +378,7 @@ def test_all_heads_are_joined_into_words_as_each_of_them_is() -> None:
             one = trained.shown(result.looked_at(replace(result.settings, head=head)))[2]
             assert_close(weights[head], one.weights)
         seen = trained.overview(result)
-        expected = heads.measures(weights, [word in ("[CLS]", "[SEP]") for word in words.keys])
+        expected = analysed.measures(weights, [word in ("[CLS]", "[SEP]") for word in words.keys])
         assert seen.measures.keys() == expected.keys()
         assert_close(seen.measures, expected)
         assert seen.dots.shape == weights.shape
@@ -389,17 +391,17 @@ def test_of_a_long_text_the_chosen_word_is_joined_alone(monkeypatch: pytest.Monk
     assert isinstance(long.layer_trace, LongTrace)
     words = trained.words_of(long)
     assert words is not None
-    all_words = words.weights_for(kept, 0)
+    all_words = words.weights_for(kept.layer_trace, 0)
     for word in range(len(words.tokens)):
-        assert_close(words.weights_for(long, word)[:, 0], all_words[:, word])
+        assert_close(words.weights_for(long.layer_trace, word)[:, 0], all_words[:, word])
     assert_close(trained.overview(long).measures, trained.overview(kept).measures)
 
 
 def test_a_word_is_hidden_where_all_its_pieces_are() -> None:
     pieces = torch.tensor([[True, False, False], [True, True, False], [False, False, True]])
-    words = trained.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
+    two = words.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
     weights = pieces / pieces.sum(-1, keepdim=True)
-    joined = words.joined(weights, pieces)
+    joined = two.joined(weights, pieces)
     assert joined.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert joined.mask is not None
     assert joined.mask.tolist() == [[True, False], [False, True]]
@@ -418,13 +420,13 @@ def test_a_chosen_word_is_looked_at_by_its_first_piece(query: int, words: bool, 
 
 def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
     weights = drawn(2, 7, 3, 5).softmax(-1)
-    glance = trained.glance_of(weights)
+    glance = glances.glance_of(weights)
     assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
-    one = heads.overview(WeightsAlone(weights[1]))
+    one = analysed.overview(WeightsAlone(weights[1]))
     assert torch.equal(glance.seen.dots[7:], one.dots)
     assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
     assert glance.place(12) == (1, 5)
-    other = trained.glance_of(weights, crosses=True).seen
+    other = glances.glance_of(weights, crosses=True).seen
     assert list(other.measures) == list(other.even_spread) == ["entropy", "first"]
 
 
@@ -558,7 +560,7 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     settings = Settings(SENTENCE, model="writer", layer=1)
     result = compute(settings, no_vectors, run_model=lambda name, text: written.run(text))
     place = written.run(SENTENCE).entering[1]
-    added = trained.additions(place, 3)
+    added = additions.layer_additions(place, 3)
     assert_close(result.x, place.layer.attention_norm(place.x))
     assert trained.layer_words(result) == (
         "Writer, layer 1 of 2, counted from 0: its own input and parameters. X is that input after "
@@ -576,13 +578,13 @@ def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
     _, run = run_of(name)
     place, result = run.entering[1], computed(name, layer=1)
     assert torch.equal(result.x, place.x)
-    added = trained.additions(place, 3)
+    added = additions.layer_additions(place, 3)
     assert trained.layer_words(result).endswith(
         f"layer 1 of {len(run.entering)}, counted from 0: its own input and parameters."
     )
     words = trained.added_words(place, added)
     assert "came into the layer. The sum Σ then goes through the layer norm." in words
-    assert f"by {shown_number(added.residual)}. The last colours" in words
+    assert f"by {shown_number(added.rounding)}. The last colours" in words
 
 
 # The translation

@@ -1,0 +1,6 @@
+"""What a trace or a run tells, in numbers: measures of heads, additions, effects of a change.
+
+Words for these numbers stand with the pages that show them.
+
+May import: core, trained; torch.
+"""

@@ -1,0 +1,76 @@
+"""All heads of all layers of a model at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.analysis.heads import Overview, overview_of
+from attention.trained.models import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """Layers of one kind at a glance: every head of every layer.
+
+    layers: their positions in the model; heads: how many each has; seen: all heads, layer after
+    layer; shape: queries and keys.
+    """
+
+    layers: tuple[int, ...]
+    heads: int
+    seen: Overview
+    shape: tuple[int, ...]
+
+    def names(self, title_of: Callable[[int], str]) -> list[str]:
+        """What each head is called. title_of: what a layer is."""
+        titles = map(title_of, self.layers)
+        return [f"{title} head {head}" for title in titles for head in range(self.heads)]
+
+    def place(self, index: int) -> tuple[int, int]:
+        """The layer and the head that one of all heads is."""
+        row, head = divmod(index, self.heads)
+        return self.layers[row], head
+
+
+def glances(run: Run) -> list[Glance]:
+    """All heads of all layers: those over the sentence itself, and those over another one.
+
+    One layer's weights are worked out at a time, and only their picture and measures are kept.
+    """
+    kinds: dict[bool, list[int]] = {}
+    for position, entering in enumerate(run.entering):
+        kinds.setdefault(entering.memory is not None, []).append(position)
+    return [_glance(run, layers) for layers in kinds.values()]
+
+
+def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
+    """Weights (layers, heads, queries, keys) without a model at a glance.
+
+    crosses: whether the keys are those of another sequence than the queries.
+    """
+    layers, n_heads, *shape = weights.shape
+    seen = overview_of(weights.flatten(0, 1), None, crosses=crosses)
+    return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
+
+
+@torch.no_grad()
+def _glance(run: Run, layers: Sequence[int]) -> Glance:
+    made = []
+    n_heads = run.entering[layers[0]].layer.attention.heads
+    for position in layers:
+        place = run.entering[position]
+        keys = place.memory_pieces or place.pieces
+        mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
+        weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
+        others = n_heads * (len(layers) - 1)
+        crosses = place.memory is not None
+        made.append(overview_of(weights, mask, keys.special, others, crosses))
+    measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
+    seen = Overview(
+        torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
+    )
+    return Glance(tuple(layers), n_heads, seen, tuple(weights.shape[-2:]))

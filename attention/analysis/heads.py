@@ -1,0 +1,208 @@
+"""The heads of one layer: small pictures of their weights, measures to find one by, edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from attention.core.analysis import entropy_bits
+from attention.core.functional import LongTrace, Trace
+
+MANY_HEADS = 16
+MAX_DOTS, FEWER_DOTS = 96, 48
+PLAIN_DOTS = 32
+SATURATED = 0.005
+MAX_MEASURED = 1 << 18
+
+Number = Callable[[Tensor, Sequence[bool]], Tensor]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that tells what a head attends to, the sum over the queries.
+
+    name; words: it in a caption, for a share the token on which the weight lies; number: of
+    weights (heads, queries, keys) and for each key whether it is a special token, (heads,);
+    share: whether it is a share of the weight; compares: whether it compares positions of queries
+    and keys, which are those of one sequence then; needs_special: whether there must be special
+    tokens.
+    """
+
+    name: str
+    words: str
+    number: Number
+    share: bool = False
+    compares: bool = False
+    needs_special: bool = False
+
+
+def _distance(weights: Tensor, special: Sequence[bool]) -> Tensor:
+    n_queries, n_keys = weights.shape[-2:]
+    steps = torch.arange(n_keys) - torch.arange(n_queries)[:, None]
+    return weights.flatten(-2) @ steps.abs().to(weights.dtype).flatten()
+
+
+def _beside(offset: int) -> Number:
+    """The weight on the token so many places further; 0 where there is none."""
+
+    def weight(weights: Tensor, special: Sequence[bool]) -> Tensor:
+        n_queries, n_keys = weights.shape[-2:]
+        if not -n_queries < offset < n_keys:
+            return torch.zeros(len(weights))
+        return weights.diagonal(offset, -2, -1).sum(-1)
+
+    return weight
+
+
+def _share(name: str, number: Number, compares: bool = True) -> Measure:
+    return Measure(name, f"the {name} token", number, share=True, compares=compares)
+
+
+# All measures: tables, captions and the menu to sort by follow from this.
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure("entropy", "entropy in bits", lambda w, special: entropy_bits(w).nansum(-1)),
+        Measure("distance", "distance in tokens", _distance, compares=True),
+        _share("previous", _beside(-1)),
+        _share("same", _beside(0)),
+        _share("next", _beside(1)),
+        _share("first", lambda weights, special: weights[..., 0].sum(-1), compares=False),
+        Measure(
+            "special",
+            "special tokens such as [CLS]",
+            lambda weights, special: weights[..., torch.tensor(special)].sum((-1, -2)),
+            share=True,
+            needs_special=True,
+        ),
+    )
+}
+
+
+def measure_names() -> tuple[str, ...]:
+    """The names of all measures."""
+    return tuple(MEASURES)
+
+
+def measures(
+    weights: Tensor, special: Sequence[bool] = (), crosses: bool = False
+) -> dict[str, Tensor]:
+    """What each head attends to, on average over the queries: one number per head, by name.
+
+    weights: (heads, queries, keys), before dropout. Rows with nothing to attend to count for
+    nothing; a share on a token that is not there is 0 (the first query has no previous one).
+    special: for each key whether it is a special token, empty where there are none; crosses:
+    whether the keys are those of another sequence than the queries, so that positions cannot be
+    compared.
+    """
+    rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
+    return {
+        name: measure.number(weights, special) / rows
+        for name, measure in MEASURES.items()
+        if not (measure.compares and crosses) and (any(special) or not measure.needs_special)
+    }
+
+
+def order(measured: dict[str, Tensor], by: str) -> list[int]:
+    """The heads by one of their measures, the greatest first; by "head", in their own order."""
+    if by not in measured:
+        return list(range(len(next(iter(measured.values())))))
+    positions: list[int] = measured[by].argsort(descending=True, stable=True).tolist()
+    return positions
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """All heads of one layer at a glance; small, so that it can be kept.
+
+    dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
+    head that splits its weight evenly over the keys it may see.
+    """
+
+    dots: Tensor
+    block: int
+    measures: dict[str, Tensor]
+    even_spread: dict[str, float]
+
+
+def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = ()) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown.
+
+    special: for each key whether it is a special token, empty where there are none.
+    """
+    weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
+    return overview_of(weights, None if trace.mask is None else trace.mask[0], special)
+
+
+def overview_of(
+    weights: Tensor,
+    mask: Tensor | None,
+    special: Sequence[bool] = (),
+    beside: int = 0,
+    crosses: bool = False,
+) -> Overview:
+    """The same of weights (heads, queries, keys), of any type, and the mask of all heads,
+    (queries, keys).
+
+    beside: how many other heads are shown with these; crosses: as `measures` has it.
+    """
+    allowed = torch.ones(1, *weights.shape[1:]) if mask is None else mask[None].float()
+    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special, crosses)
+    even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
+    # A few at a time: each takes several times its room.
+    at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
+    dots, measured = [], []
+    for some in map(Tensor.float, weights.split(at_once)):
+        shades, block = thumbnails(some, beside + len(weights) - len(some))
+        dots.append(shades)
+        measured.append(measures(some, special, crosses))
+    together = {name: torch.cat([part[name] for part in measured]) for name in even}
+    return Overview(torch.cat(dots), block, together, even_spread)
+
+
+def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
+    """The weights of every head small enough to show all at once, and how many cells a dot spans.
+
+    weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
+    strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
+    greatest few of a head are all 255, so that they do not leave the others pale. beside: how many
+    other heads are shown with these.
+
+    Returns uint8 (heads, rows, columns).
+    """
+    most = MAX_DOTS if len(weights) + beside <= MANY_HEADS else FEWER_DOTS
+    block = math.ceil(max(weights.shape[-2:]) / most)
+    down, across = (-length % block for length in weights.shape[-2:])
+    filled = pad(weights, (0, across, 0, down)) if down or across else weights
+    dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
+    flat = dots.flatten(1)
+    beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
+    greatest = flat.topk(beyond + 1).values[:, -1, None, None]
+    shades = dots * (255 / greatest.where(greatest > 0, 1.0))
+    return shades.round().clamp_max(255).to(torch.uint8), block
+
+
+def strongest_edges(weights: Tensor, share: float) -> Tensor:
+    """The fewest keys of each row that together hold `share` of the row's weight, as a mask.
+
+    weights: (…, queries, keys); share in [0, 1]. Returns bool of the same shape. At least one key
+    of every row that has any weight is kept; nothing is renormalised.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie in [0, 1], got {share}")
+    if share == 1:
+        return weights > 0
+    ordered, places = weights.sort(dim=-1, descending=True, stable=True)
+    doubles = ordered.double()
+    before = doubles.cumsum(-1) - doubles
+    # A share such as 0.9 of a row of 0.9 + 0.1 is covered by the first, whatever floats say.
+    enough = share * doubles.sum(-1, keepdim=True) - 1e-7
+    needed = (before < enough) & (ordered > 0)
+    needed[..., :1] |= ordered[..., :1] > 0
+    edges: Tensor = torch.zeros_like(needed).scatter(-1, places, needed)
+    return edges

@@ -1,0 +1,62 @@
+"""The pieces of a trained model joined into words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.core import analysis
+from attention.core.functional import LongTrace, Trace, WeightsAlone
+
+MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The pieces of a trained model joined into words.
+
+    tokens, keys: the words of queries and keys; rows, columns: for each piece of these the
+    position of its word.
+    """
+
+    tokens: tuple[str, ...]
+    keys: tuple[str, ...]
+    rows: list[int]
+    columns: list[int]
+
+    def joined(self, weights: Tensor, mask: Tensor | None = None) -> WeightsAlone:
+        """Weights of pieces as those of words, see `analysis.join`. (…, words, words)
+
+        mask: over pieces; a word is hidden where all its pieces are.
+        """
+        seen = None if mask is None else analysis.join(mask.float(), self.rows, self.columns) > 0
+        return WeightsAlone(analysis.join(weights, self.rows, self.columns), seen)
+
+    def weights_for(self, trace: Trace | LongTrace, word: int) -> Tensor:
+        """The weights of all heads over words; of one word where they are too many to keep."""
+        if isinstance(trace, Trace):
+            return self.joined(trace.weights).weights
+        pieces = [at for at, its in enumerate(self.rows) if its == word]
+        rows = torch.cat([trace.query(piece).weights for piece in pieces], -2)
+        return analysis.join(rows, [0] * len(pieces), self.columns)
+
+
+def slots(groups: Sequence[int | None]) -> list[int]:
+    """For each piece the position of its word; a special token is a word of its own."""
+    found: list[int] = []
+    for at, word in enumerate(groups):
+        goes_on = at > 0 and word is not None and word == groups[at - 1]
+        found.append(len(set(found)) - (1 if goes_on else 0))
+    return found
+
+
+def whole_words(pieces: Sequence[str], slots: Sequence[int]) -> tuple[str, ...]:
+    """The words of some pieces, without the marks that say how pieces hang together."""
+    words = [""] * (max(slots, default=-1) + 1)
+    for piece, slot in zip(pieces, slots, strict=True):
+        words[slot] += MARKS.sub("", piece) or piece
+    return tuple(words)

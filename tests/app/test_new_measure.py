@@ -1,0 +1,26 @@
+"""A measure of heads is one entry; its column, its caption and the menu follow from it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention.analysis.heads import MEASURES, Measure, measures
+from attention.core.settings import settings_of
+from attention.lessons.heads import HeadSettings
+from tests.running import opened
+
+LAST = Measure("last", "the last token", lambda weights, special: weights[..., -1].sum(-1), True)
+
+
+def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MEASURES, LAST.name, LAST)
+    weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
+    assert measures(weights)["last"].tolist() == [0.375]
+    assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
+    for page in ("heads", "trained"):
+        app = opened(page, sort="last")
+        table = next(table for table in app.tables if "last" in table)
+        shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
+        assert shares == sorted(shares, reverse=True)
+        assert "the last token" in app.read_as_markdown
