@@ -30,7 +30,7 @@ class Limits:
         "Address",
         1,
         100,
-        help="% of them that one address may have; its further ones wait, the others pass them",
+        help="% of the open tabs that one address may have; its other tabs wait for one of these",
     )
     share: int = whole(
         20,

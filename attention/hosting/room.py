@@ -64,11 +64,8 @@ class Room:
             return 0
         if who in self.waiting or (wait and self._may_wait(who)):
             self.waiting[who] = now
-        called, before = self._called(), [*self.waiting]
-        if who in self.waiting:
-            before = before[: before.index(who)]
-        ahead = sum(each in called or each.address == who.address for each in before)
-        if who not in called or ahead >= self.free:
+        ahead, left = self._before(who)
+        if who not in self.waiting or left <= 0 or ahead >= self.free:
             return ahead + 1
         del self.waiting[who]
         self.inside[who] = Visitor(until=now + KEPT)
@@ -86,6 +83,7 @@ class Room:
         self._let_go(now)
         if not (self._is_expected(who) or self._has_place(who)):
             return False
+        self.waiting.pop(who, None)
         self.inside.setdefault(who, Visitor()).connections += 1
         return True
 
@@ -108,40 +106,41 @@ class Room:
 
     def is_crowded(self, address: str) -> bool:
         """Whether an address has all places that one may have, while others are free."""
-        return self._of(address) >= self.of_address and self.free > 0
+        return self._taken()[address] >= self.of_address and self.free > 0
 
     def _is_expected(self, who: Who) -> bool:
         visitor = self.inside.get(who)
         return visitor is not None and not visitor.connections
 
     def _has_place(self, who: Who) -> bool:
-        """Whether there is a place for one more of an address, beside all who wait for one."""
-        wait = sum(each.address == who.address for each in self.waiting)
-        return (
-            self.free > len(self._called())
-            and self._of(who.address) + self.silent[who.address] + wait < self.of_address
-        )
+        """Whether there is a place for one more connection, beside those who wait for one."""
+        ahead, left = self._before(who)
+        return self.free > ahead and left > self.silent[who.address]
 
     def _may_wait(self, who: Who) -> bool:
         """Whether the queue takes one more of an address, which could else fill it."""
-        wait = sum(each.address == who.address for each in self.waiting)
-        return len(self.waiting) < MAX_WAITING and wait < self.of_address
+        of_address = sum(each.address == who.address for each in self.waiting)
+        return len(self.waiting) < MAX_WAITING and of_address < self.of_address
 
-    def _of(self, address: str) -> int:
-        """How many places an address has."""
-        return sum(v.places for who, v in self.inside.items() if who.address == address)
+    def _before(self, who: Who) -> tuple[int, int]:
+        """How many go in before somebody, and how many places their address has left by then.
 
-    def _called(self) -> set[Who]:
-        """Those who wait and for whom their address has a place left."""
+        Of those who wait for their own address alone, only that one's are before somebody.
+        """
+        ahead, taken = 0, self._taken()
+        for each in self.waiting:
+            if each == who:
+                break
+            taken[each.address] += 1
+            ahead += taken[each.address] <= self.of_address or each.address == who.address
+        return ahead, self.of_address - taken[who.address]
+
+    def _taken(self) -> Counter[str]:
+        """How many places each address has."""
         taken: Counter[str] = Counter()
         for who, visitor in self.inside.items():
             taken[who.address] += visitor.places
-        called = set()
-        for who in self.waiting:
-            taken[who.address] += 1
-            if taken[who.address] <= self.of_address:
-                called.add(who)
-        return called
+        return taken
 
     def _let_go(self, now: float) -> None:
         """Those who may no longer come, and those who wait no longer."""

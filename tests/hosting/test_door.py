@@ -178,7 +178,7 @@ def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_nothing_of
         asked = Asked()
         asked.door.app = hears
         async with asked.visit(says=b"") as silent:
-            closed = await silent.sent.get()
+            closed = await asyncio.wait_for(silent.sent.get(), 5)
             assert (closed["type"], closed["code"]) == ("websocket.close", 1008)
         assert not asked.door.room.silent
 
