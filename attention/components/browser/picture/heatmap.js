@@ -19,6 +19,7 @@ import { rowOf, stageOf } from "./sums.js"
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
+const LEAST_LINE = 11 // pixels for the number of a bar
 const WHERE_MASKED = ["masked", "weights", "mixed"]
 const CHOSEN = "#d97706"
 const { make, place } = elements
@@ -49,8 +50,7 @@ export function buildHeatmap(parent) {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
     view.width = width
-    if (fitted(view.content.layout, width).height !== view.layout.height)
-      return draw(view, view.stage ?? "")
+    if (sizeOf(layoutFor(view)) !== sizeOf(view.layout)) return draw(view, view.stage ?? "")
     drawBeside(view)
     paint(view)
     mark(view)
@@ -64,6 +64,17 @@ export function buildHeatmap(parent) {
       mark(view)
     },
   }
+}
+
+/** Cells are square where a sentence attends to itself and no numbers are to be read in them.
+    @type {(view: View) => any} */
+function layoutFor({ content: { layout, rows, columns, heat }, width }) {
+  return fitted(layout, width, rows === columns && !heat.texttemplate)
+}
+
+/** @type {(layout: any) => string} */
+function sizeOf({ height, margin }) {
+  return JSON.stringify([height, margin])
 }
 
 /** @type {(menu: HTMLElement) => void} */
@@ -105,7 +116,7 @@ function draw(view, stage) {
   const { content, chart, caption } = view
   const { columns, rows, heat, stages, hidden, theme } = content
   view.width ||= chart.clientWidth
-  view.layout = fitted(content.layout, view.width)
+  view.layout = layoutFor(view)
   const { xaxis2: _, ...layout } = view.layout // that of the entropy, which is drawn here
   const { zmin, zmax, diverging, words } = stages[stage]
   const masks = WHERE_MASKED.includes(stage)
@@ -290,7 +301,7 @@ function drawBeside(view) {
   place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
   if (view.stage !== "weights") return
-  if (rows > MOST_BARS) drawProfile(view, height)
+  if (rows > MOST_BARS || height < rows * LEAST_LINE) drawProfile(view, height)
   else drawBars(view, height)
   place(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
 }
