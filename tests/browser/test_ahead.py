@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
-
-from tests.browser.browsing import Open, expect_rest, expect_search, with_messages
+from tests.browser.browsing import Open, Page, expect, expect_rest, expect_search, with_messages
 
 # What the server says by the websocket can be held back.
 HELD = """
