@@ -11,32 +11,22 @@ from the click to the painted page takes.
 
 from __future__ import annotations
 
-import os
 import statistics
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice, pairwise
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlencode
 
 from playwright import sync_api as playwright
 
 from benchmarks.report import TARGETS, Row, at_most, table
+from benchmarks.serving import APP_SCRIPT, HERE, TEXT, Server, serve
 from tests.chromium import ARGUMENTS, find
-from tests.serving import started
-
-HERE = Path(__file__).parent
-ROOT = HERE.parent
 
 SIZES = (16, 64, 256, 512)
 SLOW, SLOW_TURNS = (256, 512), 2
-TEXT = (
-    "the old dog saw a small cat under that tree and ran to it as fast as he could but her "
-    "friend was quick so they sat by the river with some bread until night came"
-)
 
 HEATMAP_OVER_FLOOR = {16: 2.5, 64: 2.5, 256: 2.5, 512: 4.0}
 PAGE_OVER_FLOOR = {16: 4.0, 64: 4.0, 256: 4.0}
@@ -83,7 +73,7 @@ FLOOR = Site(
 )
 APP = Site(
     "app",
-    ROOT / "streamlit_app.py",
+    APP_SCRIPT,
     ".st-key-picture canvas[data-version]",
     "stSidebar",
     lambda n: {"s": sentence(n)},
@@ -174,38 +164,6 @@ class Samples:
     heatmap: list[float] = field(default_factory=list)
     page: list[float] = field(default_factory=list)
     way: list[list[float]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running Streamlit process and what it writes."""
-
-    port: int
-    pid: int
-    log: IO[str]
-
-    def last_words(self) -> str:
-        """The end of its log."""
-        self.log.seek(0)
-        return self.log.read()[-2000:]
-
-    def cpu_seconds(self) -> float:
-        """User and system time the process has used so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def serve(script: Path) -> Iterator[Server]:
-    """Serve a script with Streamlit on a free port for as long as the block runs.
-
-    All who come are at one address, which may have all places.
-    """
-    with (
-        tempfile.TemporaryFile("a+") as log,
-        started(str(script), log, ATTENTION_LIMITS="address=100") as (port, process),
-    ):
-        yield Server(port, process.pid, log)
 
 
 @contextmanager

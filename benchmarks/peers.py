@@ -13,8 +13,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.browser import APP, EXCEPTION, IDLE, PAINT_MS, VIEWPORT, chromium, sentence, serve
+from benchmarks.browser import APP, EXCEPTION, IDLE, PAINT_MS, VIEWPORT, chromium, sentence
 from benchmarks.report import TARGETS, at_most, table
+from benchmarks.serving import serve
 
 HEADS, TOKENS, D_MODEL = 12, 512, 48
 MAX_MB = 4.0

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from benchmarks.browser import APP, Server, serve
 from benchmarks.report import TARGETS, Row, at_most, table
+from benchmarks.serving import APP_SCRIPT, Server, serve
 from benchmarks.visitors import CHANGES, Found, visits
 
 KEPT_SECONDS = 125  # Streamlit forgets a visitor who has left after 120
@@ -114,7 +114,7 @@ def run(minutes: float, progress: Callable[[str], None]) -> bool:
         changes, errors = str(len(found.changes)), str(found.errors.total())
         rows.append((name, str(part.visitors), changes, errors, *state.cells))
 
-    with serve(APP.script) as server:
+    with serve(APP_SCRIPT) as server:
         lived("before", PASSER_BY, at_night=True)
         for number in (1, 2):
             for part in DAY:

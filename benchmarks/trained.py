@@ -24,18 +24,16 @@ from benchmarks.browser import (
     APP,
     FULL,
     QUICK,
-    TEXT,
     VIEWPORT,
     Effort,
-    Server,
     Site,
     Tab,
     chromium,
     sentence,
-    serve,
 )
 from benchmarks.core import steady, times
 from benchmarks.report import TARGETS, Row, at_most, table
+from benchmarks.serving import TEXT, Server, serve
 
 MODEL = "minilm"
 SIZES = (16, 256)

@@ -28,8 +28,8 @@ from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
-from benchmarks.browser import APP, HERE, TEXT, Server, serve
 from benchmarks.report import Row, table
+from benchmarks.serving import APP_SCRIPT, HERE, TEXT, Server, serve
 
 EVENTS = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{{}}__events"
 BARE = HERE / "bare.py"
@@ -234,11 +234,11 @@ def run(counts: list[int], seconds: float, progress: Callable[[str], None]) -> s
     """The table for some numbers of visitors, the app and the bare page in turn."""
     rows = []
     for count in counts:
-        for name, script, kinds in (("bare", BARE, {"type": 1}), ("app", APP.script, CHANGES)):
+        for name, script, kinds in (("bare", BARE, {"type": 1}), ("app", APP_SCRIPT, CHANGES)):
             progress(f"{count} visitors, {name}")
             rows.append(measure(name, script, count, seconds, kinds))
         progress(f"{count} visitors, and one who takes what they can")
-        rows.append(measure("app, a glutton", APP.script, count, seconds, CHANGES, 1))
+        rows.append(measure("app, a glutton", APP_SCRIPT, count, seconds, CHANGES, 1))
     return table(f"Visitors, a change every {THINK_SECONDS:g} s each", HEADER, rows)
 
 

@@ -76,10 +76,10 @@ def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSe
     }
 
 
-def served_with() -> dict[str, SpecifierSet]:
-    """What requirements.txt lists, by name."""
-    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
-    listed = [Requirement(bare) for line in lines if (bare := line.partition("#")[0].strip())]
+def served_with(file: str = "requirements.txt") -> dict[str, SpecifierSet]:
+    """What a file of requirements lists itself, by name."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / file).read_text().splitlines()]
+    listed = [Requirement(line) for line in lines if line and not line.startswith("-r")]
     return {canonicalize_name(each.name): each.specifier for each in listed}
 
 
@@ -145,6 +145,33 @@ def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_th
     command_line = [sys.executable, "-c", code, "--version"]
     ran = subprocess.run(command_line, cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (0, f"{attention.__version__}\n")
+
+
+COLLECT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+import pytest
+sys.exit(pytest.main(["--collect-only", "--quiet", "-p", "no:cacheprovider"]))
+"""
+
+
+def test_a_bare_pytest_finds_all_tests_where_requirements_txt_alone_is_installed() -> None:
+    listed = [*served_with("requirements-dev.txt"), *served_with("requirements-models.txt")]
+    installed_as = importlib.metadata.packages_distributions()
+    missing = [
+        package
+        for package, names in installed_as.items()
+        if canonicalize_name(names[0]) in set(listed)
+    ]
+    assert {"playwright", "hypothesis", "transformers"} <= {*missing}
+    code = COLLECT.format(missing=missing)
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert "tests/core/test_functional.py" in ran.stdout
 
 
 def test_hosts_get_pytest_by_requirements_and_the_image_does_not(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,26 @@ def test_every_head_of_an_opened_file_can_be_chosen(open_page: Open, tmp_path: P
     page.get_by_role("radio", name="layer 1, head 2", exact=True).click()
     expect(page.get_by_text("Layer 1, head 2.")).to_be_visible()
     expect(numbers(page)).to_have_text(["0.00", "0.00", "0.00", "1.00", *["0.00"] * 3] * QUERIES)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_numbers_of_32_heads_do_not_touch(open_page: Open, tmp_path: Path, width: int) -> None:
+    weights = numpy.full((2, 32, 3, 3), 1 / 3, dtype=numpy.float32)
+    page = open_page("/own", viewport={"width": width, "height": 900})
+    open_file(page, saved(tmp_path, weights=weights, tokens=json.dumps(list("abc"))))
+    expect_heatmap(page)
+    numbers = page.locator(".names .head")
+    expect(numbers.first).to_have_text("0")
+    boxes = numbers.evaluate_all(
+        """all => all.map((one) => {
+          const words = document.createRange()
+          words.selectNodeContents(one)
+          const { left, right } = words.getBoundingClientRect()
+          return [left, right]
+        })"""
+    )
+    assert len(boxes) >= 8
+    assert all(after[0] - before[1] >= 2 for before, after in pairwise(boxes))
 
 
 def test_the_example_is_shown_at_one_click_and_put_away_by_another(open_page: Open) -> None:

@@ -5,13 +5,15 @@ import { fitted, letterSize } from "../../attention/components/browser/picture/l
 const layoutOf = (/** @type {string[]} */ ticktext) => ({
   height: 300,
   margin: { l: 50, r: 50, t: 26, b: 40 },
-  xaxis: {
-    ticktext,
-    tickvals: ticktext.map((_, at) => at),
-    tickfont: { size: 10 },
-    tickangle: 0,
-    range: [-0.5, ticktext.length - 0.5],
-  },
+  xaxis: { ...axisOf(ticktext), tickangle: 0 },
+  yaxis: { ...axisOf(ticktext), range: [ticktext.length - 0.5, -0.5] },
+})
+
+const axisOf = (/** @type {string[]} */ ticktext) => ({
+  ticktext,
+  tickvals: ticktext.map((_, at) => at),
+  tickfont: { size: 10 },
+  range: [-0.5, ticktext.length - 0.5],
 })
 
 test("labels lie flat while no two of them touch", () => {
@@ -37,6 +39,35 @@ test("a single label, and one that stands already, stay as they are", () => {
   const standing = { ...layoutOf(["a".repeat(99), "b".repeat(99)]) }
   standing.xaxis.tickangle = -90
   assert.equal(fitted(standing, 200), standing)
+})
+
+test("a square one is as large as its room, and what is over stays free at the right or below", () => {
+  const side = (/** @type {number} */ width) => {
+    const { height, margin } = fitted(layout, width, true)
+    assert.equal(height - margin.t - margin.b, (width - margin.l - margin.r) * 0.8)
+    return height - margin.t - margin.b
+  }
+  const layout = layoutOf(["a", "b"])
+  Object.assign(layout.xaxis, { domain: [0, 0.8] })
+  assert.equal(side(300), 200 * 0.8) // 300 - 100 pixels, 0.8 of which are the cells'
+  assert.equal(side(350), 250 * 0.8)
+  assert.equal(side(600), 300 - 26 - 40) // no higher than the layout has it
+  assert.equal(fitted(layout, 600, true).margin.r, 50 + (500 * 0.8 - 234) / 0.8)
+  assert.equal(fitted(layout, 0, true), layout)
+})
+
+test("of a small square one every so many tokens are written, each with a line of its own", () => {
+  const labels = [..."abcdefghijklmnop"] // 16, of 10 pixels each, which may be 8 apart
+  const written = (/** @type {number} */ side) => {
+    const { xaxis, yaxis } = fitted(layoutOf(labels), side + 100, true)
+    assert.deepEqual(xaxis.ticktext, yaxis.ticktext)
+    assert.deepEqual(
+      xaxis.ticktext,
+      labels.filter((_, at) => xaxis.tickvals.includes(at)),
+    )
+    return xaxis.tickvals.length
+  }
+  assert.deepEqual([128, 127, 64, 40].map(written), [16, 8, 8, 4])
 })
 
 test("numbers in cells have 12 pixels with room for it, else 11, and are not shown below that", () => {

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { corner, layoutOf } from "../../attention/components/browser/head_grid/index.js"
+import {
+  corner,
+  layoutOf,
+  numbersApart,
+} from "../../attention/components/browser/head_grid/index.js"
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
 import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
@@ -15,6 +19,14 @@ test("the heads of a layer stand in one row, beside its name and below their num
   assert.deepEqual([layout.across, layout.side, layout.height], [12, 20, 20 + 2 * 24 - 4])
   assert.deepEqual(corner(layout, 0), [74, 20])
   assert.deepEqual(corner(layout, 13), [74 + 24, 20 + 24])
+})
+
+test("so many columns have their number that no two touch", () => {
+  // A number of two digits takes 2 · 7 pixels, and 5 are left between two.
+  const apart = [24, 19, 18, 13, 6].map((column) => numbersApart(32, column))
+  assert.deepEqual(apart, [1, 1, 2, 2, 4])
+  assert.equal(numbersApart(9, 12), 1)
+  assert.equal(numbersApart(101, 19), 2)
 })
 
 test("heads are as large as fits a screen", () => {

@@ -116,7 +116,7 @@ def test_the_script_runs_alone_and_prints_the_numbers(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
     tokens, *said, numbers = ran.stdout.splitlines()

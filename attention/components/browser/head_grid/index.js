@@ -16,6 +16,8 @@ const LARGEST = 230
 const NARROW_GAP = 4
 const LARGEST_OF_MANY = 72
 const ROOM_FOR_NAME = 74
+const WIDTH_OF_DIGIT = 7
+const ROOM_BETWEEN = 5
 
 export default component(build, draw)
 
@@ -133,7 +135,8 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames } }) {
     const words = make("span", "layer", names, { textContent: name })
     place(words, { left: 0, top: layout.top + row * (side + gap), height: side })
   }
-  for (let head = 0; head < across && layerNames.length; head++) {
+  const every = numbersApart(across, side + gap)
+  for (let head = 0; head < across && layerNames.length; head += every) {
     const words = make("span", "head", names, { textContent: String(head) })
     place(words, { left: layout.left + head * (side + gap), top: 0, width: side })
   }
@@ -142,6 +145,12 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames } }) {
     place(tile, { left, top, width: side, height: side + label })
     tile.style.setProperty("--hue", hues[head % hues.length])
   }
+}
+
+/** Which columns have their number written, every one or every so many, so that none touch.
+    @type {(across: number, column: number) => number} */
+export function numbersApart(across, column) {
+  return Math.ceil((String(across - 1).length * WIDTH_OF_DIGIT + ROOM_BETWEEN) / column)
 }
 
 /** @type {(head: number) => HTMLElement} */

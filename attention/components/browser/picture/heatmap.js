@@ -16,6 +16,7 @@ import { rowOf, stageOf } from "./sums.js"
 
 const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
+const LEAST_LINE = 11 // pixels for the number of a bar
 const WHERE_MASKED = ["masked", "weights", "mixed"]
 const { make, place } = elements
 
@@ -70,14 +71,24 @@ function build(parent, content) {
     const width = view.chart.clientWidth
     if (!view.frame || !width || view.width === width) return
     view.width = width
-    if (fitted(view.content.layout, width).height !== view.layout.height)
-      return draw(view, view.stage ?? "")
+    if (sizeOf(layoutFor(view)) !== sizeOf(view.layout)) return draw(view, view.stage ?? "")
     drawBeside(view)
     paint(view)
     mark(view)
     catchUp(view).then(async () => (await load()).Plots.resize(view.chart))
   }).observe(view.chart)
   return view
+}
+
+/** Cells are square where a sentence attends to itself and no numbers are to be read in them.
+    @type {(view: View) => HeatmapLayout} */
+function layoutFor({ content: { layout, rows, columns, heat }, width }) {
+  return fitted(layout, width, rows === columns && !heat.texttemplate)
+}
+
+/** @type {(layout: HeatmapLayout) => string} */
+function sizeOf({ height, margin }) {
+  return JSON.stringify([height, margin])
 }
 
 /** @type {(menu: HTMLElement) => void} */
@@ -119,7 +130,7 @@ function draw(view, stage) {
   const { content, chart, caption } = view
   const { columns, rows, heat, stages, hidden, theme } = content
   view.width ||= chart.clientWidth
-  view.layout = fitted(content.layout, view.width)
+  view.layout = layoutFor(view)
   const { layout } = view
   const { zmin, zmax, diverging, words } = stages[stage]
   const masks = WHERE_MASKED.includes(stage)
@@ -272,7 +283,7 @@ function drawBeside(view) {
   place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
   if (view.stage !== "weights") return
-  if (rows > MOST_BARS) drawProfile(view, height)
+  if (rows > MOST_BARS || height < rows * LEAST_LINE) drawProfile(view, height)
   else drawBars(view, height)
   place(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
 }

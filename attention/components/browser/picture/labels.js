@@ -1,14 +1,46 @@
 const WIDTH_OF_LETTER = 0.5 // of its height, on average
+const LINE = 0.8 // what it takes of its height to stand apart from the next one
 const GAP = 4
 const SIZES = [12, 11] // of numbers in cells; smaller ones could not be read
 
-/** The layout of a heatmap in so many pixels: where labels along the top would touch they stand.
-    @import { HeatmapLayout } from "../messages.js"
+/** The layout of a heatmap in so many pixels: as wide as high if it is to be square, and where
+    labels along the top would touch they stand.
+    @import { HeatmapLayout, HeatmapAxis } from "../messages.js"
+    @type {(layout: HeatmapLayout, width: number, square?: boolean) => HeatmapLayout} */
+export function fitted(layout, width, square = false) {
+  if (!width) return layout
+  return standing(square ? squared(layout, width) : layout, width)
+}
+
+/** As large as the layout has room for; what is over stays free at the right, or below.
     @type {(layout: HeatmapLayout, width: number) => HeatmapLayout} */
-export function fitted(layout, width) {
+function squared(layout, width) {
+  const { xaxis, yaxis, margin, height } = layout
+  const [start, end] = xaxis.domain ?? [0, 1]
+  const across = (width - margin.l - margin.r) * (end - start)
+  const down = height - margin.t - margin.b
+  const side = Math.max(1, Math.floor(Math.min(across, down)))
+  const r = margin.r + (across - side) / (end - start)
+  const axes = { xaxis: thinned(xaxis, side), yaxis: thinned(yaxis, side) }
+  return { ...layout, ...axes, height: height - down + side, margin: { ...margin, r } }
+}
+
+/** An axis of so many pixels with as many of its labels as have room for a line each.
+    @type {(axis: HeatmapAxis, pixels: number) => HeatmapAxis} */
+function thinned(axis, pixels) {
+  const { tickvals, ticktext, tickfont, range } = axis
+  const apart = (pixels * (tickvals[1] - tickvals[0])) / Math.abs(range[1] - range[0])
+  const every = Math.ceil((tickfont.size * LINE) / apart)
+  /** @type {<Item>(all: Item[]) => Item[]} */
+  const kept = (all) => all.filter((_, at) => at % every === 0)
+  return every > 1 ? { ...axis, tickvals: kept(tickvals), ticktext: kept(ticktext) } : axis
+}
+
+/** @type {(layout: HeatmapLayout, width: number) => HeatmapLayout} */
+function standing(layout, width) {
   const { xaxis, margin, height } = layout
   const { ticktext, tickvals, tickfont, range } = xaxis
-  if (xaxis.tickangle || !width) return layout
+  if (xaxis.tickangle) return layout
   const [start, end] = xaxis.domain ?? [0, 1]
   const cell = ((width - margin.l - margin.r) * (end - start)) / (range[1] - range[0])
   const lengths = ticktext.map((text) => [...text].length * tickfont.size)
