@@ -1,4 +1,4 @@
-"""A page that comes back after its connection was cut is sent whole runs only."""
+"""After a reconnect, drop messages of the interrupted run: see docs/upstream.md."""
 
 from __future__ import annotations
 
@@ -28,19 +28,16 @@ class WholeRuns:
 def comes_back(connection: HTTPConnection) -> bool:
     """Whether a websocket goes on with a session: Streamlit's page names it after two others."""
     names = connection.headers.get("sec-websocket-protocol", "").split(",")
-    return len(names) > 2 and names[2].strip() != ""
+    return any(map(str.strip, names[2:]))
 
 
 def only_whole_runs(receive: Receive, send: Send) -> tuple[Receive, Send]:
     """Receives and sends for a page that has come back.
 
-    A run that was cut is stopped, but Streamlit sends its end later as that of a whole one. The
-    page then takes away all that this run has not drawn, with what was set and typed there. What
-    is left of it comes before the answer to a heartbeat, so we ask for one before the page may ask
-    for a run; again, since Streamlit forgets the question where the run begins only now.
+    What is left of the interrupted run comes before the answer to a heartbeat, so we ask for one
+    first; again, since Streamlit forgets the question where that run begins only now.
     """
-    awaited = ["heartbeat_ack", "new_session"]
-    asked = -1
+    awaited, asked = ["heartbeat_ack", "new_session"], -1
 
     async def receive_after_asking() -> Message:
         nonlocal asked
@@ -49,16 +46,14 @@ def only_whole_runs(receive: Receive, send: Send) -> tuple[Receive, Send]:
             awaited.clear()
         if asked == 0 or len(awaited) < 2:
             return await receive()
-        if asked > 1:
-            await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE if asked > 1 else 0)
         return {"type": "websocket.receive", "bytes": ASK}
 
     async def send_whole_runs(message: Message) -> None:
         if awaited and message["type"] == "websocket.send":
-            kind = ForwardMsg.FromString(message["bytes"]).WhichOneof("type")
-            if kind == awaited[0]:
+            if ForwardMsg.FromString(message["bytes"]).WhichOneof("type") == awaited[0]:
                 awaited.pop(0)
-            if kind != "new_session" or awaited:
+            if awaited:
                 return
         await send(message)
 

@@ -1,0 +1,207 @@
+"""What Streamlit does alone, as docs/upstream.md says: once one of these fails, ours can go."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import websockets
+from streamlit import net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.testing.v1 import AppTest
+
+from tests.deploy.cutting import cutting
+from tests.serving import ROOT, running
+
+REPORTS = (ROOT / "docs" / "upstream.md").read_text("utf-8").split("\n## ")[1:]
+PHONE = {"width": 390, "height": 800}
+
+
+def script_of(words: str) -> str:
+    """The script of the one report whose title has these words in it."""
+    (report,) = (report for report in REPORTS if words in report.partition("\n")[0])
+    return report.split("```python\n")[1].split("```")[0]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Callable[[str], int]]:
+    """Serves the script of a report by Streamlit as it is, and gives the port."""
+    with contextlib.ExitStack() as stack:
+
+        def serve(words: str) -> int:
+            (tmp_path / "app.py").write_text(script_of(words), "utf-8")
+            command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+            port, _ = stack.enter_context(running(command, subprocess.DEVNULL, tmp_path))
+            return port
+
+        yield serve
+
+
+@contextlib.asynccontextmanager
+async def connected(port: int, *names: str) -> AsyncIterator[Callable[[], Any]]:
+    """A websocket as Streamlit's page opens it; gives what waits for its next message."""
+    async with websockets.connect(
+        f"ws://127.0.0.1:{port}/_stcore/stream",
+        subprotocols=[websockets.Subprotocol(name) for name in ("streamlit", *names)],
+        origin=websockets.Origin(f"http://127.0.0.1:{port}"),
+    ) as socket:
+        if not names:
+            await socket.send(BackMsg(rerun_script={"query_string": QUERY}).SerializeToString())
+
+        async def come() -> ForwardMsg:
+            return ForwardMsg.FromString(await asyncio.wait_for(socket.recv(), 30))
+
+        yield come
+
+
+QUERY = "&".join(f"n{number}=" for number in range(1001))
+
+
+def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Callable[[str], int]) -> None:
+    async def visit(port: int) -> tuple[str, int]:
+        session = ""
+        async with connected(port) as come:
+            while (message := await come()).delta.new_element.markdown.body != "first":
+                session = message.new_session.initialize.session_id or session
+        async with connected(port, "token", session) as come:
+            message = await come()
+            return message.WhichOneof("type"), message.script_finished
+
+    told = asyncio.run(visit(served("A run that was cut")))
+    assert told == ("script_finished", ForwardMsg.FINISHED_SUCCESSFULLY)
+
+
+def test_an_address_of_many_parameters_is_ignored(served: Callable[[str], int]) -> None:
+    async def visit(port: int) -> str:
+        async with connected(port) as come:
+            while not (body := (await come()).delta.new_element.markdown.body):
+                pass
+        return str(body)
+
+    assert asyncio.run(visit(served("more than 1,000"))) == "0 parameters"
+
+
+def test_a_number_box_fails_on_an_infinite_number_in_the_address() -> None:
+    def fails(text: str) -> bool:
+        app = AppTest.from_string(script_of("infinite number"))
+        app.query_params["n"] = text
+        return bool(app.run().exception)
+
+    texts = ("inf", "1e999", "nan", "99", "2")
+    assert [fails(text) for text in texts] == [True, True, False, False, False]
+
+
+def test_a_page_of_another_host_makes_the_server_ask_a_third_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    (tmp_path / "ask.py").write_text(script_of("third one"), "utf-8")
+    runpy.run_path(str(tmp_path / "ask.py"))
+    assert "https://checkip.amazonaws.com" in asked
+
+
+def page_of(browser: Any, address: str, text: str, **view: Any) -> Any:
+    """A page once it says a text."""
+    page = browser.new_context(**view).new_page()
+    page.goto(address)
+    page.get_by_text(text, exact=True).wait_for()
+    return page
+
+
+ONCE_AWAY = """task => new Promise((resolve) => {
+  const app = document.querySelector("[data-testid=stApp]")
+  const state = () => app.dataset.testConnectionState
+  let away = false
+  new MutationObserver(() => {
+    if (!away && state() !== "CONNECTED") {
+      away = true
+      for (const { shadowRoot } of document.querySelectorAll("*"))
+        shadowRoot?.querySelector("button")?.click()
+    }
+    if (away && state() === "CONNECTED") resolve()
+  }).observe(app, { attributes: true })
+  window.cut()
+})"""
+
+
+@pytest.mark.browser
+def test_a_field_loses_what_is_typed_while_the_server_is_away(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    port = served("A field loses")
+    with cutting(f"http://127.0.0.1:{port}") as (address, cut):
+        page = page_of(browser, address, "You said .")
+        page.expose_function("cut", cut)
+        page.get_by_label("Say something").click()
+        page.keyboard.type("ab")
+        page.evaluate(ONCE_AWAY)
+        page.keyboard.type("cd")
+        assert page.get_by_label("Say something").input_value() == "ab"
+        page.context.close()
+
+
+@pytest.mark.browser
+def test_what_a_component_triggers_while_the_server_is_away_is_lost(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    port = served("What a component triggers")
+    with cutting(f"http://127.0.0.1:{port}") as (address, cut):
+        page = page_of(browser, address, "pressed 0 times")
+        page.expose_function("cut", cut)
+        page.evaluate(ONCE_AWAY)
+        page.get_by_role("button", name="press").click()
+        page.get_by_text(re.compile("pressed [12] times")).wait_for()
+        assert page.get_by_text("pressed 1 times", exact=True).count() == 1
+        page.context.close()
+
+
+@pytest.mark.browser
+def test_a_page_in_its_folder_runs_without_the_frame(
+    served: Callable[[str], int], browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "pages").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "pages" / f"{name}.py").write_text(
+            f"import streamlit as st\nst.write('{name}')"
+        )
+    page = page_of(browser, f"http://127.0.0.1:{served('A page in')}/two", "two")
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    assert page.get_by_text("the frame has run").count() == 0
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_refused_upload_is_told_as_an_axios_error(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    page = page_of(browser, f"http://127.0.0.1:{served('A refused upload')}", "File")
+    file = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"x"}
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("Error: AxiosError: Request failed with status code 507").wait_for()
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    page = page_of(browser, f"http://127.0.0.1:{served('On a phone')}", "page one", viewport=PHONE)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").last.click()
+    page.get_by_text("page two", exact=True).wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    folded = "() => document.querySelector('[data-testid=stSidebarNavLink]').checkVisibility()"
+    assert page.evaluate(folded)
+    assert page.get_by_test_id("stSidebar").bounding_box()["x"] == 0
+    page.context.close()
