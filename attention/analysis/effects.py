@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from attention.core.functional import Trace
 from attention.trained.models import Model, Run
 
-MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go
+MAX_ROWS_AT_ONCE = 1024  # of a sentence, once for each head that is cut out
 
 
 @torch.no_grad()
@@ -40,15 +40,15 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
 
     A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
-    layer, start = run.entering[position].layer, run.start(position)
-    others = ~torch.eye(layer.attention.heads, dtype=torch.bool)[..., None, None]
-    at_once = len(others) if len(start.x) <= MAX_PIECES_AT_ONCE else 1
+    start = run.start(position)
+    others = ~torch.eye(run.entering[position].layer.attention.heads, dtype=torch.bool)
 
     def hidden(kept: Tensor) -> Tensor:
         def edit(layer: int, trace: Trace) -> Trace:
-            return replace(trace, output=trace.output * kept)
+            return replace(trace, output=trace.output * kept[..., None, None])
 
         return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
 
+    at_once = max(1, MAX_ROWS_AT_ONCE // len(start.x))
     found = torch.cat([hidden(kept) for kept in others.split(at_once)])
     return cosine_similarity(found, run.hidden, dim=-1)

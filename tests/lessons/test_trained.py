@@ -174,11 +174,11 @@ def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch)
 
 
 @each_packaged
-@pytest.mark.parametrize("at_once", [64, 3], ids=["all at once", "one by one"])
+@pytest.mark.parametrize("rows", [1024, 1], ids=["all at once", "one by one"])
 def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
-    monkeypatch: pytest.MonkeyPatch, name: str, at_once: int
+    monkeypatch: pytest.MonkeyPatch, name: str, rows: int
 ) -> None:
-    monkeypatch.setattr(trained, "MAX_PIECES_AT_ONCE", at_once)
+    monkeypatch.setattr(effects, "MAX_ROWS_AT_ONCE", rows)
     model, run = run_of(name)
     for position in (0, len(model.layers) - 1):
         cosines = effects.without_each(model, run, position)
