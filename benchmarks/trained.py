@@ -94,7 +94,7 @@ CHANGES = (
 @torch.no_grad()
 def traces(model: Model, text: str) -> None:
     """A run, and the traces of all layers in turn."""
-    for place in model.run(text).entering:
+    for place in model.run(text).inputs:
         place.layer.trace(place.x, place.memory)
 
 

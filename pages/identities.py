@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.app import frame, notes, shared, widgets
 from attention.app.links import every_setting
 from attention.app.view import View
-from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, joined
+from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, separated
 from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, check_claim, random_case
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
@@ -83,7 +83,7 @@ def show(checked: ClaimResult) -> None:
             if not isinstance(item, Row):
                 words_of(item, place)
     with origin, st.expander("The matrices all of this is made from"):
-        matrices(joined(checked.given, ""), key="matrices_origin", of="given")
+        matrices(separated(checked.given, ""), key="matrices_origin", of="given")
     with said:
         st.latex(checked.formula)
         st.markdown(checked.why)

@@ -9,7 +9,7 @@ from attention.app import frame, notes, opened, results, session, widgets
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
-from attention.display.showing import Weights
+from attention.display.showing import OpenedWeights
 from attention.lessons import heads
 
 HOW = """\
@@ -55,7 +55,7 @@ def explain() -> None:
     )
 
 
-def show(view: View, read: Weights, glance: Glance) -> None:
+def show(view: View, read: OpenedWeights, glance: Glance) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
     layers, heads_of_each = read.numbers.shape[:2]
     layer = min(int(view["layer"]), layers - 1)

@@ -191,7 +191,7 @@ def of_token(view: View) -> None:
 def token_sum(result: Result, query: int) -> None:
     """The sum of what the residual path, all heads and the bias add to the chosen token."""
     assert result.trained is not None
-    place = results.run_of(result.settings).entering[result.trained.position]
+    place = results.run_of(result.settings).inputs[result.trained.position]
     added = additions.layer_additions(place, query)
     names, columns, total = heads.additions_table(added)
     st.subheader("What adds up in this layer")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attention.core.functional import LongTrace, Trace
 from attention.core.variants import Variant
-from attention.trained.models import Entering
+from attention.trained.models import LayerInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
 
 
 @torch.no_grad()
-def layer_additions(place: Entering, query: int) -> Additions:
+def layer_additions(place: LayerInput, query: int) -> Additions:
     """What all heads, the bias and the residual path add up to for one token of a layer.
 
     That sum is what enters the layer norm, or in a layer that norms first what goes on.

@@ -41,7 +41,7 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
     A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
     start = run.start(position)
-    others = ~torch.eye(run.entering[position].layer.attention.heads, dtype=torch.bool)
+    others = ~torch.eye(run.inputs[position].layer.attention.heads, dtype=torch.bool)
 
     def hidden(kept: Tensor) -> Tensor:
         def edit(layer: int, trace: Trace) -> Trace:

@@ -42,7 +42,7 @@ def glances(run: Run) -> list[Glance]:
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
     kinds: dict[bool, list[int]] = {}
-    for position, entering in enumerate(run.entering):
+    for position, entering in enumerate(run.inputs):
         kinds.setdefault(entering.memory is not None, []).append(position)
     return [_glance(run, layers) for layers in kinds.values()]
 
@@ -60,9 +60,9 @@ def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
 @torch.no_grad()
 def _glance(run: Run, layers: Sequence[int]) -> Glance:
     made = []
-    n_heads = run.entering[layers[0]].layer.attention.heads
+    n_heads = run.inputs[layers[0]].layer.attention.heads
     for position in layers:
-        place = run.entering[position]
+        place = run.inputs[position]
         keys = place.memory_pieces or place.pieces
         mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
         weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])

@@ -28,7 +28,7 @@ class Words:
     rows: list[int]
     columns: list[int]
 
-    def joined(self, weights: Tensor, mask: Tensor | None = None) -> WeightsAlone:
+    def of_words(self, weights: Tensor, mask: Tensor | None = None) -> WeightsAlone:
         """Weights of pieces as those of words, see `analysis.join`. (…, words, words)
 
         mask: over pieces; a word is hidden where all its pieces are.
@@ -39,7 +39,7 @@ class Words:
     def weights_for(self, trace: Trace | LongTrace, word: int) -> Tensor:
         """The weights of all heads over words; of one word where they are too many to keep."""
         if isinstance(trace, Trace):
-            return self.joined(trace.weights).weights
+            return self.of_words(trace.weights).weights
         pieces = [at for at, its in enumerate(self.rows) if its == word]
         rows = torch.cat([trace.query(piece).weights for piece in pieces], -2)
         return analysis.join(rows, [0] * len(pieces), self.columns)

@@ -18,7 +18,7 @@ from streamlit.typing import UploadedFile
 from attention.analysis.glances import Glance, glance_of
 from attention.app.results import example_weights
 from attention.core.limits import limits
-from attention.display.showing import Weights, read_file, unpacked_bytes
+from attention.display.showing import OpenedWeights, read_file, unpacked_bytes
 from attention.hosting.uploads import NoRoom, Taken, Uploads
 
 ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or going away
@@ -28,7 +28,7 @@ ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or goin
 class Opened:
     """The weights of a file, all heads of them at a glance, and the room that they take."""
 
-    weights: Weights
+    weights: OpenedWeights
     glance: Glance
     taken: Taken | None = None
 

@@ -254,7 +254,7 @@ def moved(view: View) -> tuple[Sequence[str], dict[str, Tensor]] | None:
     if not changed:
         return None
     cosines = {side: trained.moved(model, run, result) for side, result in changed.items()}
-    return run.entering[-1].pieces.texts, cosines
+    return run.inputs[-1].pieces.texts, cosines
 
 
 @cached(LRUCache(32), lock=Lock())

@@ -127,7 +127,7 @@ class ClaimResult:
     given: Sequence[Matrix]
 
 
-def joined(parts: Sequence[Matrix], join: str) -> list[Matrix | str]:
+def separated(parts: Sequence[Matrix], join: str) -> list[Matrix | str]:
     """Matrices with the same sign between any two."""
     row: list[Matrix | str] = []
     for part in parts:

@@ -21,10 +21,10 @@ from attention.claims.claim import (
     Row,
     Table,
     compared,
-    joined,
     output_rounding,
     rounding,
     self_attention,
+    separated,
     weights_of,
 )
 from attention.core import functional, masks
@@ -177,11 +177,11 @@ def _scale(case: Case) -> ClaimResult:
         f"It does in float16, which holds nothing beyond {most:.0f} and loses digits near 0: "
         "there it is safest to scale before multiplying, on both sides alike.",
         [
-            Row("In float32, four ways to the same scores.", joined(ways, "=")),
+            Row("In float32, four ways to the same scores.", separated(ways, "=")),
             Row(
                 f"In float16, with X times 2^{typed(case.power)} = {larger:.6g}: what is beyond "
                 f"{most:.0f} on the way is lost.",
-                joined(
+                separated(
                     [case.matrix(name, s.float(), square=True) for name, (s, _) in half.items()], ""
                 ),
             ),
@@ -407,7 +407,7 @@ def _leading(case: Case) -> ClaimResult:
         "sequences, which never meet this one. Alone, the numbers are equal to the last bit; among "
         "others they lie elsewhere in memory, where a processor may add in another order.",
         [
-            Row("The output for the same queries, keys and values.", joined(shown, "=")),
+            Row("The output for the same queries, keys and values.", separated(shown, "=")),
             Table("Shapes: what is before the last two stays as it is.", list(stacks), columns),
         ],
         [

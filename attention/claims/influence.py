@@ -15,8 +15,8 @@ from attention.claims.claim import (
     Row,
     Table,
     compared,
-    joined,
     self_attention,
+    separated,
     weight_rounding,
     weights_of,
 )
@@ -115,7 +115,7 @@ def influence(case: Case) -> ClaimResult:
             Row(
                 "How strongly each new vector (row) depends on each input vector (column): the "
                 "size of the derivative, measured.",
-                joined(influences, ""),
+                separated(influences, ""),
             ),
             Table("Steps on the way from one token to another.", list(layers), path_lengths(n)),
             Row(

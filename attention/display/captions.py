@@ -25,7 +25,7 @@ PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
 ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
 
 
-def joined(words: Iterable[str]) -> str:
+def listed(words: Iterable[str]) -> str:
     """Words as a list in a sentence: "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
@@ -34,7 +34,7 @@ def joined(words: Iterable[str]) -> str:
 def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
     """By what a cell is hidden: "hidden by the causal mask"; empty where it is not."""
     names = [MASK_NAMES[name] for name, mask in masks.items() if not mask[query, key]]
-    return f"hidden by {joined(names)}" if names else ""
+    return f"hidden by {listed(names)}" if names else ""
 
 
 def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) -> str:
@@ -48,7 +48,7 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     n_keys = allowed.shape[1]
     left = int(allowed[query].sum())
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
-    hides = joined(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
+    hides = listed(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
     if left:
         return f"“{tokens[query]}” may attend to {left} of {n_keys} keys: {hides}."
     return f"“{tokens[query]}” may attend to nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"

@@ -33,7 +33,7 @@ PARTS = ("weights", "tokens", "keys")
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class OpenedWeights:
     """Weights from a file. numbers (layers, heads, queries, keys), of the file's own type where
     that is no larger than float32; tokens: one for each query; keys: one for each key, None where
     they are those of the queries."""
@@ -144,7 +144,7 @@ def unpacked_bytes(content: bytes) -> int:
     return unpacked
 
 
-def read_file(content: bytes) -> Weights:
+def read_file(content: bytes) -> OpenedWeights:
     """What a small file holds.
 
     content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
@@ -159,7 +159,7 @@ def read_file(content: bytes) -> Weights:
             raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
         tokens = _read_tokens("tokens", parts["tokens"])
         keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-        return Weights(check_weights(_small(parts["weights"]), tokens, keys), tokens, keys)
+        return OpenedWeights(check_weights(_small(parts["weights"]), tokens, keys), tokens, keys)
     except ValueError as error:
         words = str(error)
         if len(words) <= MAX_PROBLEM:

@@ -22,7 +22,7 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
 from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
-from attention.display.captions import distinct_names, joined, sums_to_one
+from attention.display.captions import distinct_names, listed, sums_to_one
 from attention.display.tables import number, typed
 from attention.inputs.text import MAX_TOKENS
 
@@ -167,11 +167,11 @@ class Comparison:
         sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
         if empty := [side for side, total in sums.items() if total == 0]:
             return (
-                f"“{name}” may attend to nothing in {joined(empty)}. Without weights there is no "
+                f"“{name}” may attend to nothing in {listed(empty)}. Without weights there is no "
                 "divergence."
             )
         if math.isnan(bits):
-            told = joined(f"{number(total)} in {side}" for side, total in sums.items())
+            told = listed(f"{number(total)} in {side}" for side, total in sums.items())
             return f"The row of “{name}” sums to {told}: only rows that sum to 1 have a divergence."
         before, after = (float(bits[row]) for bits in self.entropies)
         change = number(after - before)

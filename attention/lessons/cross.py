@@ -17,7 +17,7 @@ from attention.core.masks import combine, lengths
 from attention.core.papers import SCORING_CHAPTER
 from attention.core.scales import Scale
 from attention.core.settings import choice, same_as, text, whole
-from attention.display.captions import EMPTY_ROW, MASK_NAMES, joined
+from attention.display.captions import EMPTY_ROW, MASK_NAMES, listed
 from attention.display.matrix import Matrix, MatrixError, cells
 from attention.display.tables import Working, number
 from attention.inputs.text import tokenize
@@ -26,7 +26,7 @@ from attention.lessons.operations.settings import HELP, MAX_MATRICES, MAX_TEXT
 from attention.lessons.steps.step import StepSettings
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
-from attention.pipeline.entering import read_sentence
+from attention.pipeline.inputs import read_sentence
 from attention.pipeline.result import missing_head
 
 PAD = "·pad·"
@@ -352,7 +352,7 @@ def mask_words(masks: Sequence[str], positions: str) -> str:
 
 def hatching_words(batch: Batch) -> str:
     """What the hatched cells of a batch are, and what there is to see."""
-    more = joined(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
+    more = listed(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     if batch.trace.mask is None or batch.trace.mask.all():
         return f"Nothing is hidden: every query may attend to every key. {batch.lesson}".strip()
     return (

@@ -14,7 +14,7 @@ from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
 from attention.core.functional import Trace
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
-from attention.display.captions import EMPTY_ROW, joined
+from attention.display.captions import EMPTY_ROW, listed
 from attention.display.tables import fixed, number
 
 MEASURED = "what each head attends to"
@@ -72,8 +72,8 @@ def measure_words(*shown: Overview) -> str:
     """What the measures of some overviews are, in a sentence or two."""
     there = dict.fromkeys(name for seen in shown for name in seen.measures)
     told = [MEASURES[name] for name in there]
-    numbers = joined(measure.words for measure in told if not measure.share)
-    shares = joined(measure.words for measure in told if measure.share)
+    numbers = listed(measure.words for measure in told if not measure.share)
+    shares = listed(measure.words for measure in told if measure.share)
     words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
         words += (

@@ -19,7 +19,7 @@ from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
-from attention.trained.models import Entering, Model, Pieces, Run, Transformer
+from attention.trained.models import LayerInput, Model, Pieces, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
 
@@ -164,7 +164,7 @@ def shown(result: Result) -> tuple[Sequence[str], Sequence[str], Trace]:
     """The tokens of queries and keys, and the trace of the head a result shows, in its words."""
     if words := words_of(result):
         trace = result.trace
-        return words.tokens, words.keys, words.joined(trace.weights, trace.mask)
+        return words.tokens, words.keys, words.of_words(trace.weights, trace.mask)
     return result.tokens, result.key_tokens, result.trace
 
 
@@ -174,7 +174,7 @@ def overview(result: Result) -> Overview:
     if words is None:
         return analysed.overview(trace, result.head, result.special)
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
-    joined = words.joined(weights, None if trace.mask is None else trace.mask[0])
+    joined = words.of_words(weights, None if trace.mask is None else trace.mask[0])
     special = [False] * len(words.keys)
     for word, is_special in zip(words.columns, result.special, strict=True):
         special[word] = is_special
@@ -204,7 +204,7 @@ def piece_at(result: Result, query: int) -> int:
     return min(query, len(result.tokens) - 1)
 
 
-def added_words(place: Entering, added: Additions) -> str:
+def added_words(place: LayerInput, added: Additions) -> str:
     """What the parts of a sum are that `additions` gave, in a few sentences."""
     if place.layer.norm_first:
         came = ", before the layer norm; X on Explore and Step by step is what comes out of that"
@@ -228,7 +228,7 @@ def moved(model: Model, run: Run, result: Result) -> Tensor:
     position = result.trained.position
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
-    special = run.entering[position].pieces.special
+    special = run.inputs[position].pieces.special
     kept = ~torch.tensor(special) if len(result.tokens) < len(special) else slice(None)
     return effects.moved(model, run, position, changed, kept)
 

@@ -11,7 +11,7 @@ from torchtext.vocab import Vectors
 
 from attention.core import masks
 from attention.core.functional import LongTrace, Trace
-from attention.pipeline.entering import into_trained_layer, into_variant
+from attention.pipeline.preparing import into_trained_layer, into_variant
 from attention.pipeline.result import Result
 from attention.pipeline.settings import Settings
 from attention.trained import sources

@@ -20,7 +20,7 @@ CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
-class Weights:
+class Checkpoint:
     """The tensors of one or several safetensors files, mapped into memory.
 
     Names may begin with the `prefix` of a larger model that this one is part of ("bert.").
@@ -79,7 +79,7 @@ def check_folder(folder: Path) -> None:
 
 def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
     layout = read_layout(folder)
-    parts = layout.read(Weights(_weight_files(folder), layout.prefix, outline))
+    parts = layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
     reader = Reader(_there(folder / TOKENIZER), min(limits().tokens, parts.limit))
     vocabulary = len(parts.embedding.pieces)
     if reader.largest_id >= vocabulary:

@@ -27,7 +27,7 @@ LAYOUTS: dict[str, type[Layout]] = {}
 
 
 class TakesWeights(Protocol):
-    """Tensors by name, see `checkpoints.Weights`."""
+    """Tensors by name, see `checkpoints.Checkpoint`."""
 
     def __contains__(self, name: str) -> bool: ...
 

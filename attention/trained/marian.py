@@ -37,7 +37,7 @@ class Quantised:
         return self.numbers[ids].to(torch.float32) / self.multiplier
 
 
-class Weights:
+class MarianFile:
     """The tensors of a file of Marian's, and the settings it was trained with.
 
     Raises ValueError unless the file is a whole one.

@@ -94,7 +94,7 @@ class Start:
 
 
 @dataclass(frozen=True, eq=False)
-class Entering:
+class LayerInput:
     """What goes into one layer.
 
     entered (queries, d_model): the layer's input; x (queries, d_model): what its attention gets,
@@ -114,30 +114,30 @@ class Entering:
 class Run:
     """A sentence through a model; small, so that it can be kept: a layer's Trace is made anew.
 
-    pieces: of the sentence; entering: what goes into each layer; hidden (pieces, d_model): what
+    pieces: of the sentence; inputs: what goes into each layer; hidden (pieces, d_model): what
     comes out of the model.
     """
 
     pieces: Pieces
-    entering: tuple[Entering, ...]
+    inputs: tuple[LayerInput, ...]
     hidden: Tensor
 
     @property
     def batch(self) -> Padded:
         """The ids it ran over, and those of what was written, where there is any."""
-        last = self.entering[-1]
+        last = self.inputs[-1]
         written = None if last.memory is None else Padded(last.pieces.ids)
         return Padded(self.pieces.ids, output=written)
 
     def start(self, layer: int) -> Start:
         """The same run from one of its layers on."""
-        place = self.entering[layer]
+        place = self.inputs[layer]
         return Start(layer, place.entered, place.memory)
 
     @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
-        places = self.entering
+        places = self.inputs
         inputs = [part for place in places for part in (place.entered, place.x, place.memory)]
         kept = {id(part): part.nbytes for part in (self.hidden, *inputs) if part is not None}
         return sum(kept.values())
@@ -267,14 +267,14 @@ class Model:
     def run_pieces(self, pieces: Pieces, output: Pieces | None = None) -> Run:
         """The same for a sentence that is in pieces already, and for what is written over it."""
         batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
-        entering = []
+        inputs = []
         for layer, run in zip(self.layers, self.forward(batch), strict=True):
             if output is None or run.memory is None:
-                entering.append(Entering(layer, pieces, run.entered, run.x))
+                inputs.append(LayerInput(layer, pieces, run.entered, run.x))
             else:
-                place = Entering(layer, output, run.entered, run.x, run.memory, pieces)
-                entering.append(place)
-        return Run(pieces, tuple(entering), self.final(run.output))
+                place = LayerInput(layer, output, run.entered, run.x, run.memory, pieces)
+                inputs.append(place)
+        return Run(pieces, tuple(inputs), self.final(run.output))
 
     def title_of(self, layer: int) -> str:
         """What a layer is called."""

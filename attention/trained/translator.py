@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class DecodedPiece:
     """How one piece of a translation was found.
 
     piece: its number; text; probability: among the candidates, in [0, 1]; alternatives: the
@@ -70,7 +70,7 @@ class Translation:
     text: str
     source: Pieces
     output: Pieces
-    steps: tuple[Step, ...]
+    steps: tuple[DecodedPiece, ...]
     candidates: int
     finished: bool
 
@@ -136,7 +136,7 @@ class Translator(Model):
     def probabilities(self, run: Run) -> Tensor:
         """How likely each piece of a run's translation was, among the candidates. (pieces,)."""
         candidates, scores = self._scorer(run.pieces.ids)
-        wanted = run.entering[-1].pieces.ids
+        wanted = run.inputs[-1].pieces.ids
         found = torch.searchsorted(candidates, wanted)
         return scores(run.hidden).softmax(-1).gather(-1, found[:, None])[:, 0]
 
@@ -181,13 +181,13 @@ class Translator(Model):
 
     def _steps(
         self, source: Tensor, candidates: Tensor, scores: Callable[[Tensor], Tensor]
-    ) -> list[Step]:
+    ) -> list[DecodedPiece]:
         """Pieces one after the other; what depends on the source alone is worked out once."""
         batch = Padded(source)
         *_, encoded = itertools.islice(self.forward(batch), self._n_encoder)
         x = self._positions_of(1)
         runs: list[LayerRun] = []
-        steps: list[Step] = []
+        steps: list[DecodedPiece] = []
         for place in range(1, self._bound(len(source)) + 1):
             start = Start(self._n_encoder, x, encoded.output)
             runs = list(self.forward(batch, start=start, after=runs))
@@ -198,12 +198,12 @@ class Translator(Model):
             x = self.embed(torch.tensor([steps[-1].piece]), place)
         return steps
 
-    def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> Step:
+    def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> DecodedPiece:
         best = scores.softmax(-1).topk(min(ALTERNATIVES, len(candidates)))
         pieces = candidates[best.indices].tolist()
         texts = self.vocabulary.pieces(pieces).texts
         alternatives = tuple(zip(texts, best.values.tolist(), strict=True))
-        return Step(pieces[0], *alternatives[0], alternatives, alignment)
+        return DecodedPiece(pieces[0], *alternatives[0], alternatives, alignment)
 
     def _scorer(self, source: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         """The candidates, and what scores them: (tokens, d_model) -> (tokens, candidates)."""
@@ -236,7 +236,7 @@ def load_translator(folder: Path, about: About) -> Translator:
 
     Raises ValueError, saying what was expected and what came, where it cannot be read.
     """
-    weights = marian.Weights(_only(folder, "model.*.bin"))
+    weights = marian.MarianFile(_only(folder, "model.*.bin"))
     for name, expected in SETTINGS.items():
         if weights.setting(name) != expected:
             raise ValueError(f"{name} must be {expected!r}, got {weights.setting(name)!r}")
@@ -255,11 +255,11 @@ def load_translator(folder: Path, about: About) -> Translator:
     )
 
 
-def _from_1(weights: marian.Weights, depth: str) -> range:
+def _from_1(weights: marian.MarianFile, depth: str) -> range:
     return range(1, weights.number(depth) + 1)
 
 
-def _layer(weights: marian.Weights, name: str) -> Layer:
+def _layer(weights: marian.MarianFile, name: str) -> Layer:
     decodes = name.startswith("decoder")
     attends = "context" if decodes else "self"
     d_model, hidden = weights.number("dim-emb"), weights.number("transformer-dim-ffn")
@@ -288,7 +288,7 @@ def _layer(weights: marian.Weights, name: str) -> Layer:
     )
 
 
-def _recurrence(weights: marian.Weights, name: str) -> Recurrence:
+def _recurrence(weights: marian.MarianFile, name: str) -> Recurrence:
     d_model = weights.number("dim-emb")
     return Recurrence(
         weights.matrix(f"{name}_rnn_W", d_model, d_model),
@@ -298,7 +298,7 @@ def _recurrence(weights: marian.Weights, name: str) -> Recurrence:
     )
 
 
-def _norm(weights: marian.Weights, name: str, d_model: int) -> LayerNorm:
+def _norm(weights: marian.MarianFile, name: str, d_model: int) -> LayerNorm:
     scale, bias = f"{name}_ln_scale", f"{name}_ln_bias"
     return LayerNorm(weights.vector(scale, d_model), weights.vector(bias, d_model), EPS)
 

@@ -24,7 +24,7 @@ from attention.core.limits import Limits, read_limits
 from attention.hosting.pace import Pace
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE
-from attention.pipeline import Settings, entering
+from attention.pipeline import Settings, preparing
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
 from tests.inputs.own_files import THREE_WORDS
@@ -151,8 +151,8 @@ def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys) ->
     assert set_aside == list(sources.names()[1:])
     assert "left out, ATTENTION_LIMITS has models=0" in capsys.readouterr().err
 
-    monkeypatch.setattr(entering, "limits", lambda: Limits(tokens=17))
-    sentence = entering.read_sentence(Settings(), [*"abcdefghijklmnopqrs"], None)
+    monkeypatch.setattr(preparing, "limits", lambda: Limits(tokens=17))
+    sentence = preparing.read_sentence(Settings(), [*"abcdefghijklmnopqrs"], None)
     assert (len(sentence.tokens), sentence.left_out) == (17, 2)
 
 

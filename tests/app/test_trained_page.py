@@ -163,7 +163,7 @@ def test_a_click_in_the_grid_of_the_decoder_chooses_one_of_its_heads() -> None:
 def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     layer = len(packaged(name).layers) - 1
     app = visit("trained", name, layer=layer, query=2)
-    expected = additions.layer_additions(run_of(name).entering[layer], 2)
+    expected = additions.layer_additions(run_of(name).inputs[layer], 2)
     close = {"atol": 1e-3, "rtol": 1e-3}
     assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
     added = next(table for table in app.tables if "along Σ" in table)
@@ -173,10 +173,10 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     assert sum(along[:-1]) == pytest.approx(along[-1], abs=1e-3)
     shares = [float(share.removesuffix(" %").replace("−", "-")) for share in added["share of Σ"]]
     assert sum(shares[:-1]) == pytest.approx(100, abs=1)
-    token = run_of(name).entering[layer].pieces.texts[2]
+    token = run_of(name).inputs[layer].pieces.texts[2]
     assert any(text.value.startswith(f"“{token}") for text in app.text)
     app.move(query=0)
-    first = additions.layer_additions(run_of(name).entering[layer], 0)
+    first = additions.layer_additions(run_of(name).inputs[layer], 0)
     assert_close(app.sent["added"].matrices, [first.parts, first.output[None]], **close)
 
 

@@ -23,7 +23,7 @@ from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.layers import Layer
-from attention.trained.models import Entering, Model, Run, Start, Transformer
+from attention.trained.models import LayerInput, Model, Run, Start, Transformer
 from attention.trained.sampling import next_scores
 from attention.trained.translator import Translator
 from tests.lessons.making import drawn, no_vectors, shown
@@ -69,7 +69,7 @@ def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], La
     return hidden
 
 
-def middle_of(place: Entering) -> Tensor:
+def middle_of(place: LayerInput) -> Tensor:
     """What stands between attention and feed-forward in a run of that layer."""
     with torch.no_grad():
         return place.layer.run(place.entered, place.memory).middle
@@ -82,7 +82,7 @@ def middle_of(place: Entering) -> Tensor:
 @pytest.mark.parametrize("query", [0, 5])
 def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, query: int) -> None:
     _, run = run_of(name)
-    for place in run.entering:
+    for place in run.inputs:
         layer, made = place.layer, additions.layer_additions(place, query)
         count = layer.attention.heads
         assert made.names == ["residual", *(f"head {head}" for head in range(count)), "bias"]
@@ -105,7 +105,7 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
     written: Transformer,
 ) -> None:
     run = written.run("the cat sat")
-    for place in run.entering:
+    for place in run.inputs:
         made = additions.layer_additions(place, 1)
         assert torch.equal(made.parts[0], place.x[1])
         middle = middle_of(place)
@@ -147,7 +147,7 @@ def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(na
 def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
     model, run = run_of("minilm")
     result = computed("minilm", layer=4, special="set aside")
-    layer, x = run.entering[4].layer, run.entering[4].x
+    layer, x = run.inputs[4].layer, run.inputs[4].x
     attended = layer.attention.output(layer.trace(x))
     attended[1:-1] = result.layer.output(result.layer_trace)
     normed = layer.attention_norms.after(x + attended)
@@ -221,7 +221,7 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
     ]
     for glance in seen:
         for row, position in enumerate(glance.layers):
-            place = run.entering[position]
+            place = run.inputs[position]
             special = (place.memory_pieces or place.pieces).special
             trace = place.layer.trace(place.x, place.memory)
             one = analysed.overview_of(trace.weights, None, special, crosses=place.layer.crosses)
@@ -401,7 +401,7 @@ def test_a_word_is_hidden_where_all_its_pieces_are() -> None:
     pieces = torch.tensor([[True, False, False], [True, True, False], [False, False, True]])
     two = words.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
     weights = pieces / pieces.sum(-1, keepdim=True)
-    joined = two.joined(weights, pieces)
+    joined = two.of_words(weights, pieces)
     assert joined.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert joined.mask is not None
     assert joined.mask.tolist() == [[True, False], [False, True]]
@@ -559,7 +559,7 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     offer(written, monkeypatch)
     settings = Settings(SENTENCE, model="writer", layer=1)
     result = compute(settings, no_vectors, run_model=lambda name, text: written.run(text))
-    place = written.run(SENTENCE).entering[1]
+    place = written.run(SENTENCE).inputs[1]
     added = additions.layer_additions(place, 3)
     assert_close(result.x, place.layer.attention_norm(place.x))
     assert trained.layer_words(result) == (
@@ -576,11 +576,11 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
 @each_packaged
 def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
     _, run = run_of(name)
-    place, result = run.entering[1], computed(name, layer=1)
+    place, result = run.inputs[1], computed(name, layer=1)
     assert torch.equal(result.x, place.x)
     added = additions.layer_additions(place, 3)
     assert trained.layer_words(result).endswith(
-        f"layer 1 of {len(run.entering)}, counted from 0: its own input and parameters."
+        f"layer 1 of {len(run.inputs)}, counted from 0: its own input and parameters."
     )
     words = trained.added_words(place, added)
     assert "came into the layer. The sum Σ then goes through the layer norm." in words

@@ -42,11 +42,11 @@ SCRIPTS = (
 def assert_same_run(model: Transformer, theirs: Any, run: Run) -> None:
     """Hidden states and attentions of every layer agree with transformers."""
     expected = run_theirs(theirs, run.pieces.ids)
-    inputs = [entering.x for entering in run.entering]
+    inputs = [entering.x for entering in run.inputs]
     assert len(expected.attentions) == len(model.layers) == len(inputs)
     for ours, hidden in zip([*inputs, run.hidden], expected.hidden_states, strict=True):
         assert_close(ours, hidden[0], atol=1e-5, rtol=1e-5)
-    for entering, weights in zip(run.entering, expected.attentions, strict=True):
+    for entering, weights in zip(run.inputs, expected.attentions, strict=True):
         trace = entering.layer.trace(entering.x)
         assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
 
@@ -94,8 +94,8 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
     model = load_folder(each_checkpoint.folder, ABOUT)
     run = model.run("A naïve café's unhappiest cat, running!")
     found = inputs_of_norms_behind_attention(each_checkpoint, run.pieces.ids)
-    assert len(found) == len(run.entering)
-    for entering, expected in zip(run.entering, found, strict=True):
+    assert len(found) == len(run.inputs)
+    for entering, expected in zip(run.inputs, found, strict=True):
         layer, trace = entering.layer, entering.layer.trace(entering.x)
         _, bias = layer.attention.projection("output")
         heads = layer.attention.head_outputs(trace)
@@ -126,7 +126,7 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
     each_checkpoint: Checkpoint,
 ) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
-    entering = model.run("the cat sat").entering[1]
+    entering = model.run("the cat sat").inputs[1]
     attention, trace = entering.layer.attention, entering.layer.trace(entering.x)
     before = attention.W_o.clone()
     for heads in ([], [0], [0, 2], [0, 1, 2]):
@@ -140,7 +140,7 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
 def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Checkpoint) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
     run = model.run("the cat sat")
-    entering = run.entering[0]
+    entering = run.inputs[0]
     mask = entering.layer.trace(entering.x).mask
     weights = run_theirs(each_checkpoint.theirs, run.pieces.ids).attentions[0]
     assert (mask is None) == bool(weights.triu(1).any())

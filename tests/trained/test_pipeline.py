@@ -14,7 +14,7 @@ from attention.core.functional import LongTrace, Trace
 from attention.core.positions import alibi, rotary, sinusoidal
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
-from attention.trained.models import Entering, Run
+from attention.trained.models import LayerInput, Run
 from tests.hostile import HOSTILE
 from tests.trained.making import POSITIONS, Checkpoint
 from tests.trained.packaged import each_packaged, packaged, run_model
@@ -31,13 +31,13 @@ def no_vectors(name: str) -> Vectors:
 
 def computed(
     name: str, run: Callable[[str, str], Run] = run_model, **settings: Any
-) -> tuple[Result, Entering]:
+) -> tuple[Result, LayerInput]:
     """What a layer of a model comes to, and what enters it."""
     packaged(name)
     values = Settings(**{"s": SENTENCE} | settings, model=name)
     result = compute(values, no_vectors, run_model=run)
     assert result.trained is not None
-    return result, run(name, values.s).entering[result.trained.position]
+    return result, run(name, values.s).inputs[result.trained.position]
 
 
 @pytest.fixture

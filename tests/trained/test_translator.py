@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from attention.core.functional import Trace, linear, split_heads
 from attention.trained import sources, translator
-from attention.trained.models import About, Entering
+from attention.trained.models import About, LayerInput
 from attention.trained.sources import EN_PT, PT_EN, Packaged
 from attention.trained.translator import LIMIT, Translator, load_translator, positions
 from tests.trained.files import written
@@ -36,8 +36,8 @@ def english() -> Translator:
 
 
 @pytest.fixture
-def places(english: Translator) -> tuple[Entering, ...]:
-    return english.run(SENTENCE).entering
+def places(english: Translator) -> tuple[LayerInput, ...]:
+    return english.run(SENTENCE).inputs
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -59,7 +59,7 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
 
 
 def test_six_layers_read_the_source_and_two_attend_over_it(
-    english: Translator, places: tuple[Entering, ...]
+    english: Translator, places: tuple[LayerInput, ...]
 ) -> None:
     source, output = english.pieces(SENTENCE), english.translate(SENTENCE).output
     assert [layer.crosses for layer in english.layers] == [False] * N_ENCODER + [True] * 2
@@ -79,7 +79,7 @@ def test_six_layers_read_the_source_and_two_attend_over_it(
 
 @pytest.mark.parametrize("position", LAYERS)
 def test_every_number_of_a_layer_follows_from_those_beside_it(
-    english: Translator, places: tuple[Entering, ...], position: int
+    english: Translator, places: tuple[LayerInput, ...], position: int
 ) -> None:
     place, close = places[position], {"atol": 1e-5, "rtol": 1e-5}
     attention = place.layer.attention
@@ -109,7 +109,7 @@ def test_every_number_of_a_layer_follows_from_those_beside_it(
 
 
 def test_what_leaves_a_layer_enters_the_next(
-    english: Translator, places: tuple[Entering, ...]
+    english: Translator, places: tuple[LayerInput, ...]
 ) -> None:
     outputs = [place.layer.run(place.entered, place.memory).output for place in places]
     for before, place in zip(outputs, places[1:N_ENCODER], strict=False):
@@ -143,7 +143,7 @@ def test_each_step_names_what_else_was_likely(english: Translator) -> None:
 
 
 def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Translator) -> None:
-    translation, last = english.translate(SENTENCE), english.run(SENTENCE).entering[-1]
+    translation, last = english.translate(SENTENCE), english.run(SENTENCE).inputs[-1]
     weights = last.layer.trace(last.x, last.memory).head(0).weights
     assert_close(translation.alignment, weights, atol=1e-5, rtol=1e-5)
     aligned = [translation.source.texts[at] for at in translation.alignment.argmax(-1).tolist()]

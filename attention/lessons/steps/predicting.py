@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.display.captions import joined
+from attention.display.captions import listed
 from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.lessons.steps.step import Step
@@ -132,10 +132,10 @@ def of_row(step: Step, row: int, column: int) -> str:
     best = [key for key, value in enumerate(shown) if number(value) == number(most)]
     others = [_named(names, key) for key in best if key != column]
     if column in best:
-        more = f"; {joined(others)} as much" if others else ""
+        more = f"; {listed(others)} as much" if others else ""
         key = _named(names, column)
         return f"Right: in the row of {query} {key} gets most, {result.write(most)}{more}."
-    gets = f"{joined(others)} {'gets' if len(others) == 1 else 'get'} most, {result.write(most)}"
+    gets = f"{listed(others)} {'gets' if len(others) == 1 else 'get'} most, {result.write(most)}"
     holds = _holds(result, shown[column])
     return f"Not {_named(names, column)}, {holds}; in the row of {query} {gets}."
 
@@ -162,7 +162,7 @@ def of_mask(step: Step, marked: Collection[Cell]) -> str:
         for what, cells in wrong
         if cells
     ]
-    return f"Not quite: {joined(said)}."
+    return f"Not quite: {listed(said)}."
 
 
 def _counted(cells: int) -> str:

@@ -56,7 +56,7 @@ class TrainedPlace:
 
 
 @dataclass(frozen=True, eq=False)
-class Entering:
+class Prepared:
     """What the settings let into which layer.
 
     words: the vectors whose space the values live in, None when they live in another; trained:
@@ -88,7 +88,7 @@ class Entering:
 
 def into_variant(
     settings: Settings, load_vectors: Callable[[str], Vectors], memory: str | None
-) -> Entering:
+) -> Prepared:
     """Word vectors, into the chosen variant."""
     vectors = None if settings.vectors == "random" else load_vectors(settings.vectors)
     sentence = read_sentence(settings, tokenize(settings.s), vectors)
@@ -97,17 +97,17 @@ def into_variant(
     with torch.no_grad():
         x = (other or sentence).x
         own_words = torch.equal(layer.project(x, "values"), x[None])
-    return Entering(sentence, other, layer, vectors if own_words else None)
+    return Prepared(sentence, other, layer, vectors if own_words else None)
 
 
-def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run]) -> Entering:
+def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run]) -> Prepared:
     """What enters the chosen layer of the chosen model, and that layer's own attention."""
     text = plain(settings.s)
     if not text.strip():
         raise NoWords
     run = run_model(settings.model, text)
-    last = len(run.entering) - 1
-    place = run.entering[min(settings.layer, last)]
+    last = len(run.inputs) - 1
+    place = run.inputs[min(settings.layer, last)]
     problems = []
     if settings.layer > last:
         problems.append(f"There is no layer {settings.layer} of {last + 1}; showing the last.")
@@ -129,7 +129,7 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
         if place.memory is not None and place.memory_pieces is not None:
             memory = _pieces(settings, place.memory_pieces, place.memory)
     trained = TrainedPlace(layer, min(settings.layer, last), last + 1, tuple(cut))
-    return Entering(sentence, memory, attention, None, trained, tuple(problems))
+    return Prepared(sentence, memory, attention, None, trained, tuple(problems))
 
 
 def _pieces(settings: Settings, pieces: Pieces, x: Tensor) -> Sentence:
