@@ -13,6 +13,7 @@ import io
 import sys
 import time
 import uuid
+from collections.abc import Callable
 
 import numpy
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -78,14 +79,7 @@ class Opener(Visitor):
         if self.file:
             await asyncio.to_thread(self.ask, "DELETE")
         self.file = str(uuid.uuid4())
-        edge = uuid.uuid4().hex
-        disposition = 'Content-Disposition: form-data; name="file"; filename="weights.npz"'
-        begin, end = f"--{edge}\r\n{disposition}\r\n\r\n", f"\r\n--{edge}--\r\n"
-        body, kind = (
-            begin.encode() + content + end.encode(),
-            f"multipart/form-data; boundary={edge}",
-        )
-        assert await asyncio.to_thread(self.ask, "PUT", body, kind) == 204
+        assert await asyncio.to_thread(self.ask, "PUT", content) == 204
         return await self.run(self.message_with(self.file, len(content)))
 
     def message_with(self, file: str, nbytes: int) -> BackMsg:
@@ -98,16 +92,28 @@ class Opener(Visitor):
         told.file_urls.file_id = file
         return message
 
-    def ask(self, method: str, body: bytes = b"", kind: str = "") -> int:
-        """The status of the answer to a request about the file, as Streamlit's page asks it."""
+    def ask(self, method: str, content: bytes = b"", meanwhile: Callable[[], object] = bool) -> int:
+        """The status of the answer to a request about the file, as Streamlit's page asks it.
+
+        meanwhile: is called when half of the content is sent.
+        """
         server = http.client.HTTPConnection("127.0.0.1", self.port)
         server.request("GET", "/_stcore/health")
         answer = server.getresponse()
         answer.read()
         cookie = (answer.getheader("set-cookie") or "").split(";")[0]
-        token = cookie.partition("=")[2]
-        headers = {"Content-Type": kind, "Cookie": cookie, "X-Xsrftoken": token}
-        server.request(method, f"/_stcore/upload_file/{self.session}/{self.file}", body, headers)
+        edge = uuid.uuid4().hex
+        disposition = 'Content-Disposition: form-data; name="file"; filename="weights.npz"'
+        begin, end = f"--{edge}\r\n{disposition}\r\n\r\n", f"\r\n--{edge}--\r\n"
+        body = begin.encode() + content + end.encode()
+        server.putrequest(method, f"/_stcore/upload_file/{self.session}/{self.file}")
+        server.putheader("Content-Type", f"multipart/form-data; boundary={edge}")
+        server.putheader("Content-Length", str(len(body)))
+        server.putheader("Cookie", cookie)
+        server.putheader("X-Xsrftoken", cookie.partition("=")[2])
+        server.endheaders(body[: len(body) // 2])
+        meanwhile()
+        server.send(body[len(body) // 2 :])
         answer = server.getresponse()
         answer.read()
         server.close()

@@ -19,7 +19,7 @@ from attention.analysis.glances import Glance, glance_of
 from attention.app.results import example_weights
 from attention.core.limits import limits
 from attention.display.showing import OpenedWeights, read_file, unpacked_bytes
-from attention.hosting.uploads import NoRoom, Taken, Uploads
+from attention.hosting.uploads import PATH, NoRoom, Taken, Uploads
 
 ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or going away
 
@@ -109,6 +109,8 @@ class Leaving:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
+            if scope["type"] == "http" and PATH in scope["path"]:
+                self._let_go_of_late_files()
             return
         visit, ended = "", False
 
@@ -146,3 +148,10 @@ class Leaving:
         runtime.close_session(visit)
         runtime.uploaded_file_mgr.remove_session_files(visit)
         self.afterwards()
+
+    def _let_go_of_late_files(self) -> None:
+        """Those that came after their visit had ended: Streamlit asks for it before they come."""
+        runtime = Runtime.instance()
+        for visit in _files():
+            if not (visit in self.cut_off or runtime.is_active_session(visit)):
+                runtime.uploaded_file_mgr.remove_session_files(visit)
