@@ -37,6 +37,7 @@ soak: $(VENV)/dev
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python -m tests.components.declarations
 	$(NPM) run --silent format
 
 $(VENV)/bin/python:
