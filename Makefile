@@ -54,6 +54,7 @@ bounds-%: $(VENV)/bin/python
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python -m tests.components.declarations
 	$(NPM) run --silent format
 
 $(VENV)/bin/python:

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { component } from "../../attention/components/browser/shared/component.js"
 import { decode } from "../../attention/components/browser/shared/message.js"
 
 function encoded(header, floats, rest) {
@@ -25,4 +26,44 @@ test("a message may lie anywhere in a larger buffer", () => {
   const larger = new Uint8Array(message.length + 3)
   larger.set(message, 3)
   assert.deepEqual([...decode(larger.subarray(3)).rest], [7, 255])
+})
+
+test("a component is built once in each place, and drawn for each message", () => {
+  const built = []
+  const drawn = []
+  const build = ({ root, content, send }) => {
+    built.push(root.name)
+    return { content, root, send }
+  }
+  const draw = ({ root, content }) => drawn.push(`${root.name}: ${content.tokens}`)
+  const take = component(build, draw, null)
+  const given = (parentElement, token) => ({
+    data: encoded({ tokens: [token] }, new Float32Array(), []),
+    parentElement,
+  })
+  const [left, right] = [{ name: "left" }, { name: "right" }]
+  take(given(left, "a"))
+  take(given(right, "b"))
+  take(given(left, "c"))
+  assert.deepEqual(built, ["left", "right"])
+  assert.deepEqual(drawn, ["left: a", "right: b", "left: c"])
+})
+
+test("a component answers by the way that it was given last", () => {
+  const answers = []
+  const answer = {}
+  const build = ({ content, send }) => {
+    answer.send = send
+    return { content }
+  }
+  const take = component(build, () => {}, null)
+  const root = {}
+  for (const name of ["first", "last"])
+    take({
+      data: message,
+      parentElement: root,
+      setTriggerValue: (event, value) => answers.push([name, event, value]),
+    })
+  answer.send("head", 3)
+  assert.deepEqual(answers, [["last", "head", 3]])
 })

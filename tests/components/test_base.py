@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from typing import NotRequired, get_origin, get_type_hints
 
+import pytest
 import torch
 
 from attention.components.base import ADDRESS, BROWSER, COMPONENTS, LOADER, _contents, message
+from attention.components.shapes import declare
 from attention.core.functional import attend
 from attention.display import figures
 from attention.display.figures import HeatmapAxis, HeatmapCells, HeatmapLayout
@@ -71,3 +73,9 @@ def test_a_heatmap_has_all_that_its_module_reads_of_what_plotly_gets() -> None:
     assert needed(HeatmapLayout) <= sent["layout"].keys()
     assert all(needed(HeatmapAxis) <= sent["layout"][axis].keys() for axis in ("xaxis", "yaxis"))
     assert {"l", "r", "t", "b"} <= sent["layout"]["margin"].keys()
+
+
+def test_an_event_of_a_name_carries_the_same_in_every_component() -> None:
+    declare("head", int)
+    with pytest.raises(ValueError, match=r"'head' already carries .*int.*, got .*str"):
+        declare("head", str)

@@ -1,7 +1,7 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { inkOn, palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeName, place, under } from "../shared/elements.js"
+import { make, makeEdge, makeSquare, place, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
@@ -16,7 +16,6 @@ import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 const MOST_SIDE = 400
 const LARGEST_CELL = 64
 const LEAST_LABEL = 13
-const LEAST_LINED = 8
 const LEAST_WRITTEN = 34
 const BARS = 124
 const BETWEEN = 20
@@ -140,33 +139,17 @@ function lay(view) {
     const caption = make("figcaption", "", figure)
     make("b", "", caption, { textContent: title })
     const legend = make("span", "legend", caption)
-    if (labelled) label(make("div", "across", figure), bars ? [] : names, changed)
-    if (labelled && (index === 0 || (!wide && (!bars || alone)))) {
-      const down = make("div", "down", figure)
-      place(down, { width: room })
-      label(down, names, changed)
-    }
-    const box = make("div", bars ? "box" : "box cells", figure)
-    place(box, { width: bars ? BARS : view.side, height: view.side })
-    const canvas = make("canvas", "", box, { ariaHidden: "true" })
-    if (bars) return { bars, legend, box, canvas, ...marks(box) }
-    canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
-    place(make("div", "lines", box, { hidden: view.cell < LEAST_LINED }), { "--cell": view.cell })
-    if (view.cell < LEAST_WRITTEN) return { bars, legend, box, canvas, ...marks(box) }
-    const written = make("canvas", "written", box, { ariaHidden: "true" })
-    return { bars, legend, box, canvas, written, ...marks(box) }
+    if (labelled) makeEdge("across", figure, bars ? [] : names, changed)
+    if (labelled && (index === 0 || (!wide && (!bars || alone))))
+      place(makeEdge("down", figure, names, changed), { width: room })
+    const square = makeSquare(bars ? "box" : "box cells", figure, view.side, bars ? 1 : view.cell)
+    const { box } = square
+    if (bars) place(box, { width: BARS })
+    const writes = !bars && view.cell >= LEAST_WRITTEN
+    const written = writes ? make("canvas", "written", box, { ariaHidden: "true" }) : undefined
+    const [chosen, pointed] = ["chosen", "pointed"].map((name) => make("div", name, box))
+    return { bars, legend, ...square, written, chosen, pointed }
   })
-}
-
-/** @type {(box: HTMLElement) => Pick<Shown, "chosen" | "pointed">} */
-function marks(box) {
-  return { chosen: make("div", "chosen", box), pointed: make("div", "pointed", box) }
-}
-
-/** @type {(edge: HTMLElement, names: string[], changed: boolean[]) => void} */
-function label(edge, names, changed) {
-  for (const [index, name] of names.entries())
-    makeName("span", changed[index] ? "changed" : "", edge, name)
 }
 
 /** @type {(view: View, shown: Shown, cells: Numbers, scale: Scale, kind: string) => void} */

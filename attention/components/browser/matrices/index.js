@@ -1,7 +1,7 @@
 import { cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeName, place, settle, under } from "../shared/elements.js"
+import { make, makeEdge, makeName, place, settle, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 
@@ -106,8 +106,7 @@ function painted({ rows, columns, rowNames, columnNames }, figure) {
   ]
   for (const [names, kind] of edges) {
     if (!names.length || names.length > MOST_NAMES) continue
-    const edge = make("div", kind, plot)
-    for (const name of names) makeName("span", "", edge, name)
+    makeEdge(kind, plot, names)
   }
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)

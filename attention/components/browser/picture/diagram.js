@@ -1,5 +1,5 @@
 import { ramp } from "../shared/colours.js"
-import { make, makeName, place, under } from "../shared/elements.js"
+import { make, makeName, makeShape, place, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
 import { fixed, inFull, named } from "../shared/words.js"
@@ -11,7 +11,6 @@ import * as sums from "./sums.js"
       value: HTMLCanvasElement }} Row
     @typedef {ReturnType<typeof build>} View */
 
-const SVG = "http://www.w3.org/2000/svg"
 const MOST_KEYS = 12
 const ROW = 32
 const WIDE = 100
@@ -148,11 +147,9 @@ function lay(view) {
     return box
   }
   view.query = makeRoles(whole("end", 1), "x", "q")
-  view.fan = makeLines()
-  whole("", 2).append(view.fan)
+  view.fan = makeLines(whole("", 2))
   make("span", "", whole("softmax", 5), { textContent: "softmax" })
-  view.join = makeLines()
-  whole("", 9).append(view.join)
+  view.join = makeLines(whole("", 9))
   const end = whole("end", 10)
   make("span", "", end, { textContent: "Σ" })
   view.output = make("canvas", "", end)
@@ -194,18 +191,12 @@ function makeRow(flow, row) {
   return { line: [key, score, given, times, valued], score, weight, bar, value }
 }
 
-/** @type {() => SVGElement} */
-function makeLines() {
-  const svg = document.createElementNS(SVG, "svg")
-  svg.setAttribute("preserveAspectRatio", "none")
-  return svg
+/** @type {(parent?: HTMLElement) => SVGElement} */
+function makeLines(parent) {
+  return makeShape("svg", { preserveAspectRatio: "none" }, parent)
 }
 
 /** @type {(d: string, thickness: number, negative: boolean) => SVGElement} */
 function makeLine(d, thickness, negative) {
-  const line = document.createElementNS(SVG, "path")
-  line.setAttribute("d", d)
-  line.setAttribute("stroke-width", String(thickness))
-  line.setAttribute("class", negative ? "negative" : "")
-  return line
+  return makeShape("path", { d, "stroke-width": thickness, class: negative ? "negative" : "" })
 }

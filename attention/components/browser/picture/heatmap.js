@@ -14,11 +14,10 @@ import { rowOf, stageOf } from "./sums.js"
     @typedef {{ left: number, top: number, width: number, height: number }} Box
     @typedef {ReturnType<typeof build>} View */
 
-const SVG = "http://www.w3.org/2000/svg"
 const MOST_BARS = 32
 const LEAST_LINE = 11 // pixels for the number of a bar
 const WHERE_MASKED = ["masked", "weights", "mixed"]
-const { make, place } = elements
+const { make, makeShape, place } = elements
 
 /** One stage as a heatmap: the cells and their numbers are drawn here, the words around them and
     zoom are plotly.js's.
@@ -279,7 +278,8 @@ function drawBeside(view) {
   view.legend.style.setProperty("--shades", view.shades.join(","))
   const beyond = view.shown.some((number) => Math.abs(number) > zmax)
   const ends = legendOf(zmin, zmax, beyond)
-  view.legend.replaceChildren(...ends.map((textContent) => make("span", "", null, { textContent })))
+  view.legend.replaceChildren(make("i", ""))
+  for (const textContent of ends) make("span", "", view.legend, { textContent })
   place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
   if (view.stage !== "weights") return
@@ -311,15 +311,13 @@ function drawBars({ entropy: element, content: { entropy } }, height) {
     @type {(view: View, height: number) => void} */
 function drawProfile(view, height) {
   const { entropy } = view.content
-  const picture = view.entropy.appendChild(document.createElementNS(SVG, "svg"))
   const [bottom, top] = layoutOf(view).yaxis.range
   const most = 1.4 * Math.max(...entropy.map(Number), 1e-6)
-  picture.setAttribute("viewBox", `0 ${top + 0.5} ${most} ${bottom - top}`)
-  picture.setAttribute("preserveAspectRatio", "none")
+  const viewBox = `0 ${top + 0.5} ${most} ${bottom - top}`
+  const picture = makeShape("svg", { viewBox, preserveAspectRatio: "none" }, view.entropy)
   picture.style.height = `${height}px`
   const steps = entropy.map((bits, row) => `H${Number(bits)}V${row + 1}`)
-  const path = picture.appendChild(document.createElementNS(SVG, "path"))
-  path.setAttribute("d", `M0,0${steps.join("")}H0Z`)
+  makeShape("path", { d: `M0,0${steps.join("")}H0Z` }, picture)
 }
 
 /** The chosen row framed, the row and the column that are pointed at lit, and what stands there

@@ -1,5 +1,5 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
-import { make, makeChip, place, reveal } from "../shared/elements.js"
+import { make, makeChip, makeShape, place, reveal } from "../shared/elements.js"
 import { choose } from "../shared/place.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { fixed } from "../shared/words.js"
@@ -9,7 +9,6 @@ import { maskWords, rowOf, summary } from "./sums.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {{ row: Float32Array, masked: Uint8Array, most: number }} Row */
 
-const SVG = "http://www.w3.org/2000/svg"
 const MOST_ROOMY = 14
 const GAP = 4
 const PADDING = 3
@@ -34,14 +33,13 @@ function build(parent, content) {
   make("span", "", heads, { textContent: "key and weight" })
   const scroll = make("div", "scroll", parent)
   const queries = make("div", "queries", scroll)
-  const lines = scroll.appendChild(document.createElementNS(SVG, "svg"))
+  const lines = makeShape("svg", { preserveAspectRatio: "none" }, scroll)
   const words = "Keys, each with the weight it gets"
   const keys = make("div", "keys", scroll, { role: "list", ariaLabel: words })
   const told = make("p", "summary", parent, { role: "status" })
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
-  lines.setAttribute("preserveAspectRatio", "none")
-  const pointed = makeLine(lines)
+  const pointed = makeShape("path", {}, lines)
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
     ...{ content, scroll, queries, options, lines, pointed, keys, items, number, told, notes },
@@ -96,11 +94,6 @@ function write(view) {
   watch(view.sight, keyParts)
 }
 
-/** @type {(lines: SVGElement, before?: Element) => SVGElement} */
-function makeLine(lines, before) {
-  return lines.insertBefore(document.createElementNS(SVG, "path"), before ?? null)
-}
-
 /** A few tokens each: the browser leaves parts alone that are scrolled out of sight.
     @type {(view: View, tokens: HTMLElement[]) => HTMLElement[]} */
 function parts({ height }, tokens) {
@@ -146,7 +139,7 @@ function join(view, at) {
   const curveTo = curvesOf(view, at.query)
   lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
   const groups = groupsOf(row, masked, most)
-  while (lines.children.length <= groups.length) makeLine(lines, pointed)
+  while (lines.children.length <= groups.length) pointed.before(makeShape("path", {}))
   while (lines.children.length > groups.length + 1) lines.firstElementChild?.remove()
   for (const [index, { keys, weight }] of groups.entries()) {
     const line = lines.children[index]

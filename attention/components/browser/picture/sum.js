@@ -3,7 +3,6 @@ import { ramp } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
-import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
@@ -23,7 +22,6 @@ export function buildSum(parent, content) {
       view.content = content
       view.query = -1
       view.shades = ramp(content.theme.diverging)
-      view.isNew = true
     },
     show: ({ query, key }) => {
       if (view.query !== query) write(view, query)
@@ -61,7 +59,7 @@ function build(parent, content) {
   const cells = sums.COLUMNS.map(() => make("td", "number", foot))
   return {
     ...{ content, frame, equation, checked, body, readout, over, low, high },
-    ...{ total, strip, terms, sum, sums: cells, query: -1, isNew: true, sight: makeSight() },
+    ...{ total, strip, terms, sum, sums: cells, query: -1 },
     lines: /** @type {Line[]} */ ([]),
     shown: /** @type {Terms} */ ({ rows: [], terms: new Float32Array(), most: 1, length: 0 }),
     shades: /** @type {Uint32Array} */ (new Uint32Array()),
@@ -171,13 +169,8 @@ function writeTerms(view) {
     view.body.replaceChildren(...view.lines.map(({ line }) => line))
     view.strip.rowSpan = rows.length
     view.lines[0].weight.after(view.strip)
-    watch(
-      view.sight,
-      view.lines.map(({ line }) => line),
-    )
   }
-  writeInSight(view, view.isNew, (all) => writeLines(view, all))
-  view.isNew = false
+  writeLines(view)
   const all = rows.reduce((sum, { weight }) => sum + weight, 0)
   view.total.textContent = fixed(all, 4)
   view.sums[3].textContent = `‖y‖ ${fixed(length, 3)}`
@@ -190,12 +183,10 @@ function writeTerms(view) {
   paint(view)
 }
 
-/** The words and numbers of all terms, or of those in sight.
-    @type {(view: View, all: boolean) => void} */
-function writeLines({ lines, shown, sight }, all) {
+/** @type {(view: View) => void} */
+function writeLines({ lines, shown }) {
   const greatest = greatestOf(shown)
-  for (const [index, { line, bar, ...texts }] of lines.entries()) {
-    if (!all && sight.out.has(line)) continue
+  for (const [index, { bar, ...texts }] of lines.entries()) {
     const { key, name, weight, cells } = shown.rows[index]
     texts.key.data = name
     texts.position.data = key === null ? "" : String(key)

@@ -1,3 +1,4 @@
+const LEAST_LINED = 8
 const tasks = new WeakMap()
 
 /** @typedef {HTMLElementTagNameMap} Elements
@@ -16,6 +17,40 @@ export function makeName(tag, name, parent, token) {
   const element = make(tag, name, parent, { title: token })
   make("bdi", "", element, { textContent: token })
   return element
+}
+
+/** A shape of SVG; lengths to a hundredth of a pixel.
+    @type {<Tag extends keyof SVGElementTagNameMap>(tag: Tag,
+      attributes: Record<string, string | number>, parent?: Node) => SVGElementTagNameMap[Tag]} */
+export function makeShape(tag, attributes, parent) {
+  const shape = document.createElementNS("http://www.w3.org/2000/svg", tag)
+  for (const [name, value] of Object.entries(attributes))
+    shape.setAttribute(name, String(typeof value === "number" ? hundredths(value) : value))
+  parent?.appendChild(shape)
+  return shape
+}
+
+export const hundredths = (/** @type {number} */ number) => Math.round(number * 100) / 100
+
+/** Names along an edge of a picture; those that are marked stand out.
+    @type {(kind: string, parent: HTMLElement, names: string[], marked?: boolean[]) => HTMLElement} */
+export function makeEdge(kind, parent, names, marked = []) {
+  const edge = make("div", kind, parent)
+  for (const [at, name] of names.entries())
+    makeName("span", marked[at] ? "changed" : "", edge, name)
+  return edge
+}
+
+/** A square with a canvas for cells of a size, and hairlines between those that have room for them.
+    @type {(name: string, parent: HTMLElement, side: number, cell: number)
+      => { box: HTMLElement, canvas: HTMLCanvasElement }} */
+export function makeSquare(name, parent, side, cell) {
+  const box = make("div", name, parent)
+  const canvas = make("canvas", "", box, { ariaHidden: "true" })
+  place(box, { width: side, height: side })
+  canvas.style.imageRendering = cell < 1 ? "auto" : "pixelated"
+  place(make("div", "lines", box, { hidden: cell < LEAST_LINED }), { "--cell": cell })
+  return { box, canvas }
 }
 
 /** A token to choose or to read a weight beside.

@@ -21,16 +21,15 @@ let tell = () => {}
 let telling = 0
 let asked = 0
 
-/** Takes over what the server says, unless something newer has been chosen here.
+/** Takes over what the server says, unless something newer has been chosen here: then the address,
+    which may have been written before that, says so again.
     @type {(said: Place) => void} */
 export function adopt({ turn, values, defaults }) {
-  place.defaults = defaults
-  if (turn < place.turn) return
   const { query, stage } = place.values
-  place.turn = turn
-  place.values = values
+  place.defaults = defaults
+  if (turn >= place.turn) Object.assign(place, { turn, values })
   write()
-  if (values.query !== query || values.stage !== stage) announce()
+  if (place.values.query !== query || place.values.stage !== stage) announce()
 }
 
 /** Where one stands among so many queries: the chosen one (the last, where there are fewer), and

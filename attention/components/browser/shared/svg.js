@@ -1,9 +1,8 @@
-import { make } from "./elements.js"
+import { hundredths, make, makeShape } from "./elements.js"
 import { pencil } from "./painter.js"
 
 /** @typedef {{ left: number, top: number, within: Element, ids: number }} Sheet */
 
-const SVG = "http://www.w3.org/2000/svg"
 const CONTROLS =
   "input, select, textarea, style, script, .stages, .tools, .bottom, .modebar-container, .attention-tip, .readout, .said"
 const MOST_RECTANGLES = 20000
@@ -35,23 +34,13 @@ function svgOf(elements) {
   const top = Math.min(...boxes.map((box) => box.top))
   const width = Math.ceil(Math.max(...boxes.map((box) => box.right)) - left)
   const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top)
-  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` })
+  const root = makeShape("svg", { width, height, viewBox: `0 0 ${width} ${height}` })
   const app = document.querySelector(".stApp") ?? document.body
-  root.append(element("rect", { width, height, fill: getComputedStyle(app).backgroundColor }))
+  root.append(makeShape("rect", { width, height, fill: getComputedStyle(app).backgroundColor }))
   const sheet = { left, top, within: root, ids: 0 }
   for (const each of elements) copy(sheet, each, 1)
   return new XMLSerializer().serializeToString(root)
 }
-
-/** @type {(name: string, attributes: Record<string, string | number>) => Element} */
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name)
-  for (const [attribute, value] of Object.entries(attributes))
-    made.setAttribute(attribute, typeof value === "number" ? String(round(value)) : value)
-  return made
-}
-
-const round = (/** @type {number} */ number) => Math.round(number * 100) / 100
 
 /** @type {(sheet: Sheet, node: Element, opacity: number) => void} */
 function copy(sheet, node, opacity) {
@@ -62,7 +51,6 @@ function copy(sheet, node, opacity) {
   if (node instanceof SVGSVGElement) return copyDrawing(sheet, node)
   if (node instanceof HTMLCanvasElement) return copyCanvas(sheet, node)
   copyBox(sheet, node.getBoundingClientRect(), style, seen)
-  copyBefore(sheet, node)
   for (const child of (node.shadowRoot ?? node).childNodes) {
     if (child instanceof Text) copyWords(sheet, child, node, style, seen)
     else if (child instanceof Element) copy(sheet, child, seen)
@@ -76,13 +64,13 @@ function copyBox(sheet, { left, top, width, height }, style, opacity) {
   const at = { x: left - sheet.left, y: top - sheet.top, width, height, opacity }
   const rx = Number.parseFloat(style.borderTopLeftRadius) || 0
   const fill = groundOf(sheet, style)
-  if (fill) sheet.within.append(element("rect", { ...at, rx, fill }))
+  if (fill) sheet.within.append(makeShape("rect", { ...at, rx, fill }))
   const [border, outline] = [style.borderTopWidth, style.outlineWidth].map(Number.parseFloat)
   const framed = border && style.borderLeftStyle !== "none" && style.borderTopStyle !== "none"
   if (framed && style.borderLeftWidth === style.borderTopWidth)
     frame(sheet, at, -border / 2, { rx, stroke: style.borderTopColor, "stroke-width": border })
   else if (border && style.borderTopStyle !== "none")
-    sheet.within.append(element("rect", { ...at, height: border, fill: style.borderTopColor }))
+    sheet.within.append(makeShape("rect", { ...at, height: border, fill: style.borderTopColor }))
   if (outline && style.outlineStyle !== "none") {
     const beyond = outline / 2 + Number.parseFloat(style.outlineOffset)
     frame(sheet, at, beyond, { rx, stroke: style.outlineColor, "stroke-width": outline })
@@ -95,7 +83,7 @@ function frame(sheet, { x, y, width, height, opacity }, beyond, looks) {
   const sides = { width: width + 2 * beyond, height: height + 2 * beyond }
   if (sides.width <= 0 || sides.height <= 0 || isClear(String(looks.stroke))) return
   const at = { x: x - beyond, y: y - beyond, ...sides, opacity }
-  sheet.within.append(element("rect", { ...at, ...looks, fill: "none" }))
+  sheet.within.append(makeShape("rect", { ...at, ...looks, fill: "none" }))
 }
 
 /** @type {(colour: string) => boolean} */
@@ -113,14 +101,14 @@ function groundOf(sheet, style) {
   const id = `ground-${sheet.ids}`
   if (image.startsWith("repeating-linear-gradient") && colours.length) {
     const size = { width: 7, height: 7, patternUnits: "userSpaceOnUse" }
-    const pattern = element("pattern", { id, ...size, patternTransform: "rotate(45)" })
-    pattern.append(element("rect", { width: 1.5, height: 7, fill: colours[0] }))
+    const pattern = makeShape("pattern", { id, ...size, patternTransform: "rotate(45)" })
+    pattern.append(makeShape("rect", { width: 1.5, height: 7, fill: colours[0] }))
     sheet.within.append(pattern)
     return `url(#${id})`
   }
   if (image.startsWith("linear-gradient") && colours.length > 2 && !image.includes("px")) {
     const along = image.includes("to top") || image.includes("(0deg")
-    const scale = element("linearGradient", {
+    const scale = makeShape("linearGradient", {
       id,
       x1: 0,
       y1: along ? 1 : 0,
@@ -128,23 +116,13 @@ function groundOf(sheet, style) {
       y2: 0,
     })
     for (const [index, colour] of colours.entries())
-      scale.append(element("stop", { offset: index / (colours.length - 1), "stop-color": colour }))
+      scale.append(
+        makeShape("stop", { offset: index / (colours.length - 1), "stop-color": colour }),
+      )
     sheet.within.append(scale)
     return `url(#${id})`
   }
   return isClear(style.backgroundColor) ? "" : style.backgroundColor
-}
-
-/** What a style puts before the content of an element, as the legend of a heatmap.
-    @type {(sheet: Sheet, node: Element) => void} */
-function copyBefore(sheet, node) {
-  const style = getComputedStyle(node, "::before")
-  if (style.content !== '""' || style.position !== "absolute") return
-  const [left, top, width, height] = [style.left, style.top, style.width, style.height].map(
-    Number.parseFloat,
-  )
-  const box = node.getBoundingClientRect()
-  copyBox(sheet, new DOMRect(box.left + left, box.top + top, width, height), style, 1)
 }
 
 /** Words line by line as they stand, cut off where no more of them is seen.
@@ -160,14 +138,16 @@ function copyWords(sheet, text, parent, style, opacity) {
     /** @type {Record<string, string | number>} */
     const place = upright
       ? { x, y: y + box.height / 2 }
-      : { transform: `translate(${round(x + box.width / 2)} ${round(y + box.height)}) rotate(-90)` }
-    const written = element("text", { ...place, ...more, "xml:space": "preserve" })
+      : {
+          transform: `translate(${hundredths(x + box.width / 2)} ${hundredths(y + box.height)}) rotate(-90)`,
+        }
+    const written = makeShape("text", { ...place, ...more, "xml:space": "preserve" })
     const shown = shortened(words, parent, upright)
     written.textContent = shown.replace(NOT_IN_XML, "\uFFFD")
     // Where the font is missing, another one has to stand in for it in the same room.
     if (shown === words && upright)
       for (const [name, value] of Object.entries({
-        textLength: round(box.width),
+        textLength: hundredths(box.width),
         lengthAdjust: "spacingAndGlyphs",
       }))
         written.setAttribute(name, String(value))
@@ -180,8 +160,9 @@ function linesOf(text, upright) {
   const range = document.createRange()
   range.selectNodeContents(text)
   const whole = [...range.getClientRects()].filter((box) => box.width && box.height)
-  if (whole.length < 2 || !upright)
-    return whole.slice(0, 1).map((box) => ({ words: text.data.trim(), box }))
+  const start = text.previousSibling ? text.data : text.data.trimStart()
+  const words = text.nextSibling ? start : start.trimEnd()
+  if (whole.length < 2 || !upright) return whole.slice(0, 1).map((box) => ({ words, box }))
   /** @type {{ words: string, box: DOMRect }[]} */
   const lines = []
   for (const { 0: words, index } of text.data.matchAll(/\S+/g)) {
@@ -241,16 +222,16 @@ function copyCanvas(sheet, canvas) {
   const found = rectangles(pixels, canvas.width, MOST_RECTANGLES)
   const at = { x: left - sheet.left, y: top - sheet.top }
   if (!found) {
-    sheet.within.append(element("image", { ...at, width, height, href: canvas.toDataURL() }))
+    sheet.within.append(makeShape("image", { ...at, width, height, href: canvas.toDataURL() }))
     return
   }
   const scale = `scale(${width / canvas.width} ${height / canvas.height})`
-  const transform = `translate(${round(at.x)} ${round(at.y)}) ${scale}`
-  const group = element("g", { transform, "shape-rendering": "crispEdges" })
+  const transform = `translate(${hundredths(at.x)} ${hundredths(at.y)}) ${scale}`
+  const group = makeShape("g", { transform, "shape-rendering": "crispEdges" })
   for (const { pixel, ...place } of found) {
     const [red, green, blue, alpha] = [0, 8, 16, 24].map((shift) => (pixel >>> shift) & 255)
     const looks = { fill: `rgb(${red},${green},${blue})`, "fill-opacity": alpha / 255 }
-    group.append(element("rect", { ...place, ...looks }))
+    group.append(makeShape("rect", { ...place, ...looks }))
   }
   sheet.within.append(group)
 }

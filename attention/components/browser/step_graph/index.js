@@ -1,12 +1,11 @@
 import { component } from "../shared/component.js"
-import { make, place } from "../shared/elements.js"
+import { make, makeShape, place } from "../shared/elements.js"
 import { HEIGHT, layoutOf } from "./layout.js"
 
 /** @import { StepGraphHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const SVG = "http://www.w3.org/2000/svg"
 const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
 const PATIENCE = 2000 // milliseconds after which the server is thought to have another step
 const TYPING = "input, textarea, select, [contenteditable='true']"
@@ -24,8 +23,7 @@ function take(view) {
 function build({ root, content, send }) {
   const ariaLabel = "Steps from x to y; arrow keys move, Enter shows a step"
   const frame = make("div", "frame", root, { role: "toolbar", ariaLabel })
-  const lines = frame.appendChild(document.createElementNS(SVG, "svg"))
-  lines.ariaHidden = "true"
+  const lines = makeShape("svg", { "aria-hidden": "true" }, frame)
   const buttons = /** @type {HTMLElement[]} */ ([])
   const wanted = /** @type {number | null} */ (null)
   const view = { content, frame, lines, buttons, names: "", width: 0, wanted, asked: 0, send }
@@ -155,11 +153,4 @@ function makeLine({ d, tip: [x, y, direction], text, x: left, y: top, anchor }, 
   const words = makeShape("text", { x: left, y: top, "text-anchor": anchor })
   words.textContent = text
   return [line, head, words]
-}
-
-/** @type {(tag: string, attributes: Record<string, string | number>) => Element} */
-function makeShape(tag, attributes) {
-  const element = document.createElementNS(SVG, tag)
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
-  return element
 }

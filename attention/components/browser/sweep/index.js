@@ -1,7 +1,7 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, place } from "../shared/elements.js"
+import { childrenOf, make, makeEdge, makeSquare, place } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
 import { fixed, roomFor } from "../shared/words.js"
@@ -14,7 +14,6 @@ import { fixed, roomFor } from "../shared/words.js"
 const MOST_SIDE = 440
 const LARGEST_CELL = 56
 const LEAST_LABEL = 13
-const LEAST_LINED = 8
 const BARS = 120
 const MOST_LINES = 16
 
@@ -139,19 +138,11 @@ function lay(view) {
   view.cell = view.side / size
   view.plot.replaceChildren()
   const labels = view.cell >= LEAST_LABEL ? names : []
-  if (labels.length) {
-    const across = make("div", "across", view.plot)
-    for (const name of names) makeName("span", "", across, name)
-  }
+  if (labels.length) makeEdge("across", view.plot, labels)
   make("div", "title", view.plot, { textContent: "entropy, bits" })
-  const down = make("div", "down", view.plot)
-  for (const name of labels) makeName("span", "", down, name)
-  place(down, { width: labels.length ? room : 0 })
-  const box = make("div", "box", view.plot)
-  place(box, { width: view.side, height: view.side })
-  view.canvas = make("canvas", "", box)
-  view.canvas.style.imageRendering = view.cell < 1 ? "auto" : "pixelated"
-  place(make("div", "lines", box, { hidden: view.cell < LEAST_LINED }), { "--cell": view.cell })
+  place(makeEdge("down", view.plot, labels), { width: labels.length ? room : 0 })
+  const { box, canvas } = makeSquare("box", view.plot, view.side, view.cell)
+  view.canvas = canvas
   view.chosen = make("div", "chosen", box)
   const bits = make("div", "bits", view.plot)
   place(bits, { width: BARS, height: view.side })
