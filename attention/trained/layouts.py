@@ -401,31 +401,38 @@ class Llama(Layout):
         return Embedding(weights.take("embed_tokens.weight", *shape))
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:
-        def linear(part: str, d_in: int, d_out: int) -> Tensor:
-            """The matrix (d_in, d_out), stored transposed."""
-            return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
-
         d_model, hidden = self.d_model, self.whole("hidden")
-        queries, keys = self.heads * self.d_head, self.groups * self.d_head
-        parameters = {
-            "W_q": linear("self_attn.q", d_model, queries),
-            "W_k": linear("self_attn.k", d_model, keys),
-            "W_v": linear("self_attn.v", d_model, keys),
-            "W_o": linear("self_attn.o", queries, d_model),
-        }
         feed_forward = GatedFeedForward(
-            linear("mlp.gate", d_model, hidden),
-            linear("mlp.up", d_model, hidden),
-            linear("mlp.down", hidden, d_model),
+            self.linear(weights, index, "mlp.gate", d_model, hidden),
+            self.linear(weights, index, "mlp.up", d_model, hidden),
+            self.linear(weights, index, "mlp.down", hidden, d_model),
             self.activation,
         )
         return Layer(
-            TrainedAttention(self.heads, parameters, rotary=self.rotary),
+            self.attention(self.parameters(weights, index)),
             Norms(before=self.rms_norm(weights, f"layers.{index}.input_layernorm")),
             feed_forward,
             Norms(before=self.rms_norm(weights, f"layers.{index}.post_attention_layernorm")),
             causal=True,
         )
+
+    def attention(self, parameters: Mapping[str, Tensor]) -> TrainedAttention:
+        """The attention of a layer, of its parameters."""
+        return TrainedAttention(self.heads, parameters, rotary=self.rotary)
+
+    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        """What the attention of a layer has learned, see `layers.TrainedAttention`."""
+        queries, keys = self.heads * self.d_head, self.groups * self.d_head
+        return {
+            "W_q": self.linear(weights, index, "self_attn.q", self.d_model, queries),
+            "W_k": self.linear(weights, index, "self_attn.k", self.d_model, keys),
+            "W_v": self.linear(weights, index, "self_attn.v", self.d_model, keys),
+            "W_o": self.linear(weights, index, "self_attn.o", queries, self.d_model),
+        }
+
+    def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
+        """A matrix of a layer, (d_in, d_out), stored transposed."""
+        return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
 
     def rms_norm(self, weights: TakesWeights, name: str) -> RmsNorm:
         """The norm of that name."""

@@ -361,6 +361,34 @@ def test_a_part_of_a_trace_is_that_of_every_step(
         assert all(torch.equal(ours, theirs[place]) for ours, theirs in pairs)
 
 
+def test_steps_that_are_given_are_taken_as_they_are() -> None:
+    whole = traced(2, 5)
+    others = {name: getattr(whole, name) + 1 for name in ("scores", "scaled", "weights", "output")}
+    given = traced(2, 5, given=others)
+    assert all(getattr(given, name) is part for name, part in others.items())
+    later = traced(2, 5, given={"weights": others["weights"]})
+    assert torch.equal(later.scaled, whole.scaled)
+    assert_close(later.output, others["weights"] @ whole.values)
+
+
+def test_weights_that_are_replaced_are_no_longer_the_dropped_ones() -> None:
+    whole = drop(traced(2, 5), 0.5, torch.Generator().manual_seed(0))
+    after = functional.follow(whole, replace(whole, weights=whole.weights / 2))
+    assert after.dropped is None
+    assert_close(after.output, whole.weights / 2 @ whole.values)
+    kept = functional.follow(whole, replace(whole, values=whole.values + 1))
+    assert kept.dropped is whole.dropped
+    assert_close(kept.output, whole.applied @ (whole.values + 1))
+
+
+def test_heads_of_a_group_share_its_keys_also_where_some_are_wanted() -> None:
+    groups = normal(2, 3, 5, 7)
+    shared = functional.share_heads(groups, 6)
+    assert torch.equal(shared, groups[:, [0, 0, 1, 1, 2, 2]])
+    assert torch.equal(functional.share_heads(groups, 6, slice(1, 4)), shared[:, 1:4])
+    assert torch.equal(functional.share_heads(shared, 6, slice(4, 9)), shared[:, 4:])
+
+
 @pytest.mark.parametrize("index", [-1, 5])
 def test_there_is_no_head_beyond_the_last(index: int) -> None:
     with pytest.raises(IndexError, match=f"head must be one of 5, counted from 0, got {index}"):

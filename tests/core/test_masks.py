@@ -28,6 +28,12 @@ def drawn(*rows: str) -> Tensor:
         (masks.window(3, 5, 1), drawn("11000", "11100", "01110")),
         (masks.window(5, 3, 2), drawn("111", "111", "111", "011", "001")),
         (masks.window(3, 5, 7), drawn("11111", "11111", "11111")),
+        (masks.causal(2, 5, 3), drawn("11110", "11111")),
+        (masks.window(2, 5, 1, 3), drawn("00111", "00011")),
+        (
+            masks.padded(drawn("110", "000"), drawn("10", "11")),
+            torch.stack([drawn("10", "10", "00"), drawn("00", "00", "00")]),
+        ),
         (masks.lengths(torch.tensor([2, 0]), 3), torch.stack([drawn("110"), drawn("000")])),
         (masks.lengths(torch.tensor([7]), 3), drawn("111")[None]),
         (

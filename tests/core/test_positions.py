@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from attention.core.positions import alibi, rotary, sinusoidal, slopes
+from attention.core.positions import Rotary, alibi, rotary, sinusoidal, slopes
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
@@ -72,6 +72,24 @@ def test_positions_in_float64_are_exact_to_its_digits() -> None:
     assert sinusoidal(512, 2, dtype=torch.float64)[511].tolist() == pytest.approx(
         waves[1], abs=1e-15
     )
+
+
+@pytest.mark.parametrize("d_k", [1, 2, 5, 7, 10])
+def test_pairs_half_the_width_apart_are_rotated_as_pairs_side_by_side_are(d_k: int) -> None:
+    vectors = torch.randn(3, 5, d_k, generator=torch.Generator().manual_seed(d_k))
+    half = d_k // 2
+    apart = [*range(0, 2 * half, 2), *range(1, 2 * half, 2), *range(2 * half, d_k)]
+    rotated = Rotary(700.0, halves=True)(vectors[..., apart])
+    assert torch.equal(rotated, Rotary(700.0)(vectors)[..., apart])
+
+
+def test_a_rotation_falls_from_its_base_and_counts_from_the_first_position() -> None:
+    ones = torch.ones(7, 4)
+    fast, slow = 6.0, 6 / 16**0.5
+    expected = [math.cos(angle) - math.sin(angle) for angle in (fast, slow)]
+    assert Rotary(16.0)(ones)[6, ::2].tolist() == pytest.approx(expected, abs=1e-6)
+    assert torch.equal(Rotary(16.0)(ones[:2], first=5), Rotary(16.0)(ones)[5:])
+    assert torch.equal(Rotary()(ones), rotary(ones))
 
 
 def test_slopes_of_8_heads_are_the_papers() -> None:

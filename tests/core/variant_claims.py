@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.core import functional, masks, variants
-from attention.core.functional import Trace, masked_softmax, share_heads
+from attention.core.functional import FOLLOWS, Trace, masked_softmax, share_heads
 from attention.core.positions import alibi, rotary
 from attention.core.scales import SCALES
 from attention.core.settings import settings_of
@@ -24,6 +25,7 @@ from attention.core.variants import VARIANTS, Variant
 README = Path(__file__).parents[2] / "README.md"
 TOKENS, MEMORY, D_MODEL, SCALE = 7, 11, 15, 0.3
 EMPTY_ROW, HIDDEN_KEY = 2, 3
+REPLACED = ("queries", "keys", "values", "scores", "bias", "scaled", "weights", "output")
 MASK = masks.parse_cells(f"0:1,4-6 {EMPTY_ROW}:* *:{HIDDEN_KEY}", TOKENS, MEMORY)
 MASKS = torch.stack([masks.window(TOKENS, MEMORY, 2), MASK])
 
@@ -87,6 +89,55 @@ def check_every_step_follows_from_the_one_before(variant: type[Variant]) -> None
     assert_close(trace.output, trace.applied @ trace.values)
     plain = layer(vectors())
     assert_close(plain.scaled, plain.scores / plain.queries.shape[-1] ** 0.5)
+
+
+def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_changes(
+    variant: type[Variant],
+) -> None:
+    layer, trace = everything(variant)
+    others: dict[str, Any] = {name: getattr(trace, name).roll(1, -1) for name in REPLACED}
+    for name, part in (others | {"mask": ~MASKS[:, None], "scale": 3.0}).items():
+        after = layer.follow(trace, replace(trace, **{name: part}))
+        made = {
+            "scores": layer.scores(after.queries, after.keys),
+            "scaled": after.scores * after.scale + after.bias,
+            "weights": masked_softmax(after.logits, after.mask),
+            "output": after.applied @ after.values,
+        }
+        for step, numbers in made.items():
+            if step != name:
+                assert_close(getattr(after, step), numbers, msg=f"{step}, other {name}")
+        assert_close(after.logits, layer.before_softmax(after.scaled))
+        assert_close(after.applied, layer.after_softmax(after.weights))
+        for other in ("queries", "keys", "values"):
+            assert getattr(after, other) is (part if other == name else getattr(trace, other))
+        assert_equal(getattr(after, name), part)
+        assert not torch.equal(after.output, trace.output)
+    same = layer.follow(trace, replace(trace))
+    assert all(getattr(same, step) is getattr(trace, step) for step in FOLLOWS)
+    assert trace.unrotated is not None
+    other = replace(trace, unrotated=(trace.queries, trace.keys))
+    with pytest.raises(ValueError, match="replaced as they are after rotation"):
+        layer.follow(trace, other)
+
+
+def check_tokens_one_after_the_other_attend_as_all_at_once(variant: type[Variant]) -> None:
+    layer, x, memory = built(variant), vectors(2), vectors(2, tokens=MEMORY)
+    whole = layer(x, masks.causal(TOKENS, TOKENS), rotate=True)
+    before = layer.projected(x[:, :3])
+    for first, end in ((3, 4), (4, TOKENS)):
+        before = layer.projected(x[:, first:end], before=before)
+        mask = masks.causal(end - first, end, first)
+        trace = layer.sliced(before, mask, rotate=True)(slice(None), slice(None))
+        assert_close(trace.queries, whole.queries[..., first:end, :])
+        assert_close(trace.keys, whole.keys[..., :end, :])
+        assert_close(trace.output, whole.output[..., first:end, :], atol=1e-5, rtol=1e-5)
+
+    across, begun = layer(x, memory=memory), layer.projected(x[:, :3], memory)
+    rest = layer.projected(x[:, 3:], memory, begun)
+    assert rest.keys is begun.keys
+    trace = layer.sliced(rest)(slice(None), slice(None))
+    assert_close(trace.output, across.output[..., 3:, :], atol=1e-5, rtol=1e-5)
 
 
 def check_rows_sum_to_one_or_to_zero_where_all_is_hidden(variant: type[Variant]) -> None:
@@ -231,6 +282,14 @@ def check_gradients_are_finite_with_an_empty_row_too(variant: type[Variant]) -> 
     (along,) = torch.autograd.grad(layer.output(layer(x, MASK[:, :TOKENS])).sum(), x)
     assert along.isfinite().all()
     assert along.any()
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    """The same numbers, where one is written for all heads."""
+    if isinstance(expected, Tensor):
+        assert torch.equal(found, expected.expand(found.shape))
+    else:
+        assert found == expected
 
 
 def assert_same_numbers(ours: Trace, theirs: Trace) -> None:
