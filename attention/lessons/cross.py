@@ -26,7 +26,7 @@ from attention.lessons.operations.settings import HELP, MAX_MATRICES, MAX_TEXT
 from attention.lessons.steps.step import StepSettings
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
-from attention.pipeline.inputs import read_sentence
+from attention.pipeline.preparing import read_sentence
 from attention.pipeline.result import missing_head
 
 PAD = "·pad·"

@@ -74,7 +74,7 @@ def test_a_page_opens_as_it_is_and_on_a_single_word(page: Page, link: Link) -> N
 @views(VIEWS)
 def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) -> None:
     for text in EMPTY:
-        app = opened(page.name, **link, **typed(page, text))
+        app = opened(page.name, **(typed(page, text) | link))
         assert app.info or app.notes
 
 
@@ -83,7 +83,7 @@ def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) ->
 def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(
     page: Page, link: Link, text: str
 ) -> None:
-    app = opened(page.name, **link, **typed(page, text))
+    app = opened(page.name, **(typed(page, text) | link))
     assert not TAG.search(app.said)
     markdown = app.read_as_markdown
     words = {word for word in [*tokenize(text), *HOSTILE] if len(word) > 3 and not word.isalpha()}

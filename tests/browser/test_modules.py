@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attention.components.base import CONTENTS, LOADER
+from attention.components.base import ADDRESS, LOADER
 from tests.browser.browsing import Open, Page, expect
 
 PICTURE = "**/picture/index.js"
@@ -62,7 +62,7 @@ def test_a_page_that_meets_another_release_is_loaded_again(open_page: Open) -> N
     page.evaluate("window.loaded = 1")
     page.evaluate(
         "text => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))",
-        LOADER.replace(CONTENTS, "another"),
+        LOADER.replace(ADDRESS, "another"),
     )
     page.wait_for_function("!window.loaded")
     expect_the_rest(page)

@@ -197,4 +197,4 @@ def test_residual_is_rounding_in_the_seventh_digit(variant: str) -> None:
     assert result.layer_trace.output.dtype == torch.float32
     for query in range(len(WORDS)):
         added = additions.additions(result.layer, result.layer_trace, query)
-        assert added.residual < 1e-6 * float(added.lengths.sum())
+        assert added.rounding < 1e-6 * float(added.lengths.sum())

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from attention.pipeline.inputs import read_sentence
 from torch import Tensor
 
 from attention.analysis import additions
@@ -33,6 +32,7 @@ from attention.lessons.operations import OPERATIONS, Made, OperationSettings
 from attention.lessons.steps import Computation, StepSettings, step
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
+from attention.pipeline.preparing import read_sentence
 from attention.trained.layers import TrainedAttention
 from tests.lessons.making import drawn, layer_of, matrices, no_vectors, shown
 from tests.properties import given

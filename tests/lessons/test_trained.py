@@ -14,8 +14,9 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
-from attention.analysis import additions, effects, glances, words
+from attention.analysis import additions, effects, glances
 from attention.analysis import heads as analysed
+from attention.analysis import words as joining
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.display.tables import number as shown_number
@@ -281,12 +282,12 @@ def test_layers_are_called_by_what_they_are_part_of() -> None:
 def test_pieces_of_a_word_share_its_place_and_a_special_token_has_its_own(
     groups: tuple[int | None, ...], slots: list[int]
 ) -> None:
-    assert words.slots(groups) == slots
+    assert joining.slots(groups) == slots
 
 
 @given(st.lists(st.none() | st.integers(0, 3), max_size=20))
 def test_places_of_words_are_counted_from_0_without_gaps(groups: list[int | None]) -> None:
-    slots = words.slots(groups)
+    slots = joining.slots(groups)
     assert len(slots) == len(groups)
     before = [-1, *slots]
     for at, (one, next_one) in enumerate(zip(before, slots, strict=False)):
@@ -310,7 +311,7 @@ def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(
     pieces: list[str], words: tuple[str, ...]
 ) -> None:
     slots = {5: [0, 1, 1, 1, 2], 4: [0, 0, 0, 1]}.get(len(pieces), [0] * len(pieces))
-    assert words.whole_words(pieces, slots) == words
+    assert joining.whole_words(pieces, slots) == words
 
 
 def test_rows_of_a_word_are_averaged_and_its_columns_summed() -> None:
@@ -373,7 +374,7 @@ def test_all_heads_are_joined_into_words_as_each_of_them_is() -> None:
         result = as_words(computed("minilm", layer=2, **settings))
         words = trained.words_of(result)
         assert words is not None
-        weights = words.weights_for(result, 0)
+        weights = words.weights_for(result.layer_trace, 0)
         for head in range(result.layer.heads):
             one = trained.shown(result.looked_at(replace(result.settings, head=head)))[2]
             assert_close(weights[head], one.weights)
@@ -399,7 +400,7 @@ def test_of_a_long_text_the_chosen_word_is_joined_alone(monkeypatch: pytest.Monk
 
 def test_a_word_is_hidden_where_all_its_pieces_are() -> None:
     pieces = torch.tensor([[True, False, False], [True, True, False], [False, False, True]])
-    two = words.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
+    two = joining.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
     weights = pieces / pieces.sum(-1, keepdim=True)
     joined = two.of_words(weights, pieces)
     assert joined.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
@@ -561,7 +562,7 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     result = compute(settings, no_vectors, run_model=lambda name, text: written.run(text))
     place = written.run(SENTENCE).inputs[1]
     added = additions.layer_additions(place, 3)
-    assert_close(result.x, place.layer.attention_norm(place.x))
+    assert_close(result.x, place.layer.attention_input(place.x))
     assert trained.layer_words(result) == (
         "Writer, layer 1 of 2, counted from 0: its own input and parameters. X is that input after "
         "the layer norm, which stands before the attention here."
