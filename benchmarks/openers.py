@@ -19,8 +19,9 @@ import numpy
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 
-from benchmarks.browser import APP, serve
+from benchmarks.browser import APP
 from benchmarks.report import TARGETS, at_most, table
+from benchmarks.serving import serve
 from benchmarks.visitors import Found, Visitor, connected, resident_megabytes
 
 UPLOADER = "own_file"

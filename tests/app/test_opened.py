@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterator
 import numpy
 import pytest
 
-from benchmarks.browser import Server
 from benchmarks.openers import Opener, come_and_go
+from benchmarks.serving import Server
 from benchmarks.visitors import resident_megabytes
 from tests.display.test_showing import saved
 from tests.serving import started

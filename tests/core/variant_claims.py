@@ -98,9 +98,10 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
     others: dict[str, Any] = {name: getattr(trace, name).roll(1, -1) for name in REPLACED}
     for name, part in (others | {"mask": ~MASKS[:, None], "scale": 3.0}).items():
         after = layer.follow(trace, replace(trace, **{name: part}))
+        assert (bias := after.bias) is not None
         made = {
             "scores": layer.scores(after.queries, after.keys),
-            "scaled": after.scores * after.scale + after.bias,
+            "scaled": after.scores * after.scale + bias,
             "weights": masked_softmax(after.logits, after.mask),
             "output": after.applied @ after.values,
         }
@@ -116,9 +117,9 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
     same = layer.follow(trace, replace(trace))
     assert all(getattr(same, step) is getattr(trace, step) for step in FOLLOWS)
     assert trace.unrotated is not None
-    other = replace(trace, unrotated=(trace.queries, trace.keys))
+    turned_back = replace(trace, unrotated=(trace.queries, trace.keys))
     with pytest.raises(ValueError, match="replaced as they are after rotation"):
-        layer.follow(trace, other)
+        layer.follow(trace, turned_back)
 
 
 def check_tokens_one_after_the_other_attend_as_all_at_once(variant: type[Variant]) -> None:

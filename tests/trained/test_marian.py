@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.trained.marian import SHORTLIST, Shortlist, Weights
+from attention.trained.marian import SHORTLIST, MarianFile, Shortlist
 from tests.trained.files import written
 
 TENSORS = {
@@ -21,10 +21,10 @@ TENSORS = {
 }
 
 
-def read(folder: Path, content: bytes) -> Weights:
+def read(folder: Path, content: bytes) -> MarianFile:
     file = folder / "model.bin"
     file.write_bytes(content)
-    return Weights(file)
+    return MarianFile(file)
 
 
 def test_weights_come_as_the_file_has_them(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_other_versions_and_absurd_numbers_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_in_the_file_is_said(
-    tmp_path: Path, ask: Callable[[Weights], object], words: str
+    tmp_path: Path, ask: Callable[[MarianFile], object], words: str
 ) -> None:
     weights = read(tmp_path, written(TENSORS))
     with pytest.raises(ValueError, match=words):
