@@ -98,7 +98,8 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
     others: dict[str, Any] = {name: getattr(trace, name).roll(1, -1) for name in REPLACED}
     for name, part in (others | {"mask": ~MASKS[:, None], "scale": 3.0}).items():
         after = layer.follow(trace, replace(trace, **{name: part}))
-        assert (bias := after.bias) is not None
+        bias = after.bias
+        assert bias is not None
         made = {
             "scores": layer.scores(after.queries, after.keys),
             "scaled": after.scores * after.scale + bias,
