@@ -492,7 +492,8 @@ def share_heads(vectors: Tensor, heads: int, some: slice = slice(None)) -> Tenso
         raise ValueError(f"groups must divide heads = {heads}, got {groups}")
     if groups == heads:
         return vectors[..., some, :, :]
-    return vectors.index_select(-3, torch.arange(heads)[some] // (heads // groups))
+    wanted = torch.arange(heads, device=vectors.device)[some]
+    return vectors.index_select(-3, wanted // (heads // groups))
 
 
 def _slices(length: int, most: int) -> list[slice]:

@@ -14,6 +14,8 @@ import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from attention.core import functional, masks, variants
 from attention.core.functional import FOLLOWS, Trace, masked_softmax, share_heads
@@ -163,20 +165,34 @@ def check_a_sequence_is_its_own_memory_where_none_is_given(variant: type[Variant
     assert_same_numbers(layer(x), layer(x, memory=x.clone()))
 
 
+class OneDevice(TorchDispatchMode):
+    """While no operation may take tensors of two devices, but numbers; a GPU would refuse it."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        given = [part for part in tree_leaves((args, kwargs)) if isinstance(part, Tensor)]
+        devices = {part.device.type for part in given if part.dim()}
+        assert len(devices) <= 1, f"{function} of tensors on {devices}"
+        return function(*args, **kwargs or {})
+
+
 def check_all_is_made_on_the_device_and_in_the_dtype_of_the_inputs(variant: type[Variant]) -> None:
     for where, kind in (("meta", torch.float32), ("meta", torch.bfloat16), ("cpu", torch.float64)):
         layer = built(variant).to(where, kind)
         x, memory = (torch.ones(2, n, D_MODEL, dtype=kind, device=where) for n in (TOKENS, MEMORY))
         mask = masks.causal(TOKENS, MEMORY, device=where)
         bias = alibi(layer.heads, TOKENS, MEMORY, dtype=kind, device=where)
-        trace = layer(x, mask, memory=memory, rotate=True, bias=bias)
-        trace = functional.drop(trace, 0.5)
+        with OneDevice():
+            trace = layer(x, mask, memory=memory, rotate=True, bias=bias)
+            trace = functional.drop(trace, 0.5)
+            outputs = layer.output(trace), layer.head_outputs(trace)
         assert trace.mask is not None
         assert trace.mask.device.type == where
         rotated_from = trace.unrotated or ()
         parts = [*vars(trace).values(), *trace.stages.values(), *rotated_from]
         numbers = [part for part in parts if isinstance(part, Tensor) and part is not trace.mask]
-        for made in (*numbers, layer.output(trace), layer.head_outputs(trace)):
+        for made in (*numbers, *outputs):
             assert (made.device.type, made.dtype) == (where, kind)
 
 
