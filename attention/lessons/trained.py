@@ -24,7 +24,7 @@ from attention.trained.translator import Translation
 
 MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
 LIKELIEST = 12
-MAX_ROWS_AT_ONCE = 1024  # of a sentence, once for each head that is cut out
+MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go, then fewer
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
 
         return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
 
-    at_once = max(1, MAX_ROWS_AT_ONCE // len(start.x))
+    at_once = max(1, len(others) * MAX_PIECES_AT_ONCE // len(start.x))
     found = torch.cat([hidden(kept) for kept in others.split(at_once)])
     return cosine_similarity(found, run.hidden, dim=-1)
 
