@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from attention.core.functional import Trace
 from attention.trained.models import Model, Run
 
-MAX_ROWS_AT_ONCE = 1024  # of a sentence, once for each head that is cut out
+MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go, then fewer
 
 
 @torch.no_grad()
@@ -49,6 +49,6 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
 
         return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
 
-    at_once = max(1, MAX_ROWS_AT_ONCE // len(start.x))
+    at_once = max(1, len(others) * MAX_PIECES_AT_ONCE // len(start.x))
     found = torch.cat([hidden(kept) for kept in others.split(at_once)])
     return cosine_similarity(found, run.hidden, dim=-1)

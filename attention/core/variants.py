@@ -118,7 +118,11 @@ class Variant(nn.Module):
         """x (…, tokens, d_model) -> its queries (…, heads, tokens, d_k), keys or values (…, groups,
         tokens, width)."""
         count = self.heads if role == "queries" else self.groups
-        return split_heads(functional.linear(x, *self.projection(role)), count)
+        return self.normed(split_heads(functional.linear(x, *self.projection(role)), count), role)
+
+    def normed(self, vectors: Tensor, role: str) -> Tensor:
+        """Queries, keys or values of each head after its norm, where there is one."""
+        return vectors
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).

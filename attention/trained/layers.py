@@ -86,10 +86,11 @@ class TrainedAttention(DotScores):
     def apart(self) -> bool:
         return True
 
-    def project(self, x: Tensor, role: str) -> Tensor:
-        made = super().project(x, role)
-        gain: Tensor | None = getattr(self, {"queries": "g_q", "keys": "g_k"}.get(role, ""), None)
-        return made if gain is None else torch.rms_norm(made, gain.shape, gain, self.config.eps)
+    def normed(self, vectors: Tensor, role: str) -> Tensor:
+        gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
+        if gain is None:
+            return vectors
+        return torch.rms_norm(vectors, gain.shape, gain, self.config.eps)
 
     def before_softmax(self, scaled: Tensor) -> Tensor:
         cap: float | None = self.config.cap

@@ -385,6 +385,8 @@ class Llama(Layout):
         """How queries and keys are rotated; newer files say it in rope_parameters. Raises
         ValueError where their rotation is stretched."""
         said = self.config.get("rope_parameters") or self.config.get("rope_scaling") or {}
+        if not isinstance(said, dict):
+            raise ValueError(f"rope_parameters in config.json must be an object, got {said!r}")
         kind = said.get("rope_type", said.get("type", "default"))
         if kind != "default":
             raise ValueError(f"rope_type in config.json must be 'default', got {kind!r}")

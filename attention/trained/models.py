@@ -210,7 +210,8 @@ class Model:
         for position, before in zip(positions, after or itertools.repeat(None), strict=False):
             layer = self.layers[position]
             if layer.crosses and memory is None:
-                assert batch.output is not None
+                if batch.output is None:
+                    raise ValueError(f"{self.title_of(position)} needs an output, see Padded")
                 memory, x = x, self.embed_output(batch.output)
             called = edit if layers is None or position in layers else None
             run = layer.run(

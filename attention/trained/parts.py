@@ -24,7 +24,7 @@ class Norm(Protocol):
         """What the norm makes of each part of a sum, all divided by the spread of the sum.
 
         parts (…, d_model) add up to total (…, d_model). What it makes of them adds up to the norm
-        of total, less its bias (Kobayashi et al. 2021, eq. 8).
+        of total, less its bias (Kobayashi et al. 2021).
         """
         ...
 

@@ -97,8 +97,10 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
     variant: type[Variant],
 ) -> None:
     layer, trace = everything(variant)
+    assert trace.unrotated is not None
     others: dict[str, Any] = {name: getattr(trace, name).roll(1, -1) for name in REPLACED}
-    for name, part in (others | {"mask": ~MASKS[:, None], "scale": 3.0}).items():
+    others |= {"mask": ~MASKS[:, None], "scale": 3.0}
+    for name, part in others.items():
         after = layer.follow(trace, replace(trace, **{name: part}))
         bias = after.bias
         assert bias is not None
@@ -110,11 +112,11 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
         }
         for step, numbers in made.items():
             if step != name:
-                assert_close(getattr(after, step), numbers, msg=f"{step}, other {name}")
+                assert_close(getattr(after, step), numbers)
         assert_close(after.logits, layer.before_softmax(after.scaled))
         assert_close(after.applied, layer.after_softmax(after.weights))
-        for other in ("queries", "keys", "values"):
-            assert getattr(after, other) is (part if other == name else getattr(trace, other))
+        for role in ("queries", "keys", "values"):
+            assert getattr(after, role) is (part if role == name else getattr(trace, role))
         assert_equal(getattr(after, name), part)
         assert not torch.equal(after.output, trace.output)
     same = layer.follow(trace, replace(trace))

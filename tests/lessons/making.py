@@ -14,8 +14,9 @@ from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention.core.functional import dot_scores
+from attention.core.positions import Rotary
 from attention.core.settings import Config, settings_of
-from attention.core.variants import VARIANTS, MultiHead, ParameterMaker, Variant
+from attention.core.variants import VARIANTS, GroupedQuery, MultiHead, ParameterMaker, Variant
 from attention.display.matrix import Matrix
 from attention.pipeline import Result, Settings, compute
 
@@ -45,15 +46,22 @@ class Biased(MultiHead):
             setattr(self, name, make(self.config.d_model))
 
 
+class Rotating(GroupedQuery):
+    """Heads in groups that rotate queries and keys by themselves, as those of Llama do."""
+
+    rotary = Rotary(700.0, halves=True)
+
+
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 
 
 def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
     """A layer with sizes that are all different, as far as the variant has them."""
-    schema: type[Config] = LAYERS[name].Config
+    variant = (LAYERS | {"rotating": Rotating})[name]
+    schema: type[Config] = variant.Config
     declared = settings_of(schema)
     known: dict[str, Any] = {n: size for n, size in (SIZES | sizes).items() if n in declared}
-    return LAYERS[name](schema(d_model=d_model, **known))
+    return variant(schema(d_model=d_model, **known))
 
 
 def drawn(*shape: int, seed: int = 0) -> Tensor:

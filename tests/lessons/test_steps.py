@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
-from attention.core.positions import alibi, rotary, sinusoidal
+from attention.core.positions import Rotary, alibi, rotary, sinusoidal
 from attention.core.variants import Variant
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
@@ -44,6 +44,7 @@ CASES: dict[str, dict[str, Any]] = {
 RUNS = [(layer, case) for layer in LAYERS for case in ("plain", "masked and dropped")]
 RUNS += [(layer, "rotary") for layer in ("dot", "qkv", "grouped", "biased")]
 RUNS += [(layer, "alibi") for layer in ("dot", "additive", "biased", "talking")]
+RUNS += [("rotating", "plain"), ("rotating", "masked and dropped")]
 RUNS += [("dot", "sinusoidal"), ("qkv", "all hidden"), ("talking", "all hidden")]
 each_run = pytest.mark.parametrize(("layer", "case"), RUNS)
 each_layer = pytest.mark.parametrize("layer", LAYERS)
@@ -57,14 +58,15 @@ def computed(
     scale: float | None = None,
     **settings: Any,
 ) -> Computation:
-    vectors = drawn(TOKENS, D_MODEL, seed=3)
-    encoding = sinusoidal(TOKENS, D_MODEL) if positions == "sinusoidal" else None
+    d_model: int = layer.config.d_model
+    vectors = drawn(TOKENS, d_model, seed=3)
+    encoding = sinusoidal(TOKENS, d_model) if positions == "sinusoidal" else None
     with torch.no_grad():
         trace = layer(
             vectors if encoding is None else vectors + encoding,
             masks.combine((hidden or {}).values()),
             scale=scale,
-            rotate=positions == "rotary",
+            rotate=True if positions == "rotary" else None,
             bias=alibi(layer.heads, TOKENS, TOKENS) if positions == "alibi" else None,
         )
     return Computation(
@@ -360,6 +362,25 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(layer: str) -> None:
     last = step("keys", run).working(4, run.trace.keys.shape[1] - 1)
     assert ("has no partner to rotate with" in last.words) == (layer != "dot")
     assert "rotated" not in step("values", run).result.name
+
+
+def test_a_layer_that_rotates_by_itself_shows_its_own_pairs_and_angles() -> None:
+    run = done("rotating")
+    assert run.trace.unrotated is not None
+    for place, role in enumerate(("queries", "keys")):
+        before, made = run.trace.unrotated[place], step(role, run)
+        assert torch.equal(made.result.numbers, Rotary(700.0, halves=True)(before))
+        assert before.shape == (TOKENS, WIDTH) == (7, 3)
+    wide = computed(layer_of("rotating", 20))
+    assert wide.trace.unrotated is not None
+    before, made = wide.trace.unrotated[1], step("keys", wide)
+    angle = 4 / 700 ** (2 / 5)
+    first, second = made.working(4, 1), made.working(4, 3)
+    assert first.names == ("dimension 1", "dimension 3")
+    assert first.columns["before"] == second.columns["before"][::-1] == before[4, [1, 3]].tolist()
+    assert first.columns["times"] == pytest.approx([math.cos(angle), -math.sin(angle)])
+    assert second.columns["times"] == pytest.approx([math.cos(angle), math.sin(angle)])
+    assert "has no partner to rotate with" in made.working(4, 4).words
 
 
 def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score() -> None:

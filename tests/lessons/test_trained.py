@@ -25,13 +25,14 @@ from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.layers import Layer
 from attention.trained.models import LayerInput, Model, Run, Start, Transformer
+from attention.trained.parts import Norms, RmsNorm
 from attention.trained.sampling import next_scores
 from attention.trained.translator import Translator
 from tests.lessons.making import drawn, no_vectors, shown
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
-from tests.trained.built import offer, writer
+from tests.trained.built import D_MODEL, offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
@@ -116,6 +117,18 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
         assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], middle[0])
 
 
+def test_what_a_norm_makes_of_the_heads_is_what_they_add_where_it_stands_before_the_sum(
+    written: Transformer,
+) -> None:
+    norms = Norms(added=RmsNorm(drawn(D_MODEL), 1e-3))
+    place = written.run("the cat sat").entering[1]
+    place = replace(place, layer=replace(place.layer, attention_norms=norms))
+    made = trained.additions(place, 2)
+    assert_close(made.output, middle_of(place)[2])
+    assert_close(made.parts.sum(0), made.output)
+    assert made.names == ["residual", "head 0", "head 1", "head 2", "bias"]
+
+
 # What comes out
 
 
@@ -175,11 +188,11 @@ def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch)
 
 
 @each_packaged
-@pytest.mark.parametrize("rows", [1024, 1], ids=["all at once", "one by one"])
+@pytest.mark.parametrize("most", [64, 3, 0], ids=["all at once", "some", "one by one"])
 def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
-    monkeypatch: pytest.MonkeyPatch, name: str, rows: int
+    monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
-    monkeypatch.setattr(effects, "MAX_ROWS_AT_ONCE", rows)
+    monkeypatch.setattr(effects, "MAX_PIECES_AT_ONCE", most)
     model, run = run_of(name)
     for position in (0, len(model.layers) - 1):
         cosines = effects.without_each(model, run, position)

@@ -119,6 +119,12 @@ def test_a_broken_config_is_refused(copy: Copy, content: bytes, words: str) -> N
         ),
         (
             "llama",
+            {"rope_parameters": None, "rope_scaling": {"type": "linear", "factor": 2.0}},
+            "rope_type in config.json must be 'default', got 'linear'",
+        ),
+        ("llama", {"rope_parameters": [1]}, "rope_parameters in config.json must be an object"),
+        (
+            "llama",
             {"rope_parameters": {"rope_theta": "large"}},
             "rope_theta in config.json must be a number of at least 1, got 'large'",
         ),
@@ -144,6 +150,15 @@ def test_what_a_config_need_not_say_is_assumed_as_the_library_assumes_it(copy: C
         change_json(folder / "config.json", **dict.fromkeys(silent))
         assert torch.equal(load_folder(folder, ABOUT).run("the cat").hidden, before)
         folder.rename(folder.with_name(name))
+
+
+def test_older_files_say_the_base_of_the_rotation_beside_their_other_settings(copy: Copy) -> None:
+    folder = copy("llama tied")
+    before = load_folder(folder, ABOUT).run("the cat sat").hidden
+    change_json(folder / "config.json", rope_parameters=None, rope_theta=700.0)
+    assert torch.equal(load_folder(folder, ABOUT).run("the cat sat").hidden, before)
+    change_json(folder / "config.json", rope_theta=70.0)
+    assert not torch.allclose(load_folder(folder, ABOUT).run("the cat sat").hidden, before)
 
 
 def test_a_missing_tensor_is_named(copy: Copy) -> None:

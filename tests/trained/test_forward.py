@@ -494,6 +494,11 @@ def test_a_large_trace_is_of_some_heads_at_a_time_until_someone_asks_for_it(
         assert made[heads * len(parts) :] == [heads] * len(parts)
 
     made.clear()
+    with torch.no_grad():
+        case.model.hidden(case.batch, edit=keep, layers=[1])
+    assert made == [1] * heads + [heads] + [1] * heads * (len(whole) - 2)
+
+    made.clear()
     start = Start(0, case.model.embed(case.batch.ids).requires_grad_())
     run = next(case.model.forward(case.batch, start=start))
     assert made == [heads], "what gradients need is kept in any case"
@@ -565,6 +570,16 @@ def test_what_cannot_go_on_says_why(case: Case) -> None:
         first = case.model.title_of(0)
         with pytest.raises(ValueError, match=f"{first} sees what comes behind"):
             next(case.model.forward(case.alone(0), after=before))
+
+
+@torch.no_grad()
+def test_a_translator_needs_what_is_written() -> None:
+    english = packaged("en-pt")
+    passes = english.forward(Padded(english.pieces(TEXT).ids))
+    for _ in range(6):
+        next(passes)
+    with pytest.raises(ValueError, match="decoder 0 needs an output, see Padded"):
+        next(passes)
 
 
 # Masks

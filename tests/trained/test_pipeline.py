@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import runpy
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +15,14 @@ from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
 from attention.core.functional import LongTrace, Trace
-from attention.core.positions import alibi, rotary, sinusoidal
+from attention.core.positions import Rotary, alibi, rotary, sinusoidal
+from attention.display.script import pytorch_script
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
 from attention.trained.models import LayerInput, Run
 from tests.hostile import HOSTILE
-from tests.trained.making import POSITIONS, Checkpoint
-from tests.trained.packaged import each_packaged, packaged, run_model
+from tests.trained.making import FAMILIES, POSITIONS, Checkpoint
+from tests.trained.packaged import each_packaged, packaged, read, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
 SHORT = [sentence for sentence in HOSTILE if len(sentence) < 1000]
@@ -40,13 +45,28 @@ def computed(
     return result, run(name, values.s).inputs[result.trained.position]
 
 
+Own = Callable[[str], str]
+
+
 @pytest.fixture
-def gpt(checkpoint: Callable[[str], Checkpoint], monkeypatch: pytest.MonkeyPatch) -> str:
+def own(checkpoint: Callable[[str], Checkpoint], monkeypatch: pytest.MonkeyPatch) -> Own:
+    """Gives a tiny model of a family a place in the menu, and says its name there."""
+
+    def named(family: str) -> str:
+        monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+        monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, str(checkpoint(family).folder))
+        sources.fetch()
+        return sources.names()[-1]
+
+    read.cache_clear()
+    run_model.cache_clear()
+    return named
+
+
+@pytest.fixture
+def gpt(own: Own) -> str:
     """The name of a tiny model that goes on writing: causal, its norms before its attention."""
-    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
-    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, str(checkpoint("gpt2").folder))
-    sources.fetch()
-    return sources.names()[-1]
+    return own("gpt2")
 
 
 # What enters, and what comes of it
@@ -134,6 +154,70 @@ def test_what_does_not_fit_a_small_model_is_left_out(gpt: str) -> None:
     result, place = computed(gpt, s="the cat" + " the cat" * 2 * POSITIONS)
     assert len(result.tokens) == POSITIONS
     assert result.left_out == place.pieces.left_out > 0
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
+    own: Own, family: str, tmp_path: Path
+) -> None:
+    for settings in ({}, {"positions": "rotary", "mask": ("length",), "head": 1}):
+        result, _ = computed(own(family), layer=1, **settings)
+        script = tmp_path / "attention_here.py"
+        script.write_text(pytorch_script(result), "utf-8")
+        found = runpy.run_path(str(script))
+        assert_close(vars(found["layer_trace"]), vars(result.layer_trace))
+        output = result.layer.output(result.layer_trace)
+        assert_close(found["layer_output"], output, atol=1e-5, rtol=1e-5)
+
+
+def test_a_layer_that_rotates_by_itself_does_so_unless_told_otherwise(own: Own) -> None:
+    name = own("llama")
+    for position in range(2):
+        result, place = computed(name, layer=position)
+        rotary = place.layer.attention.rotary
+        assert rotary == Rotary(10000.0, halves=True)
+        assert_close(vars(result.layer_trace), vars(place.layer.trace(place.x)))
+        assert result.layer_trace.unrotated is not None
+        for before, after in zip(
+            result.layer_trace.unrotated,
+            (result.layer_trace.queries, result.layer_trace.keys),
+            strict=True,
+        ):
+            assert_close(after, rotary(before))
+            assert not torch.allclose(after, before)
+        again, _ = computed(name, layer=position, positions="rotary")
+        assert_close(vars(again.layer_trace), vars(result.layer_trace))
+        assert again.changes == [], "it rotates as it was trained"
+        added, _ = computed(name, layer=position, positions="alibi")
+        assert added.changes == ["positions: alibi"]
+        assert_close(added.layer_trace.scores, result.layer_trace.scores)
+
+    attention = place.layer.attention
+    projected = attention.projected(place.layer.attention_input(place.x))
+    still = attention.sliced(projected, rotate=False)(slice(None), slice(None))
+    assert still.unrotated is None
+    assert_close(still.queries, result.layer_trace.unrotated[0])
+
+
+def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: str) -> None:
+    run = run_model(gpt, SENTENCE)
+    place = run.inputs[1]
+    attention = copy.copy(place.layer.attention)
+    attention.config = replace(attention.config, scale=0.7)
+    layer = replace(place.layer, attention=attention, window=1)
+    other = replace(run, entering=(run.inputs[0], replace(place, layer=layer)))
+
+    result, _ = computed(gpt, lambda name, text: other, layer=1)
+    assert list(result.masks) == ["causal", "window"]
+    assert result.layer_trace.scale == 0.7
+    assert result.changes == []
+    assert_close(vars(result.layer_trace), vars(layer.trace(place.x)))
+    chosen, _ = computed(gpt, lambda name, text: other, layer=1, mask=("window",), radius=9)
+    assert torch.equal(chosen.masks["window"], result.masks["window"]), "both hide what they hide"
+    removed, _ = computed(gpt, lambda name, text: other, layer=1, trained_mask="removed")
+    assert (removed.masks, removed.changes) == ({}, ["the model's own mask: removed"])
+    rescaled, _ = computed(gpt, lambda name, text: other, layer=1, scale="none")
+    assert rescaled.layer_trace.scale == 1.0
 
 
 # Special tokens
