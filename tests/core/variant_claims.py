@@ -185,7 +185,8 @@ def check_all_is_made_on_the_device_and_in_the_dtype_of_the_inputs(variant: type
         x, memory = (torch.ones(2, n, D_MODEL, dtype=kind, device=where) for n in (TOKENS, MEMORY))
         mask = masks.causal(TOKENS, MEMORY, device=where)
         bias = alibi(layer.heads, TOKENS, MEMORY, dtype=kind, device=where)
-        with OneDevice():
+        one_device: Any = OneDevice
+        with one_device():
             trace = layer(x, mask, memory=memory, rotate=True, bias=bias)
             trace = functional.drop(trace, 0.5)
             outputs = layer.output(trace), layer.head_outputs(trace)
