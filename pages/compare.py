@@ -4,6 +4,7 @@ import html
 
 import streamlit as st
 
+from attention.analysis import effects
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.parts import part
 from attention.app.view import View
@@ -13,8 +14,6 @@ from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare, trained
 from attention.trained.sources import NONE
-
-MAX_UNASKED = 64  # pieces of a sentence whose heads are cut out without being asked to
 
 
 def choices(view: View) -> None:
@@ -104,7 +103,7 @@ def what_comes_out(view: View) -> None:
 def which_heads_matter(view: View) -> None:
     """How far each head moves what comes out; at once where that is quick, else on request."""
     tokens, _ = results.sequence_tokens(view)
-    if len(tokens) > MAX_UNASKED and not st.button("Work it out", key="cut_each"):
+    if len(tokens) > effects.MAX_PIECES_AT_ONCE and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):

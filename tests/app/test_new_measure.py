@@ -19,7 +19,7 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
     assert measures(weights)["last"].tolist() == [0.375]
     assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
     for page in ("heads", "trained"):
-        app = opened(page, sort="last")
+        app = opened(page, sort="last", s="measured by one more")
         table = next(table for table in app.tables if "last" in table)
         shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
         assert shares == sorted(shares, reverse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from attention.analysis.effects import without_each
 from attention.core.papers import VASWANI, plain
-from attention.core.positions import rotary
+from attention.core.positions import Rotary
 from attention.core.variants import VARIANTS
 from attention.trained import sources
 from attention.trained.layers import TrainedAttention
@@ -49,7 +49,7 @@ def test_a_citation_reads_as_plain_text_with_its_address_behind_it() -> None:
 @pytest.mark.parametrize(
     ("words", "section"),
     [
-        (rotary.__doc__, "Su et al. 2021, section 3.4.2, eq. 34"),
+        (Rotary.__doc__, "Su et al. 2021, section 3.4.2, eq. 34"),
         (TrainedAttention.without.__doc__, "Michel et al. 2019, section 2.3"),
         (without_each.__doc__, "Michel et al. 2019, section 2.3"),
         (VARIANTS["grouped"].source, "https://arxiv.org/abs/1911.02150), section 3"),

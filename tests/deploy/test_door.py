@@ -63,7 +63,7 @@ app = Starlette(
     ],
     middleware=[
         Middleware(Elsewhere, here=sessions.__contains__),
-        Middleware(Door, limits=limits(), held=lambda: 0),
+        Middleware(Door, limits=limits()),
     ],
 )
 
