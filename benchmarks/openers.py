@@ -19,9 +19,8 @@ import numpy
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 
-from benchmarks.browser import APP
 from benchmarks.report import TARGETS, at_most, table
-from benchmarks.serving import serve
+from benchmarks.serving import APP_SCRIPT, serve
 from benchmarks.visitors import Found, Visitor, connected, resident_megabytes
 
 UPLOADER = "own_file"
@@ -136,7 +135,7 @@ def main() -> None:
     parser.add_argument("visits", nargs="?", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=5.0, help="of quiet at the end")
     options = parser.parse_args()
-    with serve(APP.script) as server:
+    with serve(APP_SCRIPT) as server:
         asyncio.run(come_and_go(server.port, 1))
         before = resident_megabytes(server)
         asyncio.run(come_and_go(server.port, min(options.visits, MAX_VISITS)))
