@@ -24,6 +24,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
+from attention.app.links import whole_numbers
 from attention.app.pages import FIRST
 from attention.components.answers import legal_address
 from attention.display.matrix import Matrix
@@ -191,7 +192,7 @@ class App(AppTest):
 
     def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
         """Run as after a step in the browser's history, to a link of any page."""
-        address = legal_address(urlencode(link, errors="replace"))
+        address = legal_address(urlencode(link, errors="replace"), whole_numbers())
         self.query_params = dict(parse_qsl(address, keep_blank_values=True))
         returned = functools.partial(RerunData, is_history_navigation=True)
         with monkeypatch.context() as patch:

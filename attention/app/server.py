@@ -22,6 +22,7 @@ from streamlit.starlette import App
 
 from attention.app import chapters
 from attention.app.cuts import WholeRuns
+from attention.app.links import whole_numbers
 from attention.app.opened import Leaving, uploads
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.components.answers import Gate
@@ -56,7 +57,7 @@ def options() -> dict[str, Any]:
             Middleware(Elsewhere, here=_is_here),
             Middleware(Door, limits=allowed),
             Middleware(Counted, uploads=uploads()),
-            Middleware(Gate),
+            Middleware(Gate, whole=whole_numbers()),
             Middleware(WholeRuns),
             Middleware(Leaving, afterwards=give_back),
         ],

@@ -10,6 +10,7 @@ import importlib
 import json
 import math
 import pkgutil
+from collections.abc import Set
 from urllib.parse import unquote_plus
 
 from google.protobuf.message import DecodeError
@@ -33,13 +34,13 @@ for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}.
 class Gate:
     """Before the server: lets through of each message what Streamlit can handle, and soon."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, whole: Set[str]) -> None:
+        self.app, self.whole = app, whole
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receive_checked() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                if (data := checked(message.get("bytes") or b"")) is not None:
+                if (data := checked(message.get("bytes") or b"", self.whole)) is not None:
                     return {**message, "bytes": data}
             return message
 
@@ -47,7 +48,7 @@ class Gate:
         await self.app(scope, receive_checked if websocket else receive, send)
 
 
-def checked(data: bytes) -> bytes | None:
+def checked(data: bytes, whole: Set[str] = frozenset()) -> bytes | None:
     """A message of a browser without the answers that no component gives; None: nothing is left."""
     message = BackMsg()
     try:
@@ -58,7 +59,7 @@ def checked(data: bytes) -> bytes | None:
     if message.WhichOneof("type") is None or len(states) > MAX_WIDGETS:
         return None
     address = message.rerun_script.query_string
-    message.rerun_script.query_string = legal_address(address)
+    message.rerun_script.query_string = legal_address(address, whole)
     if not states and message.rerun_script.query_string == address:
         return data
     kept = [state for state in states if _kept(state)]
@@ -68,17 +69,21 @@ def checked(data: bytes) -> bytes | None:
     return legal
 
 
-def legal_address(address: str) -> str:
-    """The query of an address, cut to `MAX_NAMES`, without numbers that are infinite.
+def legal_address(address: str, whole: Set[str]) -> str:
+    """The query of an address, cut to `MAX_NAMES`, without infinite numbers as whole ones.
 
-    On these `st.number_input(bind="query-params")` fails with an OverflowError, see
-    docs/upstream.md; the test of links into open sessions passes without this once it does not.
+    whole: the names of settings that are whole numbers. On infinite ones
+    `st.number_input(bind="query-params")` fails with an OverflowError, see docs/upstream.md; the
+    test of links into open sessions passes without this once it does not.
     """
     parts = address.split("&", MAX_NAMES)[:MAX_NAMES]
-    return "&".join(part for part in parts if not _is_infinite(part.partition("=")[2]))
+    return "&".join(part for part in parts if not _is_infinite(part, whole))
 
 
-def _is_infinite(text: str) -> bool:
+def _is_infinite(part: str, whole: Set[str]) -> bool:
+    name, _, text = part.partition("=")
+    if unquote_plus(name) not in whole:
+        return False
     try:
         return math.isinf(float(unquote_plus(text)))
     except ValueError:

@@ -8,6 +8,7 @@ import pytest
 
 from attention.app.links import every_setting
 from attention.app.pages import PAGES, Page
+from attention.components.answers import legal_address
 from tests.hostile import links
 from tests.running import opened
 
@@ -36,3 +37,8 @@ def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
     app = opened(page.name)
     app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
     assert app.heading[0] == page.title
+
+
+def test_infinite_numbers_are_dropped_where_whole_ones_belong_and_nowhere_else() -> None:
+    address = "s=inf&row=inf&row=1e999&layer=-Infinity&factor=inf&row=3&inf"
+    assert legal_address(address, {"row", "layer"}) == "s=inf&factor=inf&row=3&inf"

@@ -27,6 +27,7 @@ ORDER = {
     (True, True): "Its position is added once more: the model has added one before its first "
     "layer.",
 }
+ROTATES = "No position was added to it: the model rotates queries and keys by theirs instead."
 MADE_BY = {
     "": "A matrix turns the vector into it.",
     "seeded": "A matrix of random numbers turns the vector into it.",
@@ -56,7 +57,8 @@ def x_step(done: Computation) -> Step:
         words = f"{place}, is its vector plus its position."
         return Working(words, names, {"number": terms}, "sum", value)
 
-    order = ORDER[done.layer.origin == "learned", positions is not None]
+    trained = done.layer.origin == "learned"
+    order = ROTATES if trained and done.layer.rotary else ORDER[trained, positions is not None]
     return Step(
         "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
