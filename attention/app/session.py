@@ -87,7 +87,12 @@ def _write(name: str, value: Any) -> None:
         del st.query_params[name]
         st.session_state[AGAIN] = True  # its widget would take what the address said before
     if value != every_setting()[name].default:
-        st.query_params[name] = list(value) if isinstance(value, tuple) else str(value)
+        st.query_params[name] = _texts(value)
+
+
+def _texts(value: Any) -> list[str] | str:
+    """A value as it stands in an address."""
+    return list(value) if isinstance(value, tuple) else str(value)
 
 
 def choose_query(query: int) -> None:
@@ -171,10 +176,10 @@ def _take_browsers_link() -> None:
     context = get_script_run_ctx()
     said = parse_qs(context.query_string if context else "", keep_blank_values=True)
     for name in visit().drawn:
-        value = value_in(said, name)
-        _set(name, value)
-        if name in said and name not in st.query_params:
-            st.query_params[name] = [*said[name]]
+        _set(name, value_in(said, name))
+    lost = {name for name in visit().drawn & said.keys() if name not in st.query_params}
+    if lost:
+        st.query_params.update({name: [*said[name]] for name in lost})
     change(page="")
     st.rerun()
 
@@ -191,11 +196,14 @@ def _take_along(page: Page, before: Visit) -> None:
             _set(name, value)
     arrived = view()
     here = {"s", *page.declared, *page.beside(arrived)}
+    address = {}
     for name in before.drawn & here:
         if name in st.session_state and name not in st.query_params:
             _set(name, st.session_state[name])
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
-                _write(name, arrived[name])
+                address[name] = _texts(arrived[name])
+    if address:
+        st.query_params.update(address)  # at once: each message is a step of the history
     if page.name not in before.started and arrived["model"] == NONE:
         for name, value in page.starts.items():
             if name not in before.hidden and arrived[name] == every_setting()[name].default:
