@@ -11,7 +11,7 @@ import json
 import math
 import pkgutil
 from collections.abc import Set
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +25,7 @@ MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text take
 MAX_WIDGETS = 256
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
+INFINITY = quote("∞")
 
 for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}."):
     if module.name != __name__:
@@ -70,14 +71,17 @@ def checked(data: bytes, whole: Set[str] = frozenset()) -> bytes | None:
 
 
 def legal_address(address: str, whole: Set[str]) -> str:
-    """The query of an address, cut to `MAX_NAMES`, without infinite numbers as whole ones.
+    """The query of an address, cut to `MAX_NAMES`; an infinite whole number becomes none.
 
     whole: the names of settings that are whole numbers. On infinite ones
     `st.number_input(bind="query-params")` fails with an OverflowError, see docs/upstream.md; the
     test of links into open sessions passes without this once it does not.
     """
     parts = address.split("&", MAX_NAMES)[:MAX_NAMES]
-    return "&".join(part for part in parts if not _is_infinite(part, whole))
+    return "&".join(
+        f"{part.partition('=')[0]}={INFINITY}" if _is_infinite(part, whole) else part
+        for part in parts
+    )
 
 
 def _is_infinite(part: str, whole: Set[str]) -> bool:

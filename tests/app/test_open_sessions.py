@@ -39,6 +39,7 @@ def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
     assert app.heading[0] == page.title
 
 
-def test_infinite_numbers_are_dropped_where_whole_ones_belong_and_nowhere_else() -> None:
-    address = "s=inf&row=inf&row=1e999&layer=-Infinity&factor=inf&row=3&inf"
-    assert legal_address(address, {"row", "layer"}) == "s=inf&factor=inf&row=3&inf"
+def test_infinite_numbers_are_none_where_whole_ones_belong_and_stay_elsewhere() -> None:
+    address = "s=inf&row=inf&layer=-Infinity&factor=1e999&row=3&inf"
+    expected = "s=inf&row=%E2%88%9E&layer=%E2%88%9E&factor=1e999&row=3&inf"
+    assert legal_address(address, {"row", "layer"}) == expected
