@@ -173,9 +173,9 @@ def test_a_page_in_its_folder_runs_without_the_frame(
     (tmp_path / "pages").mkdir()
     for name in ("one", "two"):
         (tmp_path / "pages" / f"{name}.py").write_text(
-            f"import streamlit as st\nst.write('{name}')"
+            f"import streamlit as st\nst.write('page {name}')"
         )
-    page = page_of(browser, f"http://127.0.0.1:{served('A page in')}/two", "two")
+    page = page_of(browser, f"http://127.0.0.1:{served('A page in')}/two", "page two")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     assert page.get_by_text("the frame has run").count() == 0
     page.context.close()
