@@ -121,9 +121,9 @@ def test_what_a_norm_makes_of_the_heads_is_what_they_add_where_it_stands_before_
     written: Transformer,
 ) -> None:
     norms = Norms(added=RmsNorm(drawn(D_MODEL), 1e-3))
-    place = written.run("the cat sat").entering[1]
+    place = written.run("the cat sat").inputs[1]
     place = replace(place, layer=replace(place.layer, attention_norms=norms))
-    made = trained.additions(place, 2)
+    made = additions.layer_additions(place, 2)
     assert_close(made.output, middle_of(place)[2])
     assert_close(made.parts.sum(0), made.output)
     assert made.names == ["residual", "head 0", "head 1", "head 2", "bias"]

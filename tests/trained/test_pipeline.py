@@ -205,7 +205,7 @@ def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: s
     attention = copy.copy(place.layer.attention)
     attention.config = replace(attention.config, scale=0.7)
     layer = replace(place.layer, attention=attention, window=1)
-    other = replace(run, entering=(run.inputs[0], replace(place, layer=layer)))
+    other = replace(run, inputs=(run.inputs[0], replace(place, layer=layer)))
 
     result, _ = computed(gpt, lambda name, text: other, layer=1)
     assert list(result.masks) == ["causal", "window"]
