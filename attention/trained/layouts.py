@@ -121,15 +121,13 @@ class Layout:
         """One layer."""
         raise NotImplementedError
 
-    def unembedding(
-        self, weights: TakesWeights, embedding: Embedding, name: str = "lm_head.weight"
-    ) -> Tensor | None:
-        """What scores the next piece: a tensor of that name, or the embedding where they are tied.
+    def unembedding(self, weights: TakesWeights, embedding: Embedding) -> Tensor | None:
+        """The matrix that scores the next piece: its own, or the embedding's where they are tied.
 
         None where there is neither: the model was not trained to go on.
         """
-        if name in weights:
-            return weights.take(name, *embedding.pieces.shape).T
+        if "lm_head.weight" in weights:
+            return weights.take("lm_head.weight", *embedding.pieces.shape).T
         return embedding.pieces.T if self.config["tie_word_embeddings"] else None
 
     def norm(self, weights: TakesWeights, name: str) -> LayerNorm:
