@@ -26,6 +26,7 @@ from torch import Tensor
 
 from attention.app.links import whole_numbers
 from attention.app.pages import FIRST
+from attention.app.session import RECEIVED
 from attention.components.answers import legal_address
 from attention.display.matrix import Matrix
 from attention.hosting.pace import Pace
@@ -157,9 +158,9 @@ class App(AppTest):
 
     @property
     def controls(self) -> dict[str, Any]:
-        """The widgets there are, by key: those that set something have the setting's name."""
+        """The widgets to be seen, by key: those that set something have the setting's name."""
         every = [item for item in (*self.main, *self.sidebar) if isinstance(item, Widget)]
-        return {item.key: item for item in every if item.key}
+        return {item.key: item for item in every if item.key not in (None, RECEIVED)}
 
     @property
     def values(self) -> dict[str, Any]:

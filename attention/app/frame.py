@@ -115,6 +115,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         show_files(view.page, wanted, offered)
     else:
         drawing.draw(view)
+    session.send_choices()
 
 
 def _share() -> Pace:

@@ -23,6 +23,7 @@ from attention.core.settings import Value
 from attention.trained.sources import NONE
 
 VISIT = "visit"
+RECEIVED = "received"  # the number of the last choice from code that the browser has received
 WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
 AGAIN = "again"  # whether the run is to begin anew, with the address as it is now
 
@@ -30,7 +31,8 @@ AGAIN = "again"  # whether the run is to begin anew, with the address as it is n
 def visit() -> Visit:
     """The state of this visit."""
     found: Visit = st.session_state.get(VISIT) or Visit()
-    return found
+    received = st.session_state.get(RECEIVED, 0)
+    return found if received <= found.received else replace(found, received=received)
 
 
 def change(**changes: Any) -> None:
@@ -52,8 +54,8 @@ def view() -> View:
 
 def _widgets(now: Visit) -> dict[str, Any]:
     """The values of all widgets that there are, and of those set before they are drawn."""
-    names = now.drawn | now.chosen
-    return {name: st.session_state.get(name) for name in names}
+    names = now.drawn | now.choices.keys()
+    return {name: now.newest(name, st.session_state.get(name)) for name in names}
 
 
 def link() -> dict[str, list[str]]:
@@ -75,10 +77,25 @@ def choose(name: str, value: Any) -> None:
 
 
 def _set(name: str, value: Any) -> None:
-    st.session_state[name] = list(value) if isinstance(value, tuple) else value
-    now = visit()
-    if name not in now.chosen:
-        change(chosen=now.chosen | {name})
+    chosen = list(value) if isinstance(value, tuple) else value
+    keep(visit().choosing(name, chosen, st.session_state.get(name)))
+    st.session_state[name] = chosen
+
+
+def bring(name: str) -> None:
+    """Have a widget that is about to be drawn take a choice that the browser has not received."""
+    sent = st.session_state.get(name)
+    if (newest := visit().newest(name, sent)) != sent:
+        st.session_state[name] = newest
+
+
+def send_choices() -> None:
+    """To be called when all widgets are drawn: with them the browser gets the number of the last
+    choice from code, in a hidden widget, whose value it sends back with theirs."""
+    if last := visit().last_choice:
+        change(received=visit().received)
+        st.session_state[RECEIVED] = last
+        st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
 
 
 def _write(name: str, value: Any) -> None:
@@ -199,7 +216,7 @@ def _take_along(page: Page, before: Visit) -> None:
     address = {}
     for name in before.drawn & here:
         if name in st.session_state and name not in st.query_params:
-            _set(name, st.session_state[name])
+            _set(name, before.newest(name, st.session_state[name]))
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
                 address[name] = _texts(arrived[name])
     if address:

@@ -29,12 +29,25 @@ class Entry(Enum):
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A value set from code, and the values a browser may still send that has not received it.
+
+    number: how many such choices the visit had by then.
+    """
+
+    value: Any
+    before: tuple[Any, ...]
+    number: int
+
+
+@dataclass(frozen=True)
 class Visit:
     """What a visit keeps from one run to the next.
 
     page: the name of the page shown; problems: what of the opened link could not be taken, in
     words; opened_as: the settings it was opened with; hidden: the settings that a link hides, with
-    their values; drawn: the settings that have had a widget, chosen: those set from code; beside:
+    their values; drawn: the settings that have had a widget, choices: those set from code, and
+    received: how many of these the browser is known to have received; beside:
     the parts drawn at the side of the page, each with the setting it belongs to and all that
     decides it, None while no side is drawn; started: the pages whose `starts` were set; place: the
     query and the stage chosen in the pictures, and turn: how many such choices of the browser are
@@ -49,7 +62,8 @@ class Visit:
     opened_as: object = None
     hidden: Mapping[str, Value] = field(default_factory=dict)
     drawn: frozenset[str] = frozenset()
-    chosen: frozenset[str] = frozenset()
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    received: int = 0
     beside: tuple[tuple[str, object], ...] | None = None
     started: frozenset[str] = frozenset()
     place: Mapping[str, Any] = field(default_factory=dict)
@@ -80,6 +94,28 @@ class Visit:
             place={} if decides else self.place,
             started=self.started | {page.name},
         )
+
+    @property
+    def last_choice(self) -> int:
+        """The number of the last choice from code."""
+        return max((choice.number for choice in self.choices.values()), default=0)
+
+    def newest(self, name: str, sent: Any) -> Any:
+        """The value of a widget: as the browser sent it, unless it had not received a choice yet.
+
+        A browser sends the values of all widgets with each message.
+        """
+        choice = self.choices.get(name)
+        unreceived = choice is not None and choice.number > self.received
+        return choice.value if choice and unreceived and sent in choice.before else sent
+
+    def choosing(self, name: str, value: Any, sent: Any) -> Visit:
+        """The visit after code has set a value. sent: the one that the browser sent."""
+        last = self.choices.get(name)
+        before = (*last.before, last.value) if last and last.number > self.received else ()
+        older = tuple(other for other in (*before, sent) if other != value)
+        choice = Choice(value, older, self.last_choice + 1)
+        return replace(self, choices={**self.choices, name: choice})
 
     def placed(self, turn: int, values: Mapping[str, Any]) -> Visit:
         """The visit after a choice in the pictures; one that is not legal changes nothing."""

@@ -51,6 +51,7 @@ def widget(
     """
     if name in view.hidden:
         return view[name]
+    session.bring(name)
     about = every_setting()[name]
     shared: dict[str, Any] = {
         "label": about.label,

@@ -65,6 +65,21 @@ def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal() -> None:
     assert (chosen.turn, dict(chosen.place)) == (7, {"query": 1, "stage": "scaled"})
 
 
+def test_a_choice_from_code_holds_until_the_browser_has_received_it() -> None:
+    chosen = Visit().choosing("seed", 5, sent=0)
+    assert (chosen.newest("seed", 0), chosen.newest("seed", 7)) == (5, 7)
+    again = chosen.choosing("seed", 9, sent=0)
+    assert [again.newest("seed", sent) for sent in (0, 5, 9, 7)] == [9, 9, 9, 7]
+    assert again.last_choice == 2
+    received = dataclasses.replace(again, received=1)
+    assert received.newest("seed", 0) == 9
+    received = dataclasses.replace(again, received=2)
+    assert (received.newest("seed", 0), received.newest("heads", 3)) == (0, 3)
+    assert received.choosing("seed", 4, sent=0).newest("seed", 5) == 5
+    back = chosen.choosing("seed", 0, sent=0)
+    assert (back.newest("seed", 0), back.newest("seed", 5)) == (0, 0)
+
+
 def test_a_visit_and_a_view_are_never_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Visit().page = "steps"  # type: ignore[misc]

@@ -136,6 +136,20 @@ ONCE_AWAY = """task => new Promise((resolve) => {
 
 
 @pytest.mark.browser
+def test_a_message_sent_before_a_choice_was_received_takes_it_back(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    port = served("A message sent before")
+    page = page_of(browser, f"http://127.0.0.1:{port}", "n is 0")
+    page.get_by_role("button", name="choose 5").click()
+    page.locator("[data-testid=stApp][data-test-script-state=running]").wait_for()
+    page.get_by_role("button", name="go on").click()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    assert page.get_by_text("n is 0", exact=True).count() == 1
+    page.context.close()
+
+
+@pytest.mark.browser
 def test_a_field_loses_what_is_typed_while_the_server_is_away(
     served: Callable[[str], int], browser: Any
 ) -> None:
