@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import Overview, overview_of
+from attention.analysis.heads import Keys, Overview, overview_of
 from attention.trained.models import Run
 
 
@@ -68,7 +68,8 @@ def _glance(run: Run, layers: Sequence[int]) -> Glance:
         weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
         others = n_heads * (len(layers) - 1)
         crosses = place.memory is not None
-        made.append(overview_of(weights, mask, keys.special, others, crosses))
+        read = Keys(keys.special, keys.ids.tolist())
+        made.append(overview_of(weights, mask, read, others, crosses))
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
     seen = Overview(
         torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +20,28 @@ PLAIN_DOTS = 32
 SATURATED = 0.005
 MAX_MEASURED = 1 << 18
 
-Number = Callable[[Tensor, Sequence[bool]], Tensor]
+
+@dataclass(frozen=True)
+class Keys:
+    """What is known of the tokens that may be attended to.
+
+    special: for each whether it is a special token; ids: what tells whether two are the same; each
+    is empty where nothing is known.
+    """
+
+    special: Sequence[bool] = ()
+    ids: Sequence[Hashable] = ()
+
+    @functools.cached_property
+    def followers(self) -> Tensor:
+        """Which keys followed an earlier token like the query, (tokens, tokens)."""
+        numbers = {one: number for number, one in enumerate(dict.fromkeys(self.ids))}
+        ids = torch.tensor([numbers[one] for one in self.ids])
+        return (ids[:, None] == ids).tril(-1).roll(1, -1)
+
+
+NOTHING_KNOWN = Keys()
+Number = Callable[[Tensor, Keys], Tensor]
 
 
 @dataclass(frozen=True)
@@ -27,10 +49,11 @@ class Measure:
     """A number that tells what a head attends to, the sum over the queries.
 
     name; words: it in a caption, for a share the token on which the weight lies; number: of
-    weights (heads, queries, keys) and for each key whether it is a special token, (heads,);
-    share: whether it is a share of the weight; compares: whether it compares positions of queries
-    and keys, which are those of one sequence then; needs_special: whether there must be special
-    tokens.
+    weights (heads, queries, keys) and of the keys, (heads,); share: whether it is a share of the
+    weight; compares: whether it compares positions of queries and keys, which are those of one
+    sequence then; needs_special: whether there must be special tokens; among: of the keys, which
+    queries count, None = all of them; where there are none the measure says nothing; example: a
+    sentence on which it shows.
     """
 
     name: str
@@ -39,9 +62,19 @@ class Measure:
     share: bool = False
     compares: bool = False
     needs_special: bool = False
+    among: Callable[[Keys], Tensor] | None = None
+    example: str = ""
+
+    def says(self, keys: Keys, crosses: bool) -> bool:
+        """Whether it says anything of heads over these keys."""
+        if self.compares and crosses:
+            return False
+        if self.needs_special and not any(keys.special):
+            return False
+        return self.among is None or bool(self.among(keys).any())
 
 
-def _distance(weights: Tensor, special: Sequence[bool]) -> Tensor:
+def _distance(weights: Tensor, keys: Keys) -> Tensor:
     n_queries, n_keys = weights.shape[-2:]
     steps = torch.arange(n_keys) - torch.arange(n_queries)[:, None]
     return weights.flatten(-2) @ steps.abs().to(weights.dtype).flatten()
@@ -50,7 +83,7 @@ def _distance(weights: Tensor, special: Sequence[bool]) -> Tensor:
 def _beside(offset: int) -> Number:
     """The weight on the token so many places further; 0 where there is none."""
 
-    def weight(weights: Tensor, special: Sequence[bool]) -> Tensor:
+    def weight(weights: Tensor, keys: Keys) -> Tensor:
         n_queries, n_keys = weights.shape[-2:]
         if not -n_queries < offset < n_keys:
             return torch.zeros(len(weights))
@@ -67,18 +100,27 @@ def _share(name: str, number: Number, compares: bool = True) -> Measure:
 MEASURES = {
     measure.name: measure
     for measure in (
-        Measure("entropy", "entropy in bits", lambda w, special: entropy_bits(w).nansum(-1)),
+        Measure("entropy", "entropy in bits", lambda w, keys: entropy_bits(w).nansum(-1)),
         Measure("distance", "distance in tokens", _distance, compares=True),
         _share("previous", _beside(-1)),
         _share("same", _beside(0)),
         _share("next", _beside(1)),
-        _share("first", lambda weights, special: weights[..., 0].sum(-1), compares=False),
+        _share("first", lambda weights, keys: weights[..., 0].sum(-1), compares=False),
         Measure(
             "special",
             "special tokens such as [CLS]",
-            lambda weights, special: weights[..., torch.tensor(special)].sum((-1, -2)),
+            lambda weights, keys: weights[..., torch.tensor(keys.special)].sum((-1, -2)),
             share=True,
             needs_special=True,
+        ),
+        Measure(
+            "induction",
+            "the token that followed an earlier one like the query, over the queries that have one",
+            lambda weights, keys: (weights * keys.followers).sum((-1, -2)),
+            share=True,
+            compares=True,
+            among=lambda keys: keys.followers.any(-1),
+            example="Mr and Mrs Dursley of Privet Drive were proud to say. Mr and Mrs Dursley of",
         ),
     )
 }
@@ -90,22 +132,26 @@ def measure_names() -> tuple[str, ...]:
 
 
 def measures(
-    weights: Tensor, special: Sequence[bool] = (), crosses: bool = False
+    weights: Tensor, keys: Keys = NOTHING_KNOWN, crosses: bool = False
 ) -> dict[str, Tensor]:
     """What each head attends to, on average over the queries: one number per head, by name.
 
     weights: (heads, queries, keys), before dropout. Rows with nothing to attend to count for
     nothing; a share on a token that is not there is 0 (the first query has no previous one).
-    special: for each key whether it is a special token, empty where there are none; crosses:
-    whether the keys are those of another sequence than the queries, so that positions cannot be
-    compared.
+    crosses: whether the keys are those of another sequence than the queries, so that positions
+    cannot be compared.
     """
-    rows = (weights.sum(-1) > 0).sum(-1).clamp_min(1)
+    rows = weights.sum(-1) > 0
     return {
-        name: measure.number(weights, special) / rows
+        name: measure.number(weights, keys) / _counted(rows, measure, keys).sum(-1).clamp_min(1)
         for name, measure in MEASURES.items()
-        if not (measure.compares and crosses) and (any(special) or not measure.needs_special)
+        if measure.says(keys, crosses)
     }
+
+
+def _counted(rows: Tensor, measure: Measure, keys: Keys) -> Tensor:
+    """Which queries of each head count for a measure. rows: those that attend to anything."""
+    return rows if measure.among is None else rows & measure.among(keys)
 
 
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
@@ -130,19 +176,16 @@ class Overview:
     even_spread: dict[str, float]
 
 
-def overview(trace: Trace | LongTrace, head: int = 0, special: Sequence[bool] = ()) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown.
-
-    special: for each key whether it is a special token, empty where there are none.
-    """
+def overview(trace: Trace | LongTrace, head: int = 0, keys: Keys = NOTHING_KNOWN) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown."""
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
-    return overview_of(weights, None if trace.mask is None else trace.mask[0], special)
+    return overview_of(weights, None if trace.mask is None else trace.mask[0], keys)
 
 
 def overview_of(
     weights: Tensor,
     mask: Tensor | None,
-    special: Sequence[bool] = (),
+    keys: Keys = NOTHING_KNOWN,
     beside: int = 0,
     crosses: bool = False,
 ) -> Overview:
@@ -152,7 +195,7 @@ def overview_of(
     beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
     allowed = torch.ones(1, *weights.shape[1:]) if mask is None else mask[None].float()
-    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), special, crosses)
+    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), keys, crosses)
     even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
     # A few at a time: each takes several times its room.
     at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
@@ -160,7 +203,7 @@ def overview_of(
     for some in map(Tensor.float, weights.split(at_once)):
         shades, block = thumbnails(some, beside + len(weights) - len(some))
         dots.append(shades)
-        measured.append(measures(some, special, crosses))
+        measured.append(measures(some, keys, crosses))
     together = {name: torch.cat([part[name] for part in measured]) for name in even}
     return Overview(torch.cat(dots), block, together, even_spread)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention.analysis import effects
 from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
-from attention.analysis.heads import Overview
+from attention.analysis.heads import Keys, Overview
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
 from attention.core.settings import decimal, settings_of, whole
@@ -172,13 +172,14 @@ def overview(result: Result) -> Overview:
     """All heads of a result at a glance, in its words."""
     words, trace = words_of(result), result.layer_trace
     if words is None:
-        return analysed.overview(trace, result.head, result.special)
+        known = Keys(result.special, result.key_tokens)
+        return analysed.overview(trace, result.head, known)
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
     joined = words.of_words(weights, None if trace.mask is None else trace.mask[0])
     special = [False] * len(words.keys)
     for word, is_special in zip(words.columns, result.special, strict=True):
         special[word] = is_special
-    return analysed.overview_of(joined.weights, joined.mask, special)
+    return analysed.overview_of(joined.weights, joined.mask, Keys(special, words.keys))
 
 
 def layer_words(result: Result) -> str:

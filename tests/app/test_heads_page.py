@@ -92,7 +92,8 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
 def test_the_numbers_on_the_page_sum_up() -> None:
     app = opened("heads", query=3, positions="alibi", mask="causal")
     measured, added, neurons = app.tables
-    assert list(measured) == ["", *analysed.measure_names()[:-1]]
+    repeated = analysed.Keys(ids=["the", "cat", "walks", "on", "the", "street"])
+    assert list(measured) == ["", *analysed.measures(torch.ones(1, 6, 6), repeated)]
     assert measured[""][-1] == "even spread"
     assert added["share of y"][-1] == "100.0 %"
     assert "− slope · distance" in neurons

@@ -159,7 +159,7 @@ def test_positions_are_compared_only_where_queries_and_keys_are_one_sentence(
     file = saved(numpy.savez, weights=weights.numpy(), tokens=numpy.array([*"abcde"]), **named)
     app = give(opened("own"), file)
     (table,) = app.tables
-    there = ["entropy", "first"] if keys else [*analysed.measure_names()[:-1]]
+    there = ["entropy", "first"] if keys else [*analysed.measures(torch.ones(1, 2, 2))]
     assert list(table) == ["", *there]
     seen = glances.glance_of(weights, crosses=keys is not None).seen
     assert heads.measure_words(seen) in app.read_as_markdown

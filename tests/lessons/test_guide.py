@@ -343,7 +343,7 @@ def _(shown: Shown) -> None:
     "12", "Another gives the marks more than half its weight. Most spread theirs over many words."
 )
 def _(shown: Shown) -> None:
-    measured = analysed.measures(shown.a.layer_trace.weights, shown.a.special)
+    measured = analysed.measures(shown.a.layer_trace.weights, analysed.Keys(shown.a.special))
     assert (measured["special"] > 0.5).sum() == 1
     assert measured["special"][2] < 0.5
     assert (measured["entropy"] > 2).sum() > 6, "as if more than 4 words shared it equally"

@@ -78,12 +78,12 @@ def test_every_measure_is_an_average_over_rows_and_keys() -> None:
 
 
 def test_over_another_sequence_positions_are_not_compared() -> None:
-    weights, special = rows(2, 5, 5), [True, False, False, False, True]
-    within, across = (analysed.measures(weights, special, crosses) for crosses in (False, True))
+    weights, known = rows(2, 5, 5), analysed.Keys([True, False, False, False, True], "abcab")
+    within, across = (analysed.measures(weights, known, crosses) for crosses in (False, True))
     assert list(within) == [*analysed.MEASURES]
     assert list(across) == ["entropy", "first", "special"]
     assert all(torch.equal(across[name], within[name]) for name in across)
-    seen = analysed.overview_of(weights, None, special, crosses=True)
+    seen = analysed.overview_of(weights, None, known, crosses=True)
     assert list(seen.even_spread) == list(seen.measures) == list(across)
     assert analysed.order(seen.measures, "previous") == [0, 1]
 
@@ -91,7 +91,7 @@ def test_over_another_sequence_positions_are_not_compared() -> None:
 def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
     weights = rows(2, 5, 5)
     within = analysed.overview_of(weights, None)
-    across = analysed.overview_of(weights, None, [True] * 5, crosses=True)
+    across = analysed.overview_of(weights, None, analysed.Keys([True] * 5), crosses=True)
     assert heads.measure_words(within) == (
         "On average over the queries: entropy in bits and distance in tokens; the share of a "
         "query's weight on the previous token, the same token, the next token and the first token."
@@ -103,6 +103,16 @@ def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
     )
     both = heads.measure_words(within, across)
     assert both.endswith("they have no distance, and no previous, same or next token.")
+
+
+def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
+    weights = rows(3, 5, 5)
+    measured = analysed.measures(weights, analysed.Keys(ids="abcab"))["induction"]
+    # "a" at 3 came before at 0, where "b" followed; "b" at 4 at 1, where "c" followed.
+    torch.testing.assert_close(measured, (weights[:, 3, 1] + weights[:, 4, 2]) / 2)
+    thrice = analysed.measures(weights, analysed.Keys(ids="aabca"))["induction"]
+    torch.testing.assert_close(thrice, (weights[:, 1, 1] + weights[:, 4, [1, 2]].sum(-1)) / 2)
+    assert "induction" not in analysed.measures(weights, analysed.Keys(ids="abcde"))
 
 
 def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:

@@ -236,9 +236,10 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
     for glance in seen:
         for row, position in enumerate(glance.layers):
             place = run.inputs[position]
-            special = (place.memory_pieces or place.pieces).special
+            pieces = place.memory_pieces or place.pieces
+            known = analysed.Keys(pieces.special, pieces.ids.tolist())
             trace = place.layer.trace(place.x, place.memory)
-            one = analysed.overview_of(trace.weights, None, special, crosses=place.layer.crosses)
+            one = analysed.overview_of(trace.weights, None, known, crosses=place.layer.crosses)
             here = slice(row * glance.heads, (row + 1) * glance.heads)
             assert glance.shape == trace.weights.shape[1:]
             assert glance.heads == len(one.dots)
@@ -392,7 +393,9 @@ def test_all_heads_are_joined_into_words_as_each_of_them_is() -> None:
             one = trained.shown(result.looked_at(replace(result.settings, head=head)))[2]
             assert_close(weights[head], one.weights)
         seen = trained.overview(result)
-        expected = analysed.measures(weights, [word in ("[CLS]", "[SEP]") for word in words.keys])
+        expected = analysed.measures(
+            weights, analysed.Keys([word in ("[CLS]", "[SEP]") for word in words.keys], words.keys)
+        )
         assert seen.measures.keys() == expected.keys()
         assert_close(seen.measures, expected)
         assert seen.dots.shape == weights.shape
