@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,9 +20,10 @@ from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
-from attention.trained.models import LayerInput, Model, Pieces, Run, Transformer
+from attention.trained.models import LayerInput, Model, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
 from attention.trained.translator import Translation
+from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
 
@@ -87,11 +89,13 @@ class Next:
 
 def next_pieces(model: Transformer, run: Run, settings: SamplingSettings) -> Next:
     """The likeliest pieces to come next, and what temperature, top k and top p make of them."""
-    narrowed = narrow(
-        next_scores(model, run), settings.sample_temperature, settings.top_k, settings.top_p
-    )
+    narrowed = _narrowed(next_scores(model, run), settings)
     ids = narrowed.scores.topk(min(LIKELIEST, len(narrowed.scores))).indices.tolist()
     return Next(narrowed, tuple(ids), model.shown(ids))
+
+
+def _narrowed(scores: Tensor, settings: SamplingSettings) -> Narrowing:
+    return narrow(scores, settings.sample_temperature, settings.top_k, settings.top_p)
 
 
 def go_on(
@@ -102,16 +106,37 @@ def go_on(
     Pieces at the end that are only parts of a character are left out: no text says them.
     """
     given: list[int] = model.pieces(text).ids.tolist()
-    added: list[int] = []
-    for _ in range(min(pieces, model.limit - len(given))):
-        ids = [*given, *added]
-        run = model.run_pieces(Pieces(torch.tensor(ids), model.shown(ids), (0,) * len(ids)))
-        shares = next_pieces(model, run, settings).narrowing.probabilities
-        chosen = greedy(shares) if likeliest else sample(shares, settings.sample_seed, len(ids))
-        added.append(chosen)
-    while added and model.text_of(added, given) is None:
-        added.pop()
-    return text + (model.text_of(added, given) or "")
+    room = max(0, min(pieces, model.limit - len(given)))
+    added = [*itertools.islice(pieces_after(model, given, settings, likeliest), room)]
+    return text + text_added(model, given, added)
+
+
+def pieces_after(
+    model: Transformer, given: Sequence[int], settings: SamplingSettings, likeliest: bool
+) -> Iterator[int]:
+    """The pieces that a text goes on with, one after the other, without an end."""
+    written = begin(model, given)
+    while True:
+        piece = chosen_piece(written, settings, likeliest)
+        yield piece
+        written = longer(model, written, piece)
+
+
+def chosen_piece(written: Written, settings: SamplingSettings, likeliest: bool) -> int:
+    """The piece that a text goes on with, the likeliest or one that is drawn."""
+    narrowed = _narrowed(written.scores, settings).probabilities
+    if likeliest:
+        return greedy(narrowed)
+    return sample(narrowed, settings.sample_seed, len(written.ids))
+
+
+def text_added(model: Transformer, given: Sequence[int], added: Sequence[int]) -> str:
+    """The text that these pieces add to those given, as far as there is a text that says them."""
+    for end in range(len(added), 0, -1):
+        text = model.text_of(added[:end], given)
+        if text is not None:
+            return text
+    return ""
 
 
 def why_nothing_added(model: Transformer, text: str, longer: str | None) -> str:

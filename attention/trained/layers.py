@@ -110,6 +110,22 @@ class TrainedAttention(DotScores):
 
 
 @dataclass(frozen=True, eq=False)
+class Kept:
+    """What a layer keeps of the tokens before, for a run over those behind.
+
+    projected: their keys and values; state: where its recurrence stands, if it has one.
+    """
+
+    projected: Projected
+    state: Tensor | None
+
+    @property
+    def nbytes(self) -> int:
+        """The memory its tensors take."""
+        return self.projected.keys.nbytes + self.projected.values.nbytes
+
+
+@dataclass(frozen=True, eq=False)
 class LayerRun:
     """One layer over its input, with its trace; all tensors are (…, tokens, d_model).
 
@@ -132,6 +148,11 @@ class LayerRun:
     state: Tensor | None
     sliced: Callable[[slice, slice], Trace]
     made: Trace | None
+
+    @property
+    def kept(self) -> Kept:
+        """The part of it that a run over further tokens needs."""
+        return Kept(self.projected, self.state)
 
     @functools.cached_property
     def trace(self) -> Trace:
@@ -210,7 +231,7 @@ class Layer:
         *,
         padding: Tensor | None = None,
         edit: Callable[[Trace], Trace] | None = None,
-        before: LayerRun | None = None,
+        before: LayerRun | Kept | None = None,
     ) -> LayerRun:
         """The layer over its input, (…, tokens, d_model).
 
@@ -242,7 +263,7 @@ class Layer:
         )
 
     def _projected(
-        self, x: Tensor, memory: Tensor | None = None, before: LayerRun | None = None
+        self, x: Tensor, memory: Tensor | None = None, before: LayerRun | Kept | None = None
     ) -> Projected:
         last = None if before is None else before.projected
         return self.attention.projected(self.attention_input(x), memory, last)

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from attention.core.functional import Trace
 from attention.core.limits import limits
 from attention.core.masks import padded
-from attention.trained.layers import Layer, LayerRun
+from attention.trained.layers import Kept, Layer, LayerRun
 from attention.trained.parts import Norm, through
 
 Edit = Callable[[int, Trace], Trace]
@@ -192,14 +192,15 @@ class Model:
         edit: Edit | None = None,
         layers: Collection[int] | None = None,
         start: Start | None = None,
-        after: Sequence[LayerRun] = (),
+        after: Sequence[LayerRun | Kept] = (),
     ) -> Iterator[LayerRun]:
         """All layers over sentences, one after the other, as far as the caller goes on.
 
         edit: (position of a layer, its trace) -> the trace that it goes on with, see
         `layers.edited`; layers: those that it is called for, None: all of them. start: where to
-        begin, None: at the ids. after: the runs of these layers over the pieces before, for layers
-        that see none behind. There are gradients unless the caller switches them off.
+        begin, None: at the ids. after: the runs of these layers over the pieces before, or what is
+        kept of them, for layers that see none behind. There are gradients unless the caller
+        switches them off.
         Raises ValueError where sentences do not fit.
         """
         if start is None:
@@ -228,7 +229,7 @@ class Model:
         self,
         batch: Padded,
         layers: Collection[int] | None,
-        after: Sequence[LayerRun],
+        after: Sequence[LayerRun | Kept],
         positions: range,
     ) -> None:
         """Raise ValueError where an edit would not be called, or nothing can go on."""
