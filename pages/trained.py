@@ -10,19 +10,22 @@ from attention.analysis.glances import Glance
 from attention.app import frame, notes, results, sections, session, shared, widgets
 from attention.app.parts import part
 from attention.app.view import View
+from attention.app.visit import Writing
 from attention.components.inputs import examples
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.core.settings import settings_of
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
+from attention.hosting.work import rerun
 from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result
 from attention.trained.models import Model
 from attention.trained.sources import NONE
 
-GO_ON = (("Add the likeliest", 1, True), ("Draw one", 1, False), ("Draw ten", 10, False))
+GO_ON = (("Add the likeliest", True), ("Draw one", False))
+PAUSE = 0.05  # seconds between one go at writing and the next
 
 
 def trained_layers(view: View) -> None:
@@ -123,6 +126,10 @@ def what_comes_next(view: View) -> None:
     if found is None:
         return
     st.subheader("What comes next")
+    writing = view.visit.writing
+    if writing is not None and (writing.model, writing.text) == asked_of(view):
+        st.fragment(writes, run_every=PAUSE)()
+        return
     with st.container(horizontal=True, vertical_alignment="bottom", key="sampling"):
         for name in settings_of(SamplingSettings):
             widgets.widget(view, name, width=170)
@@ -133,8 +140,9 @@ def what_comes_next(view: View) -> None:
         "space; out: this filter, or one before it, took the piece out."
     )
     with st.container(horizontal=True, vertical_alignment="center", key="go_on"):
-        for label, pieces, likeliest in GO_ON:
-            st.button(label, on_click=go_on, args=(pieces, likeliest))
+        for label, likeliest in GO_ON:
+            st.button(label, on_click=go_on, args=(likeliest,))
+        st.button("Write on", icon=":material/edit:", on_click=write)
     examples("or add", found.texts, partial(add, found.ids), key="next_pieces")
     with st.container():  # what comes and goes leaves the place of the rest as it is
         asked, why = view.visit.not_added
@@ -147,10 +155,39 @@ def asked_of(view: View) -> tuple[str, str]:
     return view["model"], view["s"]
 
 
-def go_on(pieces: int, likeliest: bool) -> None:
-    """Let the sentence grow by some pieces, within a callback."""
+def go_on(likeliest: bool) -> None:
+    """Let the sentence grow by a piece, within a callback."""
     now = session.view()
-    take(now, results.longer_sentence(now, pieces, likeliest))
+    take(now, results.longer_sentence(now, 1, likeliest))
+
+
+def write() -> None:
+    """Let the model write on until it is stopped, within a callback."""
+    session.change(writing=Writing(*asked_of(session.view())))
+
+
+def writes() -> None:
+    """Shows the text while the model writes it, some pieces more each time."""
+    now = session.view()
+    if now.visit.writing is None:
+        return
+    with rerun(now.page.name, session.share()):
+        writing, room = results.write_on(now, now.visit.writing)
+    session.change(writing=writing)
+    if not room:
+        stop()
+        st.rerun()
+    with st.container(key="written"):
+        st.text(results.text_written(writing))
+    st.button("Stop", icon=":material/stop:", on_click=stop)
+
+
+def stop() -> None:
+    """Take over what was written so far, as far as it fits, within a callback."""
+    now = session.view()
+    if now.visit.writing is not None:
+        session.change(writing=None)
+        take(now, results.text_written(now.visit.writing))
 
 
 def add(ids: Sequence[int], index: int) -> None:

@@ -28,8 +28,7 @@ from attention.app.pages import FIRST, PAGES, Page
 from attention.app.view import View
 from attention.app.widgets import beside_is_old, sentence_box, settings_beside
 from attention.display import files
-from attention.hosting.pace import Pace
-from attention.hosting.work import rerun, share
+from attention.hosting.work import rerun
 
 MAX_UNFELT = 1.0  # seconds
 
@@ -56,7 +55,7 @@ def run() -> None:
     place: Literal["hidden", "sidebar"] = "hidden" if st.context.is_embedded else "sidebar"
     shown = st.navigation([*pages.values(), by_name], position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
-    with rerun(page.name, _share()) as held:
+    with rerun(page.name, session.share()) as held:
         st.session_state["held"] = held
         cold.come_back()
         view = session.enter(page)
@@ -93,7 +92,7 @@ def show(
 
 @st.fragment
 def _body(page: Page, drawing: Drawing) -> None:
-    with rerun(page.name, _share()) as held:
+    with rerun(page.name, session.share()) as held:
         if session.whole_run_is_due():
             st.rerun()
         _draw(session.view(), drawing, held or st.session_state.pop("held", 0.0))
@@ -116,14 +115,6 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     else:
         drawing.draw(view)
     session.send_choices()
-
-
-def _share() -> Pace:
-    """What this session may use of the server."""
-    if "share" not in st.session_state:
-        st.session_state["share"] = share()
-    used: Pace = st.session_state["share"]
-    return used
 
 
 def _words_on_waiting(held: float) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Condition, Lock
 
 from cachetools import LRUCache, cached
@@ -16,6 +17,7 @@ from attention.analysis.heads import Overview
 from attention.app.links import every_setting
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
+from attention.app.visit import Writing
 from attention.core.functional import Trace
 from attention.display.showing import write_npz
 from attention.inputs.text import plain, tokenize
@@ -28,8 +30,11 @@ from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained.models import Pieces, Run, Transformer
 from attention.trained.sources import NONE
 from attention.trained.translator import Translation, Translator
+from attention.trained.writing import Written, begin, longer
 
+AT_ONCE = 0.2  # seconds of writing, then what was written is shown
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
+WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 24 MB of 512 pieces
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
 
 
@@ -68,7 +73,7 @@ def result_of(settings: Settings, memory: str | None = None) -> Result:
     Streamlit's own caches would copy the result, or spend longer on hashing the settings than
     computing takes.
     """
-    run = _run(dataclasses.replace(settings, head=0, join="pieces"), memory)
+    run = _run(replace(settings, head=0, join="pieces"), memory)
     return run.looked_at(settings)
 
 
@@ -164,6 +169,53 @@ def longer_sentence(view: View, pieces: int, likeliest: bool) -> str:
     return trained.go_on(model, plain(view["s"]), pieces, settings, likeliest)
 
 
+_written: LRUCache[tuple[str, tuple[int, ...]], Written] = LRUCache(
+    WRITTEN_BYTES, getsizeof=lambda written: written.nbytes
+)
+_writing = Lock()
+
+
+def _written_so_far(model: Transformer, ids: tuple[int, ...]) -> Written:
+    """A text of these pieces, made from the one without its last piece where that is kept."""
+    name = model.about.name
+    with _writing:
+        before = _written.pop((name, ids[:-1]), None)
+    made = begin(model, ids) if before is None else longer(model, before, ids[-1])
+    with _writing:
+        if made.nbytes <= _written.maxsize:
+            _written[name, ids] = made
+    return made
+
+
+def write_on(view: View, writing: Writing) -> tuple[Writing, bool]:
+    """Some pieces more, as far as there is room, and whether there may be more after them."""
+    model = load_model(writing.model)
+    assert isinstance(model, Transformer)
+    settings, until = view.of(SamplingSettings), time.monotonic() + AT_ONCE
+    given = tuple(model.pieces(plain(writing.text)).ids.tolist())
+    added = list(writing.added)
+    while len(given) + len(added) < model.limit:
+        written = _written_so_far(model, (*given, *added))
+        piece = trained.chosen_piece(written, settings, likeliest=False)
+        if piece in model.parts.ends:
+            return replace(writing, added=tuple(added)), False
+        added.append(piece)
+        if time.monotonic() > until:
+            break
+    more = replace(writing, added=tuple(added))
+    if every_setting()["s"].problem(text_written(more)):
+        return writing, False
+    return more, len(given) + len(added) < model.limit
+
+
+def text_written(writing: Writing) -> str:
+    """The sentence with all that was written after it."""
+    model = load_model(writing.model)
+    assert isinstance(model, Transformer)
+    text = plain(writing.text)
+    return text + trained.text_added(model, model.pieces(text).ids.tolist(), writing.added)
+
+
 def why_nothing_added(view: View, longer: str | None) -> str:
     """Why the sentence is not to be replaced by a longer one, in words; "" where it is."""
     model = load_model(view["model"])
@@ -190,7 +242,7 @@ def sequence_tokens(view: View, side: str = "") -> tuple[Sequence[str], Sequence
     return (result.tokens, result.key_tokens) if result else ((), ())
 
 
-@cached(LRUCache(64), key=lambda settings: dataclasses.replace(settings, head=0), lock=Lock())
+@cached(LRUCache(64), key=lambda settings: replace(settings, head=0), lock=Lock())
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
     return trained.overview(result_of(settings))
@@ -206,12 +258,12 @@ def cross_result(view: View) -> Result | None:
     """The result for two sentences; None while either has no words."""
     if not all(view.two_sequences):
         return None
-    return result_of(dataclasses.replace(view.settings(), s=view["target"]), view["memory"])
+    return result_of(replace(view.settings(), s=view["target"]), view["memory"])
 
 
 def cross_batch(view: View) -> Batch | None:
     """The batch that is set; None while there is no query, or no memory."""
-    settings = dataclasses.replace(view.of(CrossSettings), sequence=0, dimension=0)
+    settings = replace(view.of(CrossSettings), sequence=0, dimension=0)
     if settings.batch_example == "sentences" and not (
         tokenize(settings.target) and cross.read_memories(settings.batch)[0]
     ):
@@ -231,7 +283,7 @@ def compared(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
     """
     settings, pair = view.settings(), view["compare"] == "pair"
     second = view["s2"] if pair else settings.s
-    theirs = dataclasses.replace(settings, s=second) if pair else view.settings(OTHER)
+    theirs = replace(settings, s=second) if pair else view.settings(OTHER)
     a, b = map(_if_there_are_words, (settings, theirs))
     if a is None or b is None or a.memory is not None:
         return None
@@ -277,7 +329,7 @@ def differences(view: View) -> list[str]:
 def sweep_of(result: Result, kind: str, at: float) -> Sweep:
     """One of the settings swept, starting from a value."""
     swept = _sweep_of(result.settings, kind)
-    return dataclasses.replace(swept, at=compare.within(kind, at, len(swept.base)))
+    return replace(swept, at=compare.within(kind, at, len(swept.base)))
 
 
 @functools.lru_cache(maxsize=4)  # up to 4 MB each

@@ -20,6 +20,8 @@ from attention.app.shared import width_of
 from attention.app.view import View, view_of
 from attention.app.visit import PLACE, Entry, Visit
 from attention.core.settings import Value
+from attention.hosting import work
+from attention.hosting.pace import Pace
 from attention.trained.sources import NONE
 
 VISIT = "visit"
@@ -244,6 +246,14 @@ def draws(name: str) -> None:
 def _beside(now: Visit) -> set[str]:
     """The settings that are drawn at the side of the page."""
     return {name for name, _ in now.beside or ()}
+
+
+def share() -> Pace:
+    """What this visit may use of the server."""
+    if "share" not in st.session_state:
+        st.session_state["share"] = work.share()
+    used: Pace = st.session_state["share"]
+    return used
 
 
 def whole_run_is_due() -> bool:

@@ -41,6 +41,18 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Writing:
+    """A model that is going on with a sentence.
+
+    model, text: their names; added: the pieces that it has written so far.
+    """
+
+    model: str
+    text: str
+    added: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Visit:
     """What a visit keeps from one run to the next.
 
@@ -54,7 +66,7 @@ class Visit:
     known; chapter: which chapter is open, and in_chapter: what is chosen in its figure; answer,
     marked: the answer to the question asked, and the cells marked for it, see `predicting`;
     refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
-    was added, and why.
+    was added, and why; writing: a model that is going on with the sentence.
     """
 
     page: str = ""
@@ -74,6 +86,7 @@ class Visit:
     marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
     refused: str = ""
     not_added: tuple[tuple[str, str] | None, str] = (None, "")
+    writing: Writing | None = None
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """How the run comes to a page. returned: by a step in the browser's history."""

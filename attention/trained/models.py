@@ -331,7 +331,7 @@ class Parts:
     limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
     anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
     piece, for models that were trained to predict it; cap: what these scores stay below, see
-    `layers.TrainedConfig`.
+    `layers.TrainedConfig`; ends: the pieces that say that a text is over.
     """
 
     embedding: Embedding
@@ -340,6 +340,7 @@ class Parts:
     final_norm: Norm | None = None
     unembedding: Tensor | None = None
     cap: float | None = None
+    ends: Collection[int] = ()
 
 
 class Reads(Protocol):

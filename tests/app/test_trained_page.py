@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import additions, effects, glances
-from attention.app import server, shared
+from attention.app import results, server, shared
 from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.inputs.text import plain
@@ -609,20 +609,46 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
         return opened("trained", model="writer", s=s, sample_seed=seed).press(label)
 
     told = {}
-    for label, pieces, likeliest in (("Add the likeliest", 1, True), ("Draw ten", 10, False)):
-        for seed in range(3):
+    for label, likeliest in (("Add the likeliest", True), ("Draw one", False)):
+        for seed in range(7):
             settings = SamplingSettings(sample_seed=seed)
-            longer = trained.go_on(written, "the cat", pieces, settings, likeliest)
+            longer = trained.go_on(written, "the cat", 1, settings, likeliest)
             app = pressed(label, "the cat", seed)
             assert app.values["s"] == longer
             told[longer != "the cat"] = app.notes
     nothing = "Nothing was added: what was chosen says nothing by itself, as when it is only a part"
     assert told == {False: [f"{nothing} of a character."], True: []}
     full = "abcdefg " * 20
-    app = pressed("Draw ten", full)
+    app = pressed("Draw one", full)
     assert app.notes == ["Nothing was added: no more than 23 pieces fit."]
     assert app.values["s"] == full
     assert app.choose("s", "the").notes == []
+
+
+def test_it_writes_on_piece_by_piece_until_it_is_stopped(
+    written: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "AT_ONCE", 0.0)
+    texts = [
+        trained.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
+        for pieces in range(1, 5)
+    ]
+    app = opened("trained", model="writer", s="the cat").press("Write on")
+    for text in texts[:-1]:
+        assert text in [item.value for item in app.text]
+        assert app.values["s"] == "the cat"
+        app.run()
+    app.press("Stop")
+    assert app.values["s"] == texts[-1]
+    assert app.query_params["s"] == texts[-1]
+    assert "Stop" not in [button.label for button in app.button]
+
+
+def test_it_stops_writing_where_there_is_no_more_room(written: Transformer) -> None:
+    app = opened("trained", model="writer", s="the cat").press("Write on")
+    whole = trained.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
+    assert app.values["s"] == whole
+    assert "Write on" in [button.label for button in app.button]
 
 
 def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
