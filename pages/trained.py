@@ -11,7 +11,7 @@ from attention.app import frame, notes, results, sections, session, shared, widg
 from attention.app.parts import part
 from attention.app.view import View
 from attention.app.visit import Writing
-from attention.components.inputs import examples
+from attention.components.inputs import next_pieces
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.core.settings import settings_of
 from attention.display import tables
@@ -130,20 +130,24 @@ def what_comes_next(view: View) -> None:
     if writing is not None and (writing.model, writing.text) == asked_of(view):
         st.fragment(writes, run_every=PAUSE)()
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", key="sampling"):
-        for name in settings_of(SamplingSettings):
-            widgets.widget(view, name, width=170)
-    names, columns = found.table()
-    st.html(tables.shares("likeliest next pieces", names, columns))
-    st.caption(
-        "Probability of the likeliest pieces to come next, after each filter in turn. A dot is a "
-        "space; out: this filter, or one before it, took the piece out."
+    next_pieces(
+        found.texts, found.shares, found.trained, partial(add, found.ids), key="next_pieces"
     )
+    st.caption("Click a piece to add it. A dot is a space.")
     with st.container(horizontal=True, vertical_alignment="center", key="go_on"):
         for label, likeliest in GO_ON:
             st.button(label, on_click=go_on, args=(likeliest,))
         st.button("Write on", icon=":material/edit:", on_click=write)
-    examples("or add", found.texts, partial(add, found.ids), key="next_pieces")
+    with st.expander("Temperature, top k and top p"):
+        with st.container(horizontal=True, vertical_alignment="bottom", key="sampling"):
+            for name in settings_of(SamplingSettings):
+                widgets.widget(view, name, width=170)
+        names, columns = found.table()
+        st.html(tables.shares("likeliest next pieces", names, columns))
+        st.caption(
+            "Probability of the likeliest pieces to come next, after each filter in turn; out: "
+            "this filter, or one before it, took the piece out."
+        )
     with st.container():  # what comes and goes leaves the place of the rest as it is
         asked, why = view.visit.not_added
         if why and asked == asked_of(view):

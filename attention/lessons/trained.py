@@ -68,6 +68,18 @@ class Next:
     ids: tuple[int, ...]
     texts: tuple[str, ...]
 
+    @property
+    def shares(self) -> list[float]:
+        """The probability of each, 0 where it is out."""
+        shares: list[float] = self.narrowing.probabilities[list(self.ids)].tolist()
+        return shares
+
+    @property
+    def trained(self) -> list[float]:
+        """The probability of each as the model has it."""
+        shares: list[float] = self.narrowing.scores.softmax(-1)[list(self.ids)].tolist()
+        return shares
+
     def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
         """Names and columns: the probability of each piece after each filter."""
         kept = list(self.ids)

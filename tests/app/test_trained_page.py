@@ -655,7 +655,7 @@ def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transf
     found = trained.next_pieces(written, written.run("the cat"), SamplingSettings())
     said = [written.text_of([piece], [0]) for piece in found.ids]
     for index in (said.index(None), said.index("/")):
-        app = opened("trained", model="writer", s="the cat").tell("next_pieces", "example", index)
+        app = opened("trained", model="writer", s="the cat").tell("next_pieces", "piece", index)
         assert app.values["s"] == "the cat" + (said[index] or "")
         assert len(app.notes) == (said[index] is None)
 

@@ -106,6 +106,12 @@ export interface MatricesHeader {
   written?: number
 }
 
+export interface NextPiecesHeader {
+  texts: string[]
+  shares: number[]
+  trained: number[]
+}
+
 export interface NumberGridHeader {
   name: string
   cells: string[][]
@@ -225,6 +231,7 @@ export interface Headers {
   lights: LightsHeader
   mask_grid: MaskGridHeader
   matrices: MatricesHeader
+  next_pieces: NextPiecesHeader
   number_grid: NumberGridHeader
   picture: PlacedHeader
   picture_content: PictureHeader
@@ -244,6 +251,7 @@ export interface Answers {
   lights: {}
   mask_grid: { paint: Paint }
   matrices: { cell: [number, number] }
+  next_pieces: { piece: number }
   number_grid: { cells: string[][] }
   picture: {}
   place: { place: PlaceAnswer }

@@ -1,0 +1,43 @@
+import { component } from "../shared/component.js"
+import { childrenOf, make, makeName, under } from "../shared/elements.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+export default component(build, draw, null)
+
+/** @param {Mount<"next_pieces">} mount */
+function build({ root, content, send }) {
+  const list = make("div", "list", root, { role: "group", ariaLabel: "Pieces to come next" })
+  list.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button) send("piece", childrenOf(list).indexOf(button))
+  })
+  return { content, frame: list, list }
+}
+
+/** A bar's length is its share of the greatest one; a mark shows where the model itself has it.
+    @type {(view: View) => void} */
+function draw({ list, content: { texts, shares, trained } }) {
+  const most = Math.max(...shares, ...trained)
+  const long = (/** @type {number} */ share) => `${((100 * share) / most).toFixed(2)}%`
+  list.replaceChildren()
+  for (const [index, text] of texts.entries()) {
+    const [share, before] = [shares[index], trained[index]]
+    const button = make("button", share ? "" : "out", list, { type: "button" })
+    makeName("span", "piece", button, text)
+    const bar = make("span", "bar", button, { ariaHidden: "true" })
+    make("i", "", bar).style.width = long(share)
+    if (share !== before) make("b", "", bar).style.insetInlineStart = long(before)
+    make("span", "share", button, { textContent: inWords(share) })
+  }
+}
+
+/** A share in per cent, with two digits that count.
+    @type {(share: number) => string} */
+export function inWords(share) {
+  const percent = 100 * share
+  if (!share) return "out"
+  if (percent < 0.1) return "< 0.1 %"
+  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`
+}
