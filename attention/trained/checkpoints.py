@@ -9,12 +9,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from attention.core.limits import limits
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.trained.models import About, Parts, Transformer
-from attention.trained.pieces import Reader
+from attention.trained.pieces import Reader, read_tokenizer
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -80,11 +81,17 @@ def check_folder(folder: Path) -> None:
 def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
     layout = read_layout(folder)
     parts = layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
-    reader = Reader(_there(folder / TOKENIZER), min(limits().tokens, parts.limit))
+    return fitting(parts, read_tokenizer(_there(folder / TOKENIZER)))
+
+
+def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
+    """The parts of a model, and what reads for it. Raises ValueError where it has ids without a
+    vector."""
+    reader = Reader(tokenizer, min(limits().tokens, parts.limit))
     vocabulary = len(parts.embedding.pieces)
     if reader.largest_id >= vocabulary:
         raise ValueError(
-            f"{TOKENIZER} must have ids below {vocabulary}, one for each vector, "
+            f"the tokenizer must have ids below {vocabulary}, one for each vector, "
             f"it has {reader.largest_id}"
         )
     return parts, reader

