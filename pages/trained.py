@@ -233,7 +233,8 @@ def token_sum(result: Result, query: int) -> None:
     """The sum of what the residual path, all heads and the bias add to the chosen token."""
     assert result.trained is not None
     place = results.run_of(result.settings).inputs[result.trained.position]
-    added = additions.layer_additions(place, query)
+    kept = place.pieces.kept(result.settings.special == "set aside")
+    added = additions.layer_additions(place, kept[query])
     names, columns, total = heads.additions_table(added)
     st.subheader("What adds up in this layer")
     token = distinct_names(result.tokens)[query]

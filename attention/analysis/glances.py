@@ -36,15 +36,16 @@ class Glance:
         return self.layers[row], head
 
 
-def glances(run: Run) -> list[Glance]:
+def glances(run: Run, aside: bool = False) -> list[Glance]:
     """All heads of all layers: those over the sentence itself, and those over another one.
 
+    aside: whether the pieces that can be are set aside, see `Pieces.kept`.
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
     kinds: dict[bool, list[int]] = {}
     for position, entering in enumerate(run.inputs):
         kinds.setdefault(entering.memory is not None, []).append(position)
-    return [_glance(run, layers) for layers in kinds.values()]
+    return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
 def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
@@ -58,17 +59,19 @@ def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
 
 
 @torch.no_grad()
-def _glance(run: Run, layers: Sequence[int]) -> Glance:
+def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
     made = []
     n_heads = run.inputs[layers[0]].layer.attention.heads
     for position in layers:
         place = run.inputs[position]
         keys = place.memory_pieces or place.pieces
-        mask = place.layer.mask(len(place.pieces.ids), len(keys.ids))
-        weights = torch.cat([some.weights for some in place.layer.traces(place.x, place.memory)])
+        queries, kept = place.pieces.kept(aside), keys.kept(aside)
+        mask = place.layer.mask(len(queries), len(kept))
+        x, memory = place.x[queries], None if place.memory is None else place.memory[kept]
+        weights = torch.cat([some.weights for some in place.layer.traces(x, memory)])
         others = n_heads * (len(layers) - 1)
         crosses = place.memory is not None
-        read = Keys(keys.special, keys.ids.tolist())
+        read = Keys([keys.special[key] for key in kept], keys.ids[kept].tolist())
         made.append(overview_of(weights, mask, read, others, crosses))
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
     seen = Overview(

@@ -232,7 +232,7 @@ PAGES = [
         figures={"heads": "glance_", "heatmap": "picture"},
         settings=(SamplingSettings,),
         models="needed",
-        beside=lambda values: ("model", "layer", "head", "join"),
+        beside=lambda values: ("model", "layer", "head", "special", "join"),
     ),
     Page(
         "own",

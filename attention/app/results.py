@@ -95,8 +95,9 @@ def _if_there_are_words(settings: Settings) -> Result | None:
 
 
 def as_trained(view: View) -> Result | None:
-    """The result of the chosen head of a trained model, with all as it was trained."""
-    chosen = {name: view[name] for name in ("s", "model", "layer", "head", "join")}
+    """The result of the chosen head of a trained model, with all as it was trained, but for pieces
+    that are set aside."""
+    chosen = {name: view[name] for name in ("s", "model", "layer", "head", "join", "special")}
     return _if_there_are_words(Settings(**chosen))
 
 
@@ -107,12 +108,12 @@ def run_of(settings: Settings) -> Run:
 
 def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
-    return _glances_of(view["model"], plain(view["s"]))
+    return _glances_of(view["model"], plain(view["s"]), view["special"] == "set aside")
 
 
 @cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
-def _glances_of(name: str, text: str) -> list[Glance]:
-    return glances(run_model(name, text))
+def _glances_of(name: str, text: str, aside: bool) -> list[Glance]:
+    return glances(run_model(name, text), aside)
 
 
 @cached(LRUCache(32), lock=Lock())

@@ -26,6 +26,7 @@ from attention.trained.translator import Translation
 from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
+SINK = 2.0  # times an even spread
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,18 @@ def piece_at(result: Result, query: int) -> int:
     return min(query, len(result.tokens) - 1)
 
 
+def sink_words(seen: Overview) -> str:
+    """How much of all weight lies on the first token, in a sentence; "" where an even
+    spread would put half as much there."""
+    share = float(seen.measures["first"].mean())
+    if share < SINK * seen.even_spread["first"]:
+        return ""
+    return (
+        f"{share:.0%} of all weight lies on the first token. It is an attention sink: heads that "
+        "have nothing to look for put their weight there."
+    )
+
+
 def added_words(place: LayerInput, added: Additions) -> str:
     """What the parts of a sum are that `additions` gave, in a few sentences."""
     if place.layer.norm_first:
@@ -266,8 +279,7 @@ def moved(model: Model, run: Run, result: Result) -> Tensor:
     position = result.trained.position
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
-    special = run.inputs[position].pieces.special
-    kept = ~torch.tensor(special) if len(result.tokens) < len(special) else slice(None)
+    kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "set aside"))
     return effects.moved(model, run, position, changed, kept)
 
 

@@ -133,18 +133,14 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
 
 
 def _pieces(settings: Settings, pieces: Pieces, x: Tensor) -> Sentence:
-    """The pieces of a sentence and their vectors, without special ones where these are set aside.
+    """The pieces of a sentence and their vectors, without those that are set aside.
 
     Raises NoWords when there are no others.
     """
-    special = pieces.special
-    if all(special):
+    if all(pieces.special):
         raise NoWords
-    if settings.special == "set aside":
-        kept = [position for position, put_in in enumerate(special) if not put_in]
-        x = x[kept]
-    else:
-        kept = list(range(len(special)))
+    kept = pieces.kept(settings.special == "set aside")
+    x = x[kept] if len(kept) < len(x) else x
     encoding = sinusoidal(*x.shape) if settings.positions == "sinusoidal" else None
     return Sentence(
         tokens=tuple(pieces.texts[position] for position in kept),

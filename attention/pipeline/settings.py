@@ -59,8 +59,9 @@ class Settings:
         "Special tokens",
         ("shown", "set aside"),
         unless=("model", NONE),
-        help="Pieces that are in no sentence but were put around it, as [CLS]. Set aside: nobody "
-        "attends to them, so the softmax gives their weight to the others in proportion.",
+        help="Pieces that are in no sentence but were put around it, as [CLS]; of a model without "
+        "such ones the first token, an attention sink. Set aside: nobody attends to them, so the "
+        "softmax gives their weight to the others in proportion.",
     )
     join: str = choice(
         "pieces",

@@ -46,6 +46,19 @@ class Pieces:
         """For each piece whether the model's reader put it in, as [CLS]."""
         return [word is None for word in self.words]
 
+    def kept(self, aside: bool) -> list[int]:
+        """The positions of the pieces that are shown: all, or all but those that can be set aside.
+
+        These are the special ones; without such the first piece, on which most heads of a causal
+        model put the weight they have no other use for, an attention sink (Xiao et al. 2024,
+        section 3.1).
+        """
+        if not aside:
+            return list(range(len(self.words)))
+        if any(self.special):
+            return [position for position, special in enumerate(self.special) if not special]
+        return list(range(min(1, len(self.words) - 1), len(self.words)))
+
 
 @dataclass(frozen=True, eq=False)
 class Padded:
