@@ -7,11 +7,13 @@ import streamlit as st
 
 from attention.analysis import additions
 from attention.analysis.glances import Glance
+from attention.analysis.heads import MEASURES
+from attention.analysis.probes import best_heads
 from attention.app import frame, notes, results, sections, session, shared, widgets
 from attention.app.parts import part
 from attention.app.view import View
 from attention.app.visit import Writing
-from attention.components.inputs import next_pieces
+from attention.components.inputs import examples, next_pieces
 from attention.components.pictures import head_grid, matrices, place_of
 from attention.core.settings import settings_of
 from attention.display import tables
@@ -19,12 +21,14 @@ from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
 from attention.hosting.work import rerun
 from attention.lessons import heads, trained
+from attention.lessons.known_heads import KnownHead, known_heads
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result
-from attention.trained.models import Model
+from attention.trained.models import Model, Transformer
 from attention.trained.sources import NONE
 
 GO_ON = (("Add the likeliest", True), ("Draw one", False))
+MAX_TOKENS = 64  # whose weights in all layers can be told apart
 PAUSE = 0.05  # seconds between one go at writing and the next
 
 
@@ -38,15 +42,38 @@ def trained_layers(view: View) -> None:
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
-    left, right = st.columns([6, 6], gap="large")
+    goes_on = isinstance(model, Transformer) and model.unembedding is not None
+    examples_of_heads(view)
+    left, right = st.columns([8, 4] if goes_on else [6, 6], gap="large")
     with left:
-        at_a_glance(view, model, result)
-    with right:
         chosen_head(view, model, result)
+    with right:
+        if goes_on:
+            what_comes_next(view)
+        else:
+            at_a_glance(view, model, result)
+    if goes_on:
+        at_a_glance(view, model, result)
+        found_heads(view, model)
     notes.note_problems(result)
     translation(view)
-    what_comes_next(view)
     of_token(view)
+
+
+def examples_of_heads(view: View) -> None:
+    """Sentences on which a head of the model does one thing."""
+    known = known_heads(view["model"])
+    if known and not view.hidden & {"s", "layer", "head"}:
+        titles = [one.title for one in known]
+        examples("Heads at work", titles, lambda at: show_known(known[at]), key="known_heads")
+
+
+def show_known(known: KnownHead) -> None:
+    """Show such a head on its sentence, within a callback."""
+    for name, value in known.settings.items():
+        session.choose(name, value)
+    session.choose("special", "shown")
+    session.choose_query(known.query)
 
 
 def explain_what_is_missing() -> None:
@@ -58,9 +85,7 @@ def explain_what_is_missing() -> None:
 def at_a_glance(view: View, model: Model, result: Result) -> None:
     """Every head of every layer, one to be clicked."""
     assert result.trained is not None
-    st.markdown(
-        f"**Every head of {model.about.title}** on this sentence · a row for each layer · click one"
-    )
+    st.markdown(f"**Every head of {model.about.title}** on this sentence · click one")
     for index, glance in enumerate(results.glances_of(view)):
         if index:
             st.markdown("**Its decoder**, which looks at the sentence from the translation")
@@ -74,6 +99,8 @@ def at_a_glance(view: View, model: Model, result: Result) -> None:
             key=f"glance_{index}",
             layer_names=[model.title_of(layer) for layer in glance.layers],
         )
+        if words := trained.sink_words(glance.seen):
+            st.caption(words)
 
 
 def is_here(glance: Glance, result: Result) -> bool:
@@ -93,7 +120,7 @@ def chosen_head(view: View, model: Model, result: Result) -> None:
     assert result.trained is not None
     layer = model.title_of(result.trained.position)
     caption = f"{layer.capitalize()}, head {result.head}."
-    sections.weights_of(view, result, caption)
+    sections.weights_of(view, result, caption, ("lines", "heatmap"))
 
 
 def translation(view: View) -> None:
@@ -216,9 +243,11 @@ def of_token(view: View) -> None:
     if result is None:
         return
     place_of(view.place, session.choose_place, key="place")
-    token_sum(result, trained.piece_at(result, view["query"]))
-    st.subheader("What each head attends to")
+    query = trained.piece_at(result, view["query"])
     seen, model = results.glances_of(view), shared.load_model(result.settings.model)
+    in_all_layers(view, model, result, query)
+    token_sum(result, query)
+    st.subheader("What each head attends to")
     widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
     for number, glance in enumerate(seen):
         names, columns, even = heads.measure_table(
@@ -227,6 +256,43 @@ def of_token(view: View) -> None:
         crossing = " across two sentences" if number else ""
         st.html(tables.table(heads.MEASURED + crossing, names, columns, total=even))
     st.caption(heads.measure_words(*(glance.seen for glance in seen)))
+
+
+def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
+    """What the chosen token looks at in each layer."""
+    if result.memory is not None or len(result.tokens) > MAX_TOKENS:
+        return
+    st.subheader("Where it looks, layer by layer")
+    rows = results.rows_in_all_layers(view, query)
+    st.text(f"“{distinct_names(result.tokens)[query]}”: a row for each layer, the first on top.")
+    matrices(
+        trained.layer_rows(rows, result.tokens, model.title_of), key="layers", of=f"token {query}"
+    )
+
+
+def found_heads(view: View, model: Model) -> None:
+    """The heads that do one thing on the standard probe, each a click away."""
+    probed, (seen, *_) = results.probe_of(view), results.glances_of(view)
+    if probed is None:
+        return
+    st.subheader("Heads that do one thing")
+    found = [*best_heads(probed).items()]
+    names, columns = trained.probe_table(probed, seen, model)
+    st.html(tables.table("heads that do one thing", names, columns))
+    examples(
+        "Show",
+        [f"{name}: {columns['head'][row]}" for row, name in enumerate(names)],
+        lambda at: show_found(probed.glance, found[at][0], found[at][1][0]),
+        key="found_heads",
+    )
+    st.caption(trained.probe_words(probed))
+
+
+def show_found(glance: Glance, measure: str, index: int) -> None:
+    """Show a head that was found, on a sentence that shows its work, within a callback."""
+    choose(glance, index)
+    if sentence := MEASURES[measure].example:
+        session.choose("s", sentence)
 
 
 def token_sum(result: Result, query: int) -> None:

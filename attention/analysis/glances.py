@@ -59,6 +59,20 @@ def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
 
 
 @torch.no_grad()
+def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
+    """What one token attends to in all layers over the sentence itself: (layers, heads, keys).
+
+    query: its position among the pieces that are shown.
+    """
+    rows = []
+    for place in run.inputs:
+        if place.memory is None:
+            x = place.x[place.pieces.kept(aside)]
+            rows.append(place.layer.sliced(x)(slice(query, query + 1), slice(None)).weights[:, 0])
+    return torch.stack(rows)
+
+
+@torch.no_grad()
 def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
     made = []
     n_heads = run.inputs[layers[0]].layer.attention.heads

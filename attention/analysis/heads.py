@@ -120,7 +120,7 @@ MEASURES = {
             share=True,
             compares=True,
             among=lambda keys: keys.followers.any(-1),
-            example="Mr and Mrs Dursley of Privet Drive were proud to say. Mr and Mrs Dursley of",
+            example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
         ),
     )
 }

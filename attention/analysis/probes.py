@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 
 from attention.analysis.glances import Glance, glances
+from attention.analysis.heads import MEASURES
 from attention.trained.models import Pieces, Transformer
 
 PIECES = 50
+HALF = 0.5
 SEED = 0
 
 
@@ -42,8 +44,23 @@ def probe(model: Transformer, pieces: int = PIECES) -> Probe:
     return Probe(first, glance, (float(losses[: first - 1].mean()), float(losses[first:].mean())))
 
 
+def best_heads(probed: Probe) -> dict[str, tuple[int, float]]:
+    """For each share that is measured the head with the most of it, and how much.
+
+    Shares of which no head has more than half are left out: no head does that alone.
+    """
+    best = {}
+    for name, numbers in probed.glance.seen.measures.items():
+        share = float(numbers.max())
+        if MEASURES[name].share and share > HALF:
+            best[name] = (int(numbers.argmax()), share)
+    return best
+
+
 def repeated(model: Transformer, pieces: int) -> Tensor:
     """Ids of so many pieces, each drawn alike often, and the same again: (2 · pieces,)."""
-    size = model.scores(torch.zeros(1, model.layers[0].attention.W_q.shape[0])).shape[-1]
+    if model.unembedding is None:
+        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
+    size = model.unembedding.shape[1]
     drawn = torch.randint(size, (pieces,), generator=torch.Generator().manual_seed(SEED))
     return drawn.repeat(2)

@@ -11,9 +11,10 @@ from threading import Condition, Lock
 from cachetools import LRUCache, cached
 from torch import Tensor
 
-from attention.analysis import effects
-from attention.analysis.glances import Glance, glances
+from attention.analysis import effects, glances
+from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
+from attention.analysis.probes import Probe, probe
 from attention.app.links import every_setting
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
@@ -113,7 +114,31 @@ def glances_of(view: View) -> list[Glance]:
 
 @cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
 def _glances_of(name: str, text: str, aside: bool) -> list[Glance]:
-    return glances(run_model(name, text), aside)
+    return glances.glances(run_model(name, text), aside)
+
+
+@cached(LRUCache(4), condition=Condition())
+def _probe(name: str) -> Probe:
+    model = load_model(name)
+    assert isinstance(model, Transformer)
+    return probe(model)
+
+
+def probe_of(view: View) -> Probe | None:
+    """The chosen model on random pieces said twice; None where it was not trained to go on."""
+    model = load_model(view["model"])
+    goes_on = isinstance(model, Transformer) and model.unembedding is not None
+    return _probe(view["model"]) if goes_on else None
+
+
+def rows_in_all_layers(view: View, query: int) -> Tensor:
+    """What a piece of the sentence attends to in each layer, (layers, heads, keys)."""
+    return _rows(view["model"], plain(view["s"]), query, view["special"] == "set aside")
+
+
+@cached(LRUCache(64), lock=Lock())
+def _rows(name: str, text: str, query: int, aside: bool) -> Tensor:
+    return glances.rows_of(run_model(name, text), query, aside)
 
 
 @cached(LRUCache(32), lock=Lock())

@@ -91,12 +91,14 @@ def over_another(result: Result) -> bool:
     return True
 
 
-def weights_of(view: View, result: Result, caption: str) -> None:
+def weights_of(
+    view: View, result: Result, caption: str, parts: Sequence[str] = ("heatmap",)
+) -> None:
     """One head of a result: every step of it, or its weights alone where pieces are joined."""
     if trained.words_of(result):
-        lines_and_weights(view, result, caption=caption, parts=("heatmap",))
+        lines_and_weights(view, result, caption=caption, parts=parts)
     else:
-        picture(picture_of(result, caption=(caption, "")), view.place, key="picture")
+        picture(picture_of(result, parts, (caption, "")), view.place, key="picture")
 
 
 def lines_and_weights(

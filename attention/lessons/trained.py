@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,11 +12,14 @@ from torch import Tensor
 from attention.analysis import effects
 from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
+from attention.analysis.glances import Glance
 from attention.analysis.heads import Keys, Overview
+from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
 from attention.core.settings import decimal, settings_of, whole
 from attention.display.captions import distinct_names
+from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
@@ -233,6 +236,47 @@ def layer_words(result: Result) -> str:
         f"{title}, layer {place.position} of {place.of}, counted from 0: its own input and "
         f"parameters.{normed}"
     )
+
+
+def probe_table(
+    probed: Probe, here: Glance, model: Model
+) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+    """Names and columns: the head with the most of each share on the probe, and its share here."""
+    found = best_heads(probed)
+    names = probed.glance.names(model.title_of)
+    columns: dict[str, Sequence[float | str]] = {
+        "head": [names[head] for head, _ in found.values()],
+        "on the probe": [share for _, share in found.values()],
+        "on this sentence": [
+            float(here.seen.measures[name][head]) if name in here.seen.measures else "–"
+            for name, (head, _) in found.items()
+        ],
+    }
+    return [*found], columns
+
+
+def probe_words(probed: Probe) -> str:
+    """What the probe is, and what the model makes of it, in a few sentences."""
+    first, again = probed.losses
+    return (
+        f"The probe: {probed.pieces} pieces drawn at random, said twice (Olsson et al. 2022). "
+        f"The model's loss falls from {first:.1f} nats a piece to {again:.1f} on the repetition: "
+        "it looks up what followed before. A head is named if it puts more than half its weight "
+        "on such a token."
+    )
+
+
+def layer_rows(
+    rows: Tensor, tokens: Sequence[str], title_of: Callable[[int], str]
+) -> list[Matrix | str]:
+    """What one token attends to, layer by layer: the mean of all heads, and their greatest weight.
+
+    rows: (layers, heads, keys).
+    """
+    titles, names = [title_of(layer) for layer in range(len(rows))], distinct_names(tokens)
+    mean = Matrix("mean of the heads", rows.mean(1), titles, names, "share")
+    most = Matrix("greatest of the heads", rows.amax(1), titles, names, "share")
+    return [mean, "", most]
 
 
 def piece_at(result: Result, query: int) -> int:

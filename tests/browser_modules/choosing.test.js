@@ -18,7 +18,7 @@ test("other keys are left alone, whatever they are called", () => {
   for (const key of ["a", "Tab", "toString", "constructor"]) {
     assert.equal(rowAfter(key, 1, 4), undefined)
     assert.equal(matrices.cellAfter(key, [0, 0], 4, 4), null)
-    assert.equal(head_grid.headAfter(key, 1, 4, 2), undefined)
+    assert.equal(head_grid.headAfter(key, 1, 4, { across: 2, turned: false }), undefined)
   }
 })
 
@@ -58,9 +58,13 @@ test("a cell of a product lights the row and the column it is made from", () => 
 })
 
 test("in the grid of heads an arrow down goes to the head below, or beyond the last", () => {
-  assert.equal(head_grid.headAfter("ArrowDown", 1, 6, 4), 5)
-  assert.equal(head_grid.headAfter("ArrowDown", 3, 6, 4), 7)
-  assert.equal(head_grid.headAfter("End", 3, 6, 4), 5)
+  const rows = { across: 4, turned: false }
+  assert.equal(head_grid.headAfter("ArrowDown", 1, 6, rows), 5)
+  assert.equal(head_grid.headAfter("ArrowDown", 3, 6, rows), 7)
+  assert.equal(head_grid.headAfter("End", 3, 6, rows), 5)
+  const columns = { across: 4, turned: true }
+  assert.equal(head_grid.headAfter("ArrowDown", 1, 8, columns), 2)
+  assert.equal(head_grid.headAfter("ArrowRight", 1, 8, columns), 5)
 })
 
 test("a click turns a head on or off, or keeps it alone, and some head is always on", () => {

@@ -10,7 +10,7 @@ import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
 import { roomFor } from "../../attention/components/browser/shared/words.js"
 
-const FREE = { left: 0, top: 0, label: 20, gap: 8 }
+const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 
 test("the heads of a layer stand in one row, beside its name and below their numbers", () => {
   const layerNames = ["layer 0", "layer 1"]

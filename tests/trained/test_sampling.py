@@ -22,6 +22,7 @@ from attention.trained.sampling import (
     next_scores,
     sample,
 )
+from attention.trained.writing import begin, longer
 from tests.properties import given
 from tests.properties import strategies as st
 from tests.trained.making import GOING_ON, Checkpoint, transformers
@@ -238,3 +239,18 @@ def test_chosen_pieces_make_a_sentence_one_after_the_other(checkpoint: Get) -> N
             sentence, before, chosen = sentence + said, before + chosen, []
     assert sentence == "the cat is 猫 sat"
     assert not chosen
+
+
+@pytest.mark.parametrize("name", GOING_ON)
+def test_scores_with_kept_keys_and_values_are_those_without(checkpoint: Get, name: str) -> None:
+    model = load_folder(checkpoint(name).folder, ABOUT)
+    pieces = model.pieces("the cat sat on")
+    ids = pieces.ids.tolist()
+    written = begin(model, ids)
+    for _ in range(7):
+        whole = model.run_pieces(replace(pieces, ids=torch.tensor(ids)))
+        assert_close(written.scores, next_scores(model, whole), atol=1e-4, rtol=1e-4)
+        ids.append(int(written.scores.argmax()))
+        written = longer(model, written, ids[-1])
+        assert list(written.ids) == ids
+    assert written.nbytes >= sum(2 * kept.projected.keys.nbytes for kept in written.kept)

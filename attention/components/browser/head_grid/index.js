@@ -6,7 +6,7 @@ import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 /** @import { HeadGridHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @typedef {{ across: number, side: number, height: number, left: number, top: number,
-      label: number, gap: number }} Layout
+      label: number, gap: number, turned: boolean }} Layout
     @typedef {ReturnType<typeof build>} View */
 
 const GAP = 8
@@ -17,6 +17,8 @@ const NARROW_GAP = 4
 const LARGEST_OF_MANY = 72
 const ROOM_FOR_NAME = 74
 const WIDTH_OF_DIGIT = 7
+const MOST_HEIGHT_OF_LAYERS = 700
+const LEAST_TURNED = 24
 const ROOM_BETWEEN = 5
 
 export default component(build, draw)
@@ -38,7 +40,7 @@ function build({ root, content, send }) {
   })
   tiles.addEventListener("keydown", (event) => {
     const { heads, chosen } = view.content
-    const next = headAfter(event.key, chosen, heads, view.layout.across)
+    const next = headAfter(event.key, chosen, heads, view.layout)
     if (next === undefined) return
     event.preventDefault()
     if (next < 0 || next >= heads) return
@@ -49,14 +51,17 @@ function build({ root, content, send }) {
 }
 
 /** The head that a key leads to; it may lie beyond the last one.
-    @type {(key: string, at: number, heads: number, across: number) => number | undefined} */
-export function headAfter(key, at, heads, across) {
-  const beside = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: heads - 1 }
-  const places = { ...beside, ArrowUp: at - across, ArrowDown: at + across }
+    @type {(key: string, at: number, heads: number, layout: Pick<Layout, "across" | "turned">)
+      => number | undefined} */
+export function headAfter(key, at, heads, { across, turned }) {
+  const [beside, below] = turned ? [across, 1] : [1, across]
+  const ends = { ArrowLeft: at - beside, ArrowRight: at + beside, Home: 0, End: heads - 1 }
+  const places = { ...ends, ArrowUp: at - below, ArrowDown: at + below }
   return Object.hasOwn(places, key) ? places[/** @type {keyof typeof places} */ (key)] : undefined
 }
 
-/** One row for each layer where there are several. Else as large as fits a screen, in as many
+/** One row for each layer where there are several, or one column where rows would be taller than a
+    screen and columns have room. Else as large as fits a screen, in as many
     columns as that takes; no dot ever shares a pixel.
     @type {(content: Pick<HeadGridHeader, "heads" | "rows" | "columns" | "layerNames">, width: number)
       => Layout} */
@@ -74,14 +79,18 @@ export function layoutOf({ heads, rows, columns, layerNames }, width) {
   return best ?? { ...FREE, across: 1, side: 0, height: 0 }
 }
 
-const FREE = { left: 0, top: 0, label: LABEL, gap: GAP }
+const FREE = { left: 0, top: 0, label: LABEL, gap: GAP, turned: false }
 
 /** @type {(across: number, layers: number, width: number) => Layout} */
 function layoutOfLayers(across, layers, width) {
-  const room = width - ROOM_FOR_NAME - NARROW_GAP * (across - 1)
-  const side = Math.min(LARGEST_OF_MANY, Math.max(1, Math.floor(room / across)))
-  const height = LABEL + layers * (side + NARROW_GAP) - NARROW_GAP
-  return { across, side, height, left: ROOM_FOR_NAME, top: LABEL, label: 0, gap: NARROW_GAP }
+  const gap = NARROW_GAP
+  const sideOf = (/** @type {number} */ columns) =>
+    Math.max(1, Math.floor((width - ROOM_FOR_NAME - gap * (columns - 1)) / columns))
+  const rows = Math.min(LARGEST_OF_MANY, sideOf(across))
+  const turned = layers * (rows + gap) > MOST_HEIGHT_OF_LAYERS && sideOf(layers) >= LEAST_TURNED
+  const side = turned ? Math.min(LARGEST_OF_MANY, sideOf(layers)) : rows
+  const height = LABEL + (turned ? across : layers) * (side + gap) - gap
+  return { across, side, height, left: ROOM_FOR_NAME, top: LABEL, label: 0, gap, turned }
 }
 
 /** @type {(view: View) => void} */
@@ -90,8 +99,8 @@ function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.layout = layoutOf(view.content, view.width)
-  const { across, side, height, left: start, label, gap } = view.layout
-  const width = start + across * (side + gap) - gap
+  const { across, side, height, left: start, label, gap, turned } = view.layout
+  const width = start + (turned ? heads / across : across) * (side + gap) - gap
   place(view.box, { width, height })
   place(view.canvas, { width, height })
   const context = sharp(view.canvas, width, height)
@@ -114,9 +123,10 @@ function draw(view) {
 }
 
 /** @type {(layout: Layout, head: number) => [number, number]} */
-export function corner({ across, side, left, top, label, gap }, head) {
-  const row = Math.floor(head / across)
-  return [left + (head % across) * (side + gap), top + row * (side + label + gap)]
+export function corner({ across, side, left, top, label, gap, turned }, head) {
+  const places = [head % across, Math.floor(head / across)]
+  const [column, row] = turned ? places.reverse() : places
+  return [left + column * (side + gap), top + row * (side + label + gap)]
 }
 
 /** @type {(view: View) => void} */
@@ -131,15 +141,19 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames } }) {
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
       : `Head ${head}`
   names.replaceChildren()
-  for (const [row, name] of layerNames.entries()) {
+  const { turned } = layout
+  const numbers = Array.from({ length: turned ? layerNames.length : across }, (_, at) => `${at}`)
+  const down = turned ? Array.from({ length: across }, (_, head) => `head ${head}`) : layerNames
+  for (const [row, name] of down.entries()) {
     const words = make("span", "layer", names, { textContent: name })
     place(words, { left: 0, top: layout.top + row * (side + gap), height: side })
   }
-  const every = numbersApart(across, side + gap)
-  for (let head = 0; head < across && layerNames.length; head += every) {
-    const words = make("span", "head", names, { textContent: String(head) })
-    place(words, { left: layout.left + head * (side + gap), top: 0, width: side })
+  const every = numbersApart(numbers.length, side + gap)
+  for (let at = 0; at < numbers.length && layerNames.length; at += every) {
+    const words = make("span", "head", names, { textContent: numbers[at] })
+    place(words, { left: layout.left + at * (side + gap), top: 0, width: side })
   }
+  if (turned) place(make("span", "layer", names, { textContent: "layer" }), { left: 0, top: 0 })
   for (const [head, tile] of childrenOf(tiles).entries()) {
     const [left, top] = corner(layout, head)
     place(tile, { left, top, width: side, height: side + label })
