@@ -6,6 +6,7 @@ those without float64; what comes of them is made in the dtype and on the device
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -56,14 +57,11 @@ class Rotary:
         return torch.cat([rotated, vectors[..., d_k // 2 * 2 :]], dim=-1)
 
     def rotations(self, n_tokens: int, d_k: int, first: int = 0) -> Tensor:
-        """Cosine and sine by which each pair of dimensions is rotated.
+        """Cosine and sine by which each pair of dimensions is rotated; not to be changed in place.
 
         Returns (tokens, d_k // 2, 2) in float64, on the CPU.
         """
-        angles = _angles(n_tokens, d_k // 2 * 2, d_k, self.base, first)
-        if self.slower:
-            angles = angles / torch.tensor(self.slower, dtype=angles.dtype, device="cpu")
-        return torch.stack([angles.cos(), angles.sin()], dim=-1)
+        return _rotations(self, n_tokens, d_k, first)
 
     def sides(self, d_k: int) -> tuple[slice, slice]:
         """The first and the second dimension of all pairs."""
@@ -76,6 +74,15 @@ class Rotary:
 def rotary(vectors: Tensor) -> Tensor:
     """Queries or keys rotated as in the paper, see `Rotary`. (…, tokens, d_k)."""
     return Rotary()(vectors)
+
+
+@functools.lru_cache(maxsize=16)  # queries and keys of all layers of a model ask for the same
+@torch.inference_mode(False)  # what is kept may meet gradients later
+def _rotations(rotary: Rotary, n_tokens: int, d_k: int, first: int) -> Tensor:
+    angles = _angles(n_tokens, d_k // 2 * 2, d_k, rotary.base, first)
+    if rotary.slower:
+        angles = angles / torch.tensor(rotary.slower, dtype=angles.dtype, device="cpu")
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)
 
 
 def _angles(
