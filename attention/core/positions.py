@@ -6,6 +6,7 @@ those without float64; what comes of them is made in the dtype and on the device
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -38,19 +39,29 @@ class Rotary:
     far apart they are, not on where.
     halves: whether dimension i is paired with the one half of d_k further on, as in the weights of
     Llama (Touvron et al. 2023) at Hugging Face, rather than 2i with 2i + 1, as in the paper.
+    slower: by what the angle of each pair is divided, for texts longer than a model was first
+    trained on (Chen et al. 2023, eq. 3, divides all by the same); empty: by nothing.
     """
 
     base: float = 10000.0
     halves: bool = False
+    slower: tuple[float, ...] = ()
 
     def __call__(self, vectors: Tensor, first: int = 0) -> Tensor:
         """vectors (…, tokens, d_k) -> the same shape. first: the position of the first token."""
         n_tokens, d_k = vectors.shape[-2:]
-        cosines, sines = rotations(n_tokens, d_k, self.base, first).to(vectors).unbind(-1)
+        cosines, sines = self.rotations(n_tokens, d_k, first).to(vectors).unbind(-1)
         left, right = (vectors[..., side] for side in self.sides(d_k))
         pairs = torch.stack([left * cosines - right * sines, left * sines + right * cosines], -1)
         rotated = (pairs.mT if self.halves else pairs).flatten(-2)
         return torch.cat([rotated, vectors[..., d_k // 2 * 2 :]], dim=-1)
+
+    def rotations(self, n_tokens: int, d_k: int, first: int = 0) -> Tensor:
+        """Cosine and sine by which each pair of dimensions is rotated; not to be changed in place.
+
+        Returns (tokens, d_k // 2, 2) in float64, on the CPU.
+        """
+        return _rotations(self, n_tokens, d_k, first)
 
     def sides(self, d_k: int) -> tuple[slice, slice]:
         """The first and the second dimension of all pairs."""
@@ -65,12 +76,12 @@ def rotary(vectors: Tensor) -> Tensor:
     return Rotary()(vectors)
 
 
-def rotations(n_tokens: int, d_k: int, base: float = 10000.0, first: int = 0) -> Tensor:
-    """Cosine and sine by which `Rotary` rotates each pair of dimensions.
-
-    Returns (tokens, d_k // 2, 2) in float64, on the CPU.
-    """
-    angles = _angles(n_tokens, d_k // 2 * 2, d_k, base, first)
+@functools.lru_cache(maxsize=16)  # queries and keys of all layers of a model ask for the same
+@torch.inference_mode(False)  # what is kept may meet gradients later
+def _rotations(rotary: Rotary, n_tokens: int, d_k: int, first: int) -> Tensor:
+    angles = _angles(n_tokens, d_k // 2 * 2, d_k, rotary.base, first)
+    if rotary.slower:
+        angles = angles / torch.tensor(rotary.slower, dtype=angles.dtype, device="cpu")
     return torch.stack([angles.cos(), angles.sin()], dim=-1)
 
 

@@ -69,19 +69,21 @@ def load_folder(folder: Path, about: About) -> Transformer:
     Instead of model.safetensors there may be several, named by model.safetensors.index.json.
     Raises ValueError, saying what was expected and what came, where it cannot be read.
     """
-    parts, reader = _read(folder, outline=False)
+    _, parts, reader = _read(folder, outline=False)
     return Transformer(about, reader, parts)
 
 
-def check_folder(folder: Path) -> None:
-    """Raise ValueError where `load_folder` would; no weights are read."""
-    _read(folder, outline=True)
+def check_folder(folder: Path) -> Layout:
+    """How the model in a folder is laid out. Raises ValueError where `load_folder` would; no
+    weights are read."""
+    layout, _, _ = _read(folder, outline=True)
+    return layout
 
 
-def _read(folder: Path, outline: bool) -> tuple[Parts, Reader]:
+def _read(folder: Path, outline: bool) -> tuple[Layout, Parts, Reader]:
     layout = read_layout(folder)
     parts = layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
-    return fitting(parts, read_tokenizer(_there(folder / TOKENIZER)))
+    return layout, *fitting(parts, read_tokenizer(_there(folder / TOKENIZER)))
 
 
 def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:

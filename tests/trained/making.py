@@ -90,6 +90,9 @@ DISTILS = {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40}
 GPTS = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": POSITIONS}
 BERT_NORM = "attention.output.LayerNorm"
 LLAMA_NORM = "post_attention_layernorm"
+GEMMA_NORM = "pre_feedforward_layernorm"
+GROUPED = SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 6}
+GEMMA = GROUPED | {"query_pre_attn_scalar": 11, "final_logit_softcapping": 2.0}
 FAMILIES = {
     "bert": Family(wordpiece, "BertModel", BERT_NORM, SIZES),
     "bert with a head": Family(
@@ -126,6 +129,54 @@ FAMILIES = {
             "rms_norm_eps": 1e-3,
             "tie_word_embeddings": True,
         },
+    ),
+    "llama stretched": Family(
+        gpts,
+        "LlamaForCausalLM",
+        LLAMA_NORM,
+        SIZES
+        | {
+            "attention_bias": True,
+            "head_dim": 14,
+            "rope_parameters": {
+                "rope_type": "llama3",
+                "rope_theta": 100.0,
+                "factor": 5.0,
+                "low_freq_factor": 0.4,
+                "high_freq_factor": 3.0,
+                "original_max_position_embeddings": 23,
+            },
+        },
+    ),
+    "mistral": Family(
+        gpts,
+        "MistralForCausalLM",
+        LLAMA_NORM,
+        SIZES
+        | {
+            "num_key_value_heads": 1,
+            "sliding_window": 5,
+            "rope_parameters": {"rope_type": "linear", "rope_theta": 700.0, "factor": 3.0},
+        },
+    ),
+    "qwen2": Family(gpts, "Qwen2ForCausalLM", LLAMA_NORM, SIZES | {"num_key_value_heads": 1}),
+    "qwen3": Family(
+        gpts,
+        "Qwen3ForCausalLM",
+        LLAMA_NORM,
+        GROUPED | {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1},
+    ),
+    "gemma2": Family(
+        gpts,
+        "Gemma2ForCausalLM",
+        GEMMA_NORM,
+        GEMMA | {"sliding_window": 3, "attn_logit_softcapping": 1.5},
+    ),
+    "gemma3": Family(
+        gpts,
+        "Gemma3ForCausalLM",
+        GEMMA_NORM,
+        GEMMA | {"sliding_window": 4, "sliding_window_pattern": 2},
     ),
 }
 # those that were trained to say which piece comes next

@@ -19,6 +19,12 @@ from attention.trained.sources import check_hash
 from tests.trained.making import Checkpoint, change_json
 
 ABOUT = About("tiny", "Tiny", "nobody")
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 5.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 23,
+}
 Copy = Callable[[str], Path]
 
 
@@ -107,21 +113,41 @@ def test_a_broken_config_is_refused(copy: Copy, content: bytes, words: str) -> N
         ("gpt2", {"scale_attn_weights": False}, "must have scale_attn_weights = True"),
         ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx = F"),
         ("gpt2", {"reorder_and_upcast_attn": True}, "must have reorder_and_upcast_attn = False"),
-        ("llama", {"attention_bias": True}, "must have attention_bias = False"),
+        ("llama", {"mlp_bias": True}, "must have mlp_bias = False"),
+        ("llama", {"attention_bias": True}, "must have a tensor 'layers.0.self_attn.q_proj.bias'"),
         ("llama", {"num_key_value_heads": 4}, "num_key_value_heads must divide 6 heads, got 4"),
         ("llama", {"num_key_value_heads": 0}, "num_key_value_heads in config.json must be a whole"),
         ("llama", {"head_dim": 5}, r"q_proj.weight must be \(30, 24\), got \(24, 24\)"),
         ("llama", {"max_position_embeddings": None}, "must have 'max_position_embeddings'"),
         (
             "llama",
-            {"rope_parameters": {"rope_type": "llama3", "factor": 8.0}},
-            "rope_type in config.json must be 'default', got 'llama3'",
+            {"rope_parameters": {"rope_type": "yarn", "factor": 8.0}},
+            "rope_type in config.json must be one of 'default', 'linear', 'llama3', got 'yarn'",
         ),
         (
             "llama",
-            {"rope_parameters": None, "rope_scaling": {"type": "linear", "factor": 2.0}},
-            "rope_type in config.json must be 'default', got 'linear'",
+            {"rope_parameters": None, "rope_scaling": {"type": "linear"}},
+            "factor in config.json must be a number of at least 1e-06, got None",
         ),
+        (
+            "llama stretched",
+            {"rope_parameters": LLAMA3 | {"low_freq_factor": 4.0}},
+            "low_freq_factor in config.json must be below high_freq_factor = 4.0, got 4.0",
+        ),
+        (
+            "llama",
+            {"rope_parameters": {"partial_rotary_factor": 0.5}},
+            "partial_rotary_factor in config.json must be 1, got 0.5",
+        ),
+        (
+            "gemma2",
+            {"layer_types": ["full_attention"]},
+            "layer_types in config.json must be 2 times full_attention or sliding_attention, got",
+        ),
+        ("gemma2", {"attn_logit_softcapping": "x"}, "attn_logit_softcapping in config.json must"),
+        ("gemma3", {"use_bidirectional_attention": True}, "use_bidirectional_attention = False"),
+        ("mistral", {"sliding_window": 0}, "sliding_window in config.json must be a whole number"),
+        ("qwen3", {"head_dim": 4}, r"self_attn\.q_proj\.weight must be \(24, 24\), got \(36, 24\)"),
         ("llama", {"rope_parameters": [1]}, "rope_parameters in config.json must be an object"),
         (
             "llama",
@@ -144,12 +170,34 @@ def test_what_a_config_need_not_say_is_assumed_as_the_library_assumes_it(copy: C
         ("roberta", ["pad_token_id"]),
         ("gpt2", ["n_inner", "activation_function", "layer_norm_epsilon", "scale_attn_weights"]),
         ("llama", ["head_dim", "hidden_act", "rms_norm_eps", "rope_parameters", "attention_bias"]),
+        ("gemma2", ["layer_types", "hidden_activation", "tie_word_embeddings"]),
     ):
         folder = copy(name)
         before = load_folder(folder, ABOUT).run("the cat").hidden
         change_json(folder / "config.json", **dict.fromkeys(silent))
         assert torch.equal(load_folder(folder, ABOUT).run("the cat").hidden, before)
         folder.rename(folder.with_name(name))
+
+
+def test_a_window_or_a_cap_that_is_null_is_none_and_one_that_is_missing_is_the_librarys() -> None:
+    said = {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
+    for name, setting, usual in (
+        ("mistral", "sliding_window", 4096),
+        ("gemma2", "attn_logit_softcapping", 50.0),
+        ("gemma2", "final_logit_softcapping", 30.0),
+    ):
+        assert LAYOUTS[name](said).config[setting] == usual
+        assert setting not in LAYOUTS[name]({**said, setting: None}).config
+
+
+def test_older_files_of_gemma_3_say_both_bases_beside_their_other_settings(copy: Copy) -> None:
+    folder = copy("gemma3")
+    before = load_folder(folder, ABOUT).run("the cat sat").hidden
+    older = {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "sliding_window_pattern": 2}
+    change_json(folder / "config.json", rope_parameters=None, layer_types=None, **older)
+    assert torch.equal(load_folder(folder, ABOUT).run("the cat sat").hidden, before)
+    change_json(folder / "config.json", rope_local_base_freq=10.0)
+    assert not torch.allclose(load_folder(folder, ABOUT).run("the cat sat").hidden, before)
 
 
 def test_older_files_say_the_base_of_the_rotation_beside_their_other_settings(copy: Copy) -> None:
@@ -226,8 +274,8 @@ def test_a_file_with_another_hash_than_it_was_pinned_with_is_refused(tmp_path: P
 
 
 def test_each_layout_says_who_described_it() -> None:
-    assert set(LAYOUTS) >= {"bert", "roberta", "distilbert", "gpt2", "llama"}
+    assert set(LAYOUTS) >= {"bert", "gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2"}
     for layout in LAYOUTS.values():
         assert layout.source
         assert layout.__doc__
-        assert layout.source.split(" et al.")[0].removeprefix("[") in layout.__doc__
+        assert layout.source.split("]")[0].removeprefix("[") in layout.__doc__

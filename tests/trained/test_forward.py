@@ -25,6 +25,7 @@ from attention.trained.checkpoints import load_folder
 from attention.trained.hooks import HOOKS, ROTARY_HOOKS
 from attention.trained.layers import LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
+from attention.trained.parts import through
 from attention.trained.translator import Translator
 from tests.trained.making import FAMILIES, GOING_ON, Checkpoint
 from tests.trained.packaged import packaged
@@ -292,6 +293,7 @@ def test_what_was_edited_is_what_the_layer_goes_on_with_and_shows(case: Case) ->
         output = plain.trace.weights @ values
         assert_close(edited.trace.output, output, **CLOSE)
         attended = layer.attention.output(replace(plain.trace, output=output))
+        attended = through(layer.attention_norms.added, attended)
         assert_close(edited.attended, attended, **CLOSE)
         assert_close(edited.middle, plain.x + attended, **CLOSE)
 

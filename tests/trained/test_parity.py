@@ -15,6 +15,7 @@ from torch.testing import assert_close
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Run, Transformer
+from attention.trained.parts import through
 from tests.trained.making import (
     GOING_ON,
     POSITIONS,
@@ -101,6 +102,7 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
         heads = layer.attention.head_outputs(trace)
         assert heads.shape == (layer.attention.heads, *entering.x.shape)
         added = heads.sum(0) if bias is None else heads.sum(0) + bias
+        added = through(layer.attention_norms.added, added)
         assert_close(added + entering.x, expected, atol=1e-5, rtol=1e-5)
         ran = layer.run(entering.entered)
         assert_close(ran.middle, expected, atol=1e-5, rtol=1e-5)
@@ -145,7 +147,8 @@ def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Che
     weights = run_theirs(each_checkpoint.theirs, run.pieces.ids).attentions[0]
     assert (mask is None) == bool(weights.triu(1).any())
     if mask is not None:
-        assert torch.equal(mask[0], torch.ones_like(mask[0]).tril())
+        assert not mask.triu(1).any()
+        assert torch.equal(mask.expand_as(weights), weights > 0)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

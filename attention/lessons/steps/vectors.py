@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attention.core.positions import Rotary, rotations
+from attention.core.positions import Rotary
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
 from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
@@ -76,7 +76,7 @@ def projection_step(done: Computation, role: str) -> Step:
     before = done.trace.unrotated[role == "keys"]
     plain = _projected(done, role, before)
     d_k, rotary = made.shape[-1], done.layer.rotary or Rotary()
-    cosines, sines = rotations(len(made), d_k, rotary.base).to(made).unbind(-1)
+    cosines, sines = rotary.rotations(len(made), d_k).to(made).unbind(-1)
     dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
 
     def working(row: int, column: int) -> Working:

@@ -1,0 +1,7 @@
+"""How the files of each family of models are laid out: one class each, found in `LAYOUTS`."""
+
+from attention.trained.layouts import bert, gpt2, llama
+from attention.trained.layouts.base import LAYOUTS, Layout, TakesWeights
+from attention.trained.layouts.llama import Llama
+
+__all__ = ["LAYOUTS", "Layout", "Llama", "TakesWeights", "bert", "gpt2", "llama"]

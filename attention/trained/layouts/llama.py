@@ -1,0 +1,361 @@
+"""Llama, and the decoders that were made after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from attention.core.papers import ARXIV
+from attention.core.positions import Rotary
+from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layouts.base import Layout, TakesWeights, number
+from attention.trained.models import Embedding, Parts
+from attention.trained.parts import GatedFeedForward, Norms, RmsNorm
+
+KINDS = ("full_attention", "sliding_attention")
+
+
+class Llama(Layout):
+    """Llama (Touvron et al. 2023): RMS norms before, rotary positions, a gated feed-forward; heads
+    that share keys and values in groups, and a causal mask.
+
+    biased: the letters of the matrices of attention that have a bias where attention_bias is set.
+    """
+
+    model_type = "llama"
+    source = f"[Touvron et al. 2023]({ARXIV}2302.13971), Llama"
+    prefix = "model."
+    settings: ClassVar[Mapping[str, str]] = {
+        "d_model": "hidden_size",
+        "heads": "num_attention_heads",
+        "groups": "num_key_value_heads",
+        "d_head": "head_dim",
+        "layers": "num_hidden_layers",
+        "hidden": "intermediate_size",
+        "activation": "hidden_act",
+        "eps": "rms_norm_eps",
+        "positions": "max_position_embeddings",
+        "vocabulary": "vocab_size",
+        "window": "sliding_window",
+    }
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-6,
+        "rope_theta": 10000.0,
+        "tie_word_embeddings": False,
+        "attention_bias": False,
+    }
+    only: ClassVar[Mapping[str, Any]] = {"mlp_bias": False}
+    biased: ClassVar[str] = "qkvo"
+
+    def head_width(self) -> int:
+        return self.whole("d_head") if "head_dim" in self.config else super().head_width()
+
+    @property
+    def groups(self) -> int:
+        """How many heads of keys and values there are. Raises ValueError unless they divide the
+        heads."""
+        groups = self.whole("groups") if "num_key_value_heads" in self.config else self.heads
+        if self.heads % groups:
+            raise ValueError(f"num_key_value_heads must divide {self.heads} heads, got {groups}")
+        return groups
+
+    @property
+    def scale(self) -> float | None:
+        """What scores are multiplied by, None: 1/√d_k."""
+        return None
+
+    def cap(self, name: str) -> float | None:
+        """What some scores stay below, None where config.json has no setting of that name."""
+        return number(name, self.config[name], 1e-6) if name in self.config else None
+
+    def slides(self, index: int) -> bool:
+        """Whether attention has a window in that layer, where config.json has no layer_types."""
+        return False
+
+    def kind(self, index: int) -> str:
+        """What config.json calls attention with or without a window, in that layer. Raises
+        ValueError where it calls it anything else."""
+        kinds = self.config.get("layer_types")
+        if kinds is None:
+            return KINDS[self.slides(index)]
+        layers = self.whole("layers")
+        if not isinstance(kinds, list) or len(kinds) != layers or not {*kinds} <= {*KINDS}:
+            raise ValueError(
+                f"layer_types in config.json must be {layers} times {' or '.join(KINDS)}, "
+                f"got {kinds!r}"
+            )
+        return str(kinds[index])
+
+    def window(self, index: int) -> int | None:
+        """How many tokens to each side a query sees in that layer; config.json counts its own."""
+        slides = self.kind(index) == KINDS[True] and "sliding_window" in self.config
+        return self.whole("window") - 1 if slides else None
+
+    def rope(self, index: int) -> dict[str, Any]:
+        """What config.json says of the rotation in that layer; newer files say it in
+        rope_parameters."""
+        said = self.config.get("rope_parameters") or self.config.get("rope_scaling") or {}
+        if isinstance(said, dict):
+            said = said.get(self.kind(index)) or said
+        if not isinstance(said, dict):
+            raise ValueError(f"rope_parameters in config.json must be an object, got {said!r}")
+        return {"rope_theta": self.config["rope_theta"], **said}
+
+    def rotary(self, index: int) -> Rotary:
+        """How queries and keys are rotated in that layer. Raises ValueError where their rotation is
+        stretched in a way that is not known."""
+        said = self.rope(index)
+        kind = said.get("rope_type", said.get("type", "default"))
+        if not isinstance(kind, str) or kind not in SLOWER:
+            raise ValueError(
+                f"rope_type in config.json must be one of {', '.join(map(repr, SLOWER))}, "
+                f"got {kind!r}"
+            )
+        if said.get("partial_rotary_factor", 1) != 1:
+            raise ValueError(
+                "partial_rotary_factor in config.json must be 1, "
+                f"got {said['partial_rotary_factor']!r}"
+            )
+        base = number("rope_theta", said["rope_theta"], 1)
+        return Rotary(base, halves=True, slower=SLOWER[kind](said, base, self.d_head))
+
+    def read(self, weights: TakesWeights) -> Parts:
+        parts = super().read(weights)
+        return replace(
+            parts,
+            final_norm=self.rms_norm(weights, "norm", self.d_model),
+            unembedding=self.unembedding(weights, parts.embedding),
+            cap=self.cap("final_logit_softcapping"),
+        )
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        shape = self.whole("vocabulary"), self.d_model
+        return Embedding(weights.take("embed_tokens.weight", *shape))
+
+    def layer(self, weights: TakesWeights, index: int) -> Layer:
+        d_model, hidden = self.d_model, self.whole("hidden")
+        feed_forward = GatedFeedForward(
+            self.linear(weights, index, "mlp.gate", d_model, hidden),
+            self.linear(weights, index, "mlp.up", d_model, hidden),
+            self.linear(weights, index, "mlp.down", hidden, d_model),
+            self.activation,
+        )
+        attention_norms, feed_norms = self.norms(weights, index)
+        return Layer(
+            self.attention(weights, index),
+            attention_norms,
+            feed_forward,
+            feed_norms,
+            causal=True,
+            window=self.window(index),
+        )
+
+    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
+        """Those around attention, and those around the feed-forward."""
+        before, feed_before = (
+            self.layer_norm(weights, index, name) for name in ("input", "post_attention")
+        )
+        return Norms(before=before), Norms(before=feed_before)
+
+    def attention(self, weights: TakesWeights, index: int) -> TrainedAttention:
+        """The attention of a layer."""
+        return TrainedAttention(
+            self.heads,
+            self.parameters(weights, index),
+            rotary=self.rotary(index),
+            scale=self.scale,
+            cap=self.cap("attn_logit_softcapping"),
+            eps=self.eps,
+        )
+
+    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        """What the attention of a layer has learned, see `layers.TrainedAttention`."""
+        queries, keys = self.heads * self.d_head, self.groups * self.d_head
+        made = {
+            "W_q": self.linear(weights, index, "self_attn.q", self.d_model, queries),
+            "W_k": self.linear(weights, index, "self_attn.k", self.d_model, keys),
+            "W_v": self.linear(weights, index, "self_attn.v", self.d_model, keys),
+            "W_o": self.linear(weights, index, "self_attn.o", queries, self.d_model),
+        }
+        for letter in self.biased if self.config["attention_bias"] else "":
+            name = f"layers.{index}.self_attn.{letter}_proj.bias"
+            made[f"b_{letter}"] = weights.take(name, made[f"W_{letter}"].shape[1])
+        return made
+
+    def gains(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        """The weights of the norms of queries and keys, for families that have these."""
+        return {
+            f"g_{letter}": self.rms_norm(
+                weights, f"layers.{index}.self_attn.{letter}_norm", self.d_head
+            ).weight
+            for letter in "qk"
+        }
+
+    def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
+        """A matrix of a layer, (d_in, d_out), stored transposed."""
+        return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
+
+    def layer_norm(self, weights: TakesWeights, index: int, name: str) -> RmsNorm:
+        """A norm of a layer."""
+        return self.rms_norm(weights, f"layers.{index}.{name}_layernorm", self.d_model)
+
+    def rms_norm(self, weights: TakesWeights, name: str, width: int) -> RmsNorm:
+        """The norm of that name, of vectors of that width."""
+        return RmsNorm(weights.take(f"{name}.weight", width), self.eps)
+
+
+class Mistral(Llama):
+    """Mistral (Jiang et al. 2023): Llama with a window in all layers, or in none."""
+
+    model_type = "mistral"
+    source = f"[Jiang et al. 2023]({ARXIV}2310.06825), Mistral"
+    unless_null: ClassVar[Mapping[str, Any]] = {"sliding_window": 4096}
+
+    def slides(self, index: int) -> bool:
+        return True
+
+
+class Qwen2(Llama):
+    """Qwen2 (Yang et al. 2024): Llama with biases of queries, keys and values; where it is set, a
+    window in the layers from one on."""
+
+    model_type = "qwen2"
+    source = f"[Yang et al. 2024]({ARXIV}2407.10671), Qwen2"
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **Llama.defaults,
+        "attention_bias": True,
+        "use_sliding_window": False,
+        "max_window_layers": 28,
+    }
+    unless_null: ClassVar[Mapping[str, Any]] = {"sliding_window": 4096}
+    biased = "qkv"
+
+    def slides(self, index: int) -> bool:
+        first = number("max_window_layers", self.config["max_window_layers"], 0)
+        return bool(self.config["use_sliding_window"]) and index >= first
+
+
+class Qwen3(Qwen2):
+    """Qwen3 (Yang et al. 2025): norms of queries and keys, and no biases where none are set."""
+
+    model_type = "qwen3"
+    source = f"[Yang et al. 2025]({ARXIV}2505.09388), Qwen3"
+    defaults: ClassVar[Mapping[str, Any]] = {**Qwen2.defaults, "attention_bias": False}
+    biased = Llama.biased
+
+    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        return super().parameters(weights, index) | self.gains(weights, index)
+
+
+class Gemma2(Llama):
+    """Gemma 2 (Gemma Team 2024): norms on both sides, capped scores of another scale, a window in
+    every other layer."""
+
+    model_type = "gemma2"
+    source = f"[Gemma Team 2024]({ARXIV}2408.00118), Gemma 2"
+    settings: ClassVar[Mapping[str, str]] = {**Llama.settings, "activation": "hidden_activation"}
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **Llama.defaults,
+        "hidden_activation": "gelu_pytorch_tanh",
+        "head_dim": 256,
+        "query_pre_attn_scalar": 256,
+        "tie_word_embeddings": True,
+    }
+    unless_null: ClassVar[Mapping[str, Any]] = {
+        "sliding_window": 4096,
+        "attn_logit_softcapping": 50.0,
+        "final_logit_softcapping": 30.0,
+    }
+    only: ClassVar[Mapping[str, Any]] = {"use_bidirectional_attention": False}
+
+    @property
+    def scale(self) -> float:
+        name = "query_pre_attn_scalar"
+        return float(number(name, self.config[name], 1) ** -0.5)
+
+    def slides(self, index: int) -> bool:
+        return index % 2 == 0
+
+    def embedding(self, weights: TakesWeights) -> Embedding:
+        return replace(super().embedding(weights), scale=math.sqrt(self.d_model))
+
+    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
+        before, after, feed_before, feed_after = (
+            self.layer_norm(weights, index, name)
+            for name in ("input", "post_attention", "pre_feedforward", "post_feedforward")
+        )
+        return Norms(before=before, added=after), Norms(before=feed_before, added=feed_after)
+
+    def rms_norm(self, weights: TakesWeights, name: str, width: int) -> RmsNorm:
+        norm = super().rms_norm(weights, name, width)
+        return replace(norm, weight=1 + norm.weight)
+
+
+class Gemma3(Gemma2):
+    """Gemma 3 (Gemma Team 2025), its text alone: norms of queries and keys in place of caps, and a
+    window, with a rotation of its own, in five layers of six."""
+
+    model_type = "gemma3_text"
+    source = f"[Gemma Team 2025]({ARXIV}2503.19786), Gemma 3"
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **Gemma2.defaults,
+        "rope_theta": 1e6,
+        "rope_local_base_freq": 10000.0,
+        "sliding_window_pattern": 6,
+    }
+    unless_null: ClassVar[Mapping[str, Any]] = {"sliding_window": 4096}
+
+    def slides(self, index: int) -> bool:
+        name = "sliding_window_pattern"
+        return (index + 1) % number(name, self.config[name], 1) != 0
+
+    def rope(self, index: int) -> dict[str, Any]:
+        if self.kind(index) == KINDS[True] and "rope_parameters" not in self.config:
+            return {"rope_theta": self.config["rope_local_base_freq"]}
+        return super().rope(index)
+
+    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        return super().parameters(weights, index) | self.gains(weights, index)
+
+
+def _llama3(said: Mapping[str, Any], base: float, d_head: int) -> tuple[float, ...]:
+    """As the code of Llama 3.1 has it: pairs that turn fewer than `low_freq_factor` times in the
+    texts of the first training are slower by `factor`, those that turn more than `high_freq_factor`
+    times by nothing, and in between it goes from one to the other."""
+    low, high, length, factor = (
+        number(name, said.get(name), 1e-6)
+        for name in (
+            "low_freq_factor",
+            "high_freq_factor",
+            "original_max_position_embeddings",
+            "factor",
+        )
+    )
+    if low >= high:
+        raise ValueError(
+            f"low_freq_factor in config.json must be below high_freq_factor = {high}, got {low}"
+        )
+    slower = []
+    for pair in range(d_head // 2):
+        turns = length / (2 * math.pi * base ** (2 * pair / d_head))
+        kept = min(max((turns - low) / (high - low), 0), 1)
+        slower.append(1 / (kept + (1 - kept) / factor))
+    return tuple(slower)
+
+
+def _linear(said: Mapping[str, Any], base: float, d_head: int) -> tuple[float, ...]:
+    """All pairs are slower by the same `factor` (Chen et al. 2023, eq. 3)."""
+    return (number("factor", said.get("factor"), 1e-6),) * (d_head // 2)
+
+
+# Each rope_type -> a function (its settings, base, d_head) -> see `Rotary.slower`.
+SLOWER: Mapping[str, Callable[[Mapping[str, Any], float, int], tuple[float, ...]]] = {
+    "default": lambda said, base, d_head: (),
+    "linear": _linear,
+    "llama3": _llama3,
+}

@@ -1,0 +1,252 @@
+"""GGUF files: tiny ones that a test writes, and the one that a package carries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.trained import sources
+from attention.trained.gguf_files import GgufFile, check_gguf, load_gguf
+from attention.trained.models import About, Padded
+from attention.trained.pieces import read_tokenizer
+from attention.trained.sampling import next_scores
+from tests.trained.making import SENTENCES, Checkpoint, run_theirs
+from tests.trained.packaged import packaged
+from tests.trained.test_parity import assert_same_run
+
+ABOUT = About("tiny", "Tiny", "nobody")
+GOLDENS = json.loads(Path(__file__).with_name("smollm2.json").read_text("utf-8"))
+Get = Callable[[str], Checkpoint]
+PARTS = {
+    "input_layernorm": "attn_norm",
+    "post_attention_layernorm": "ffn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+OUTSIDE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
+UNKNOWN = gguf.GGMLQuantizationType.Q8_K
+
+
+def tensors_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    """The tensors of a model as GGUF files have them: dimensions that are rotated together lie side
+    by side."""
+    config, found = checkpoint.theirs.config, {}
+    for name, parameter in checkpoint.theirs.named_parameters():
+        part, _, kind = name.rpartition(".")
+        values = parameter.detach().numpy()
+        if part in OUTSIDE:
+            stored = OUTSIDE[part]
+        else:
+            _, _, index, inner = part.split(".", 3)
+            stored = f"blk.{index}.{PARTS[inner]}"
+            if inner in ("self_attn.q_proj", "self_attn.k_proj"):
+                heads = len(values) // config.head_dim
+                halves = values.reshape(heads, 2, -1, values.shape[-1])
+                values = halves.swapaxes(1, 2).reshape(values.shape)
+        found[f"{stored}.{kind}"] = values
+    return found
+
+
+def said_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What a GGUF file says of a model and its vocabulary."""
+    config = checkpoint.theirs.config
+    tokenizer = json.loads((checkpoint.folder / "tokenizer.json").read_text("utf-8"))
+    tokens = list(tokenizer["model"]["vocab"])
+    return {
+        "llama.embedding_length": config.hidden_size,
+        "llama.attention.head_count": config.num_attention_heads,
+        "llama.attention.head_count_kv": config.num_key_value_heads,
+        "llama.attention.key_length": config.head_dim,
+        "llama.attention.layer_norm_rms_epsilon": float(config.rms_norm_eps),
+        "llama.block_count": config.num_hidden_layers,
+        "llama.feed_forward_length": config.intermediate_size,
+        "llama.context_length": config.max_position_embeddings,
+        "llama.rope.freq_base": float(config.rope_parameters["rope_theta"]),
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "smollm",
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.token_type": [3 if "|" in each and "<" in each else 1 for each in tokens],
+        "tokenizer.ggml.merges": [" ".join(pair) for pair in tokenizer["model"]["merges"]],
+    }
+
+
+def written(
+    file: Path,
+    said: dict[str, Any],
+    tensors: dict[str, Any],
+    architecture: str = "llama",
+    unknown: str = "",
+) -> Path:
+    """A file of the library's own writer; None leaves out. unknown: the tensor whose quantisation
+    nothing dequantises."""
+    writer = gguf.GGUFWriter(file, architecture)
+    for name, value in said.items():
+        if isinstance(value, str):
+            writer.add_string(name, value)
+        elif isinstance(value, list):
+            writer.add_array(name, value)
+        elif isinstance(value, bool):
+            writer.add_bool(name, value)
+        elif isinstance(value, int):
+            writer.add_uint32(name, value)
+        elif value is not None:
+            writer.add_float32(name, value)
+    for name, values in tensors.items():
+        if name == unknown:
+            blocks = np.zeros((*values.shape[:-1], 292), np.uint8)  # of 256 numbers each
+            writer.add_tensor(name, blocks, raw_dtype=UNKNOWN)
+        else:
+            writer.add_tensor(name, values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
+
+
+@pytest.fixture
+def tiny(checkpoint: Get, tmp_path: Path) -> Callable[..., Path]:
+    """A tiny file, with changes to what it says."""
+    made = checkpoint("llama tied")
+
+    def write(said: dict[str, Any] | None = None, **more: Any) -> Path:
+        parts = said_of(made) | (said or {})
+        return written(tmp_path / "tiny.gguf", parts, tensors_of(made), **more)
+
+    return write
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_a_gguf_file_is_the_model_that_it_was_made_of(
+    tiny: Callable[..., Path], checkpoint: Get, text: str
+) -> None:
+    model, made = load_gguf(tiny(), ABOUT), checkpoint("llama tied")
+    pieces = read_tokenizer(made.folder / "tokenizer.json").encode(text).ids
+    run = model.run(text)
+    assert run.pieces.ids.tolist() == pieces[: model.limit]
+    assert_same_run(model, made.theirs, run)
+    logits = run_theirs(made.theirs, run.pieces.ids).logits[0]
+    assert_close(model.scores(run.hidden), logits, atol=1e-5, rtol=1e-5)
+
+
+def test_numbers_of_half_the_size_become_float32_and_an_unembedding_of_its_own_is_read(
+    checkpoint: Get, tmp_path: Path
+) -> None:
+    made = checkpoint("llama")
+    halved = {
+        name: values.astype(np.float16) if values.ndim == 2 else values
+        for name, values in tensors_of(made).items()
+    }
+    model = load_gguf(written(tmp_path / "half.gguf", said_of(made), halved), ABOUT)
+    assert model.unembedding is not None
+    expected = torch.from_numpy(halved["output.weight"].astype(np.float32)).T
+    assert torch.equal(model.unembedding, expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"architecture": "mamba"}, "its architecture must be 'llama', got 'mamba'"),
+        ({"said": {"llama.embedding_length": None}}, "must say llama.embedding_length, it does"),
+        ({"said": {"llama.attention.head_count": 0}}, "num_attention_heads .* must be a whole"),
+        ({"said": {"llama.block_count": 3}}, r"must have a tensor 'blk\.2\.\S+', it has none"),
+        ({"said": {"llama.attention.key_length": 8}}, r"blk\.0\.attn_q\.weight must be \(24, 24\)"),
+        ({"said": {"llama.rope.dimension_count": 4}}, "all 10 dimensions must be rotated, 4 are"),
+        ({"said": {"llama.rope.scaling.type": "yarn"}}, "must not be stretched, they are .yarn."),
+        ({"said": {"tokenizer.ggml.merges": None}}, "must have merges, it has none"),
+        ({"said": {"tokenizer.ggml.merges": ["a zzz"]}}, "must have pieces for its merges"),
+        ({"said": {"tokenizer.ggml.tokens": None}}, "must have tokens, it has none"),
+        ({"said": {"tokenizer.ggml.tokens": ["a", "b"]}}, r"token_embd\.weight must be \(2, 24\)"),
+        ({"said": {"tokenizer.ggml.model": "llama"}}, "must be of the kind 'gpt2', .*'llama'"),
+        ({"said": {"tokenizer.ggml.pre": "qwen9"}}, "one of gpt-2, smollm, got 'gpt2', 'qwen9'"),
+        ({"said": {"tokenizer.ggml.add_bos_token": True}}, "no piece must be put before"),
+    ],
+)
+def test_a_file_that_is_not_known_is_refused_with_a_word(
+    tiny: Callable[..., Path], changes: dict[str, Any], words: str
+) -> None:
+    file = tiny(**changes)
+    for read in (lambda: load_gguf(file, ABOUT), lambda: check_gguf(file)):
+        with pytest.raises(ValueError, match=words):
+            read()
+
+
+def test_a_quantisation_that_is_not_known_is_named(checkpoint: Get, tmp_path: Path) -> None:
+    made = checkpoint("llama tied")
+    tensors = {"token_embd.weight": np.zeros((300, 256), np.float32)}
+    file = tmp_path / "unknown.gguf"
+    written(file, said_of(made), tensors, unknown="token_embd.weight")
+    for outline in (True, False):
+        with pytest.raises(ValueError, match=r"embd\.weight is quantised in an unknown way, Q8_K"):
+            GgufFile(file, outline).take("embed_tokens.weight", 300, 256)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.001, 0.1, 0.5, 0.99])
+def test_a_file_that_ends_too_early_is_refused(tiny: Callable[..., Path], kept: float) -> None:
+    file = tiny()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(len(whole) * kept)])
+    for read in (lambda: load_gguf(file, ABOUT), lambda: check_gguf(file)):
+        with pytest.raises(ValueError, match=r"tiny\.gguf must be a whole GGUF file"):
+            read()
+
+
+def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(
+    tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+    file, broken = tiny(), tmp_path / "broken.gguf"
+    broken.write_bytes(file.read_bytes()[:-9])
+    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, f"{broken},{file}")
+    sources.fetch()
+    assert sources.names()[-1] == "tiny"
+    assert "broken" not in sources.names()
+    (problem,) = sources.problems()
+    assert problem.startswith(f"{str(broken)!r} cannot be had: broken.gguf must be a whole GGUF")
+    assert sources.load("tiny").run("the cat").hidden.isfinite().all()
+
+
+# The model of the package
+
+
+def test_smollm2_cuts_texts_as_its_reference_does() -> None:
+    model = packaged("smollm2")
+    assert len(GOLDENS["pieces"]) > 40
+    for text, ids in GOLDENS["pieces"].items():
+        assert model.pieces(text).ids.tolist() == ids, text
+
+
+@torch.no_grad()
+def test_smollm2_gives_the_reference_s_numbers_and_writes_its_words() -> None:
+    model = packaged("smollm2")
+    assert (len(model.layers), model.layers[0].attention.heads) == (30, 9)
+    assert model.layers[0].attention.groups == 3
+    for text, expected in GOLDENS["next"].items():
+        probabilities = next_scores(model, model.run(text)).softmax(-1)
+        for piece, probability in expected.items():
+            assert_close(float(probabilities[int(piece)]), probability, atol=1e-4, rtol=1e-3)
+        assert int(probabilities.argmax()) == int(next(iter(expected)))
+    for text, written_on in GOLDENS["greedy"].items():
+        new, after, ids = model.pieces(text).ids, (), []
+        while len(ids) < len(written_on):
+            after = [*model.forward(Padded(new), after=after)]
+            new = model.scores(model.final(after[-1].output[-1:])).argmax(-1)
+            ids.append(int(new))
+        assert ids == written_on
+
+
+def test_smollm2_takes_the_memory_that_is_said() -> None:
+    assert packaged("smollm2").nbytes == 4 * 134_515_008
