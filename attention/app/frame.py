@@ -11,7 +11,7 @@ from typing import Literal
 
 import streamlit as st
 
-from attention.app import cold, server, session
+from attention.app import cold, first_screen, server, session
 from attention.app.heading import (
     ICON,
     Told,
@@ -26,7 +26,7 @@ from attention.app.heading import (
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, Page
 from attention.app.view import View
-from attention.app.widgets import beside_is_old, sentence_box, settings_beside
+from attention.app.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.display import files
 from attention.hosting.pace import Pace
 from attention.hosting.work import rerun, share
@@ -87,7 +87,6 @@ def show(
     """
     cold.go_to_frame(file)
     page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    title(page)
     _body(page, Drawing(draw, Told(sentences, more, instead)))
 
 
@@ -103,9 +102,17 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if beside_is_old(view):
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
+    opening = first_screen.shown(view)
+    title(view.page, opening)
+    if opening:
+        first_screen.ways_on()
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
-        sentence_box(view, drawing.told.instead(view))
+        sentence_box(view)
+        if opening:
+            first_screen.switch(view, opening)
+        else:
+            examples_row(view, drawing.told.instead(view))
     with st.container():  # what comes and goes leaves the page in its place
         for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)

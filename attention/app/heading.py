@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.links import every_setting
-from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.view import View, own_settings
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
@@ -22,6 +22,7 @@ from attention.core.variants import VARIANTS
 from attention.display.files import File
 from attention.inputs.text import plain
 from attention.lessons.glossary import GLOSSARY
+from attention.lessons.opening import Opening
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -65,11 +66,16 @@ class Told:
     instead: Callable[[View], str]
 
 
-def title(page: Page) -> None:
-    """The title of a page with a line below it, and its words, explained."""
-    name = "page-title first" if page is FIRST else "page-title"
+def title(page: Page, opening: Opening | None) -> None:
+    """The title of a page with a line below it, and its words, explained.
+
+    opening: what the page shows of it, which has a title of its own.
+    """
+    words, purpose = page.title, page.purpose
+    if opening:
+        words, purpose = opening.heading, f"{opening.reader} {purpose}"
     st.html(
-        f"<header class='{name}'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
+        f"<header class='page-title'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(page.words)}</header>"
     )
 

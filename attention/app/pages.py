@@ -127,7 +127,7 @@ PAGES = [
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
         "diagram",
-        purpose="Who attends to whom, and what comes of it.",
+        purpose="See which words each word looks at.",
         words=(
             "token",
             "query",

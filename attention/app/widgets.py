@@ -101,17 +101,22 @@ def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
     return st.select_slider(options=offered, value=default, **shared)
 
 
-def sentence_box(view: View, own: str = "") -> None:
-    """The sentence, which updates as one types, and examples to start from.
+def sentence_box(view: View) -> None:
+    """The sentence, which updates as one types."""
+    if "s" not in view.hidden:
+        widget(view, "s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
+
+
+def examples_row(view: View, own: str = "") -> None:
+    """How long the sentence is, and examples to start from.
 
     own: the sentence that the page shows as long as that in the box is the first example, which
     stands there before anything is typed. Who clicks it gets it with a space behind it.
     """
     if "s" in view.hidden:
         return
-    widget(view, "s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
     taken = (f"{EXAMPLES[0]} ", *EXAMPLES[1:]) if own else EXAMPLES
-    words = f"{_count(view, own)} · try"
+    words = f"{_count(view, own)}. Try:"
     examples(words, EXAMPLES, lambda index: session.choose("s", taken[index]), key="examples")
 
 

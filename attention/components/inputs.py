@@ -150,6 +150,22 @@ def examples(
     _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
 
 
+class FocusButtonHeader(TypedDict):
+    words: str
+    field: str  # CSS
+
+
+_focus_button = Component("focus_button", FocusButtonHeader)
+
+
+def focus_button(words: str, field: str, *, key: str) -> None:
+    """A button that leads to a field of the page, with all its text chosen to be typed over.
+
+    field: CSS for it.
+    """
+    _focus_button.draw({"words": words, "field": field}, key=key, width="content")
+
+
 class StepGraphHeader(TypedDict):
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]

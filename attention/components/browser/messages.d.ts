@@ -43,6 +43,11 @@ export interface ExamplesHeader {
   gone: number[] | null
 }
 
+export interface FocusButtonHeader {
+  words: string
+  field: string
+}
+
 export interface HeadGridHeader {
   heads: number
   rows: number
@@ -220,6 +225,7 @@ export interface Headers {
   comparison: ComparisonHeader
   copy_link: CopyLinkHeader
   examples: ExamplesHeader
+  focus_button: FocusButtonHeader
   head_grid: HeadGridHeader
   head_view: HeadViewHeader
   lights: LightsHeader
@@ -239,6 +245,7 @@ export interface Answers {
   comparison: {}
   copy_link: {}
   examples: { example: number }
+  focus_button: {}
   head_grid: { head: number }
   head_view: { active: number[] }
   lights: {}
