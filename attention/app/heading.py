@@ -73,7 +73,7 @@ def title(page: Page, opening: Opening | None) -> None:
     """
     words, purpose = page.title, page.purpose
     if opening:
-        words, purpose = opening.heading, f"{opening.reader} {purpose}"
+        words, purpose = opening.heading, opening.reader
     st.html(
         f"<header class='page-title'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(page.words)}</header>"

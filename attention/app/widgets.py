@@ -223,8 +223,13 @@ def settings_beside(view: View) -> None:
     session.change(beside=tuple((part.name, part.given) for part in parts))
     placed = {place: [part for part in parts if part.place == place] for place in PLACES}
     with st.container(key="beside"):
-        for part in placed["needed"]:
-            part.draw()
+        for row in _rows(placed["needed"]):
+            if len(row) > 1:
+                with st.container(horizontal=True, key="layer_and_head"):
+                    for part in row:
+                        part.draw()
+            else:
+                row[0].draw()
     for part in placed["words"]:
         part.draw()
     if folded := placed["folded"]:
@@ -233,6 +238,17 @@ def settings_beside(view: View) -> None:
         with st.expander(more, key="more_settings"):
             for part in folded:
                 part.draw()
+
+
+def _rows(parts: Sequence[Part]) -> list[list[Part]]:
+    """Parts one below the other; the number of a layer and of its head share a row."""
+    rows: list[list[Part]] = []
+    for part in parts:
+        if part.name == "head" and rows and rows[-1][-1].name == "layer":
+            rows[-1].append(part)
+        else:
+            rows.append([part])
+    return rows
 
 
 def beside_is_old(view: View) -> bool:

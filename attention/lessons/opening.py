@@ -53,8 +53,12 @@ class Opening:
         second = _most(results[1], self.query)
         less = second[0][0] == first and second[0][1] < share
         sure = f"With “{self.endings[1]}” it is less sure" if less else f"With “{self.endings[1]}”"
-        got = ", ".join(f"“{key}” {weight:.0%}" for key, weight in second)
-        return f"“{self.word}” looks most at “{first}”: {share:.0%}. {sure}: {got}."
+        got = ", ".join(f"“{key}” {_percent(weight)}" for key, weight in second)
+        return f"“{self.word}” looks most at “{first}”: {_percent(share)}. {sure}: {got}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _most(result: Result, query: int) -> list[tuple[str, float]]:

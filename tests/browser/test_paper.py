@@ -29,7 +29,7 @@ HALF_GONE = """() => {
 }"""
 ON_SCREEN_ALONE = (
     "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link .share, "
-    ".st-key-to_guide, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
+    ".st-key-ways_on, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
     ".stNumberInput, .stSlider"
 )
 DARK_ON_WHITE = """() => {
