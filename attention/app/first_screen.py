@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.app import results, session
+from attention.app import results, sections, session
 from attention.app.notes import note_quietly
 from attention.app.pages import FIRST
 from attention.app.view import View
-from attention.components.inputs import focus_button
+from attention.components.inputs import focus_button, switch_word
 from attention.lessons.opening import OPENINGS, Opening
 from attention.trained.sources import NONE
 
-ENDING = "ending"
 BOX = ".st-key-s input"
 
 
@@ -37,21 +36,15 @@ def switch(view: View, opening: Opening) -> None:
     """The switch of the last word, and what one sees with either."""
     settings = view.settings()
     both = [results.result_of(replace(settings, s=sentence)) for sentence in opening.sentences]
+    chosen = opening.sentences.index(view["s"])
+    _, content = sections.whole_picture(view, both[1 - chosen])
     with st.container(horizontal=True, vertical_alignment="center", key="switch"):
-        st.session_state[ENDING] = opening.endings[opening.sentences.index(view["s"])]
-        st.segmented_control(
+        switch_word(
             "Last word",
             opening.endings,
-            required=True,
-            key=ENDING,
-            on_change=_switched,
-            args=(opening,),
-            label_visibility="collapsed",
+            chosen,
+            content,
+            lambda at: session.choose("s", opening.sentences[at]),
+            key="ending",
         )
         note_quietly(opening.words(both))
-
-
-def _switched(opening: Opening) -> None:
-    """Take the other sentence, within a callback."""
-    at = opening.endings.index(st.session_state[ENDING])
-    session.choose("s", opening.sentences[at])

@@ -189,7 +189,7 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(page.locator(".working")).to_have_count(0)
     cell(page, 0, 1).click()
     verdict = page.locator(".note")
-    expect(verdict).to_contain_text("Not “the” at 0 and “cat”, it holds ")
+    expect(verdict).to_contain_text("Not “the (0)” and “cat”, it holds ")
     expect(cell(page, 0, 1)).not_to_have_text("?")
     scores = matrices_shown(page)[-1]
     greatest = max(map(max, scores))

@@ -220,6 +220,12 @@ export interface SweepHeader {
   place: Place
 }
 
+export interface SwitchWordHeader {
+  label: string
+  words: string[]
+  chosen: number
+}
+
 export interface Headers {
   chart: ChartHeader
   comparison: ComparisonHeader
@@ -238,6 +244,7 @@ export interface Headers {
   save_figures: SaveFiguresHeader
   step_graph: StepGraphHeader
   sweep: SweepHeader
+  switch_word: SwitchWordHeader
 }
 
 export interface Answers {
@@ -257,4 +264,5 @@ export interface Answers {
   save_figures: {}
   step_graph: { step: string }
   sweep: { at: [number, number] }
+  switch_word: { word: number }
 }

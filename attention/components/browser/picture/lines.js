@@ -1,7 +1,7 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { make, makeChip, makeShape, place, reveal } from "../shared/elements.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
-import { fixed } from "../shared/words.js"
+import { glance, precise } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -194,7 +194,8 @@ function weigh({ at, content, items, weights, sight }, all) {
     const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
-    weights[key].data = none ? "masked" : fixed(row[key], content.columns > 64 ? 4 : 3)
+    weights[key].data = none ? "masked" : glance(row[key], content.columns)
+    if (!none) item.title = `${item.firstElementChild?.textContent}: ${precise(row[key], 6)}`
   }
 }
 
