@@ -38,11 +38,13 @@ MAX_UNFELT = 1.0  # seconds
 class Drawing:
     """What a page gives the frame.
 
-    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`.
+    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
+    typed: to be called when another sentence has been typed.
     """
 
     draw: Callable[[View], object]
     told: Told
+    typed: Callable[[], object] | None
 
 
 def run() -> None:
@@ -81,17 +83,19 @@ def show(
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone,
     more: Callable[[View], Sequence[str]] = lambda view: (),
     instead: Callable[[View], str] = lambda view: "",
+    typed: Callable[[], object] | None = None,
 ) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
     The sentence stands on top where the page has one. Only this runs again while one types, or
     changes something on the page; the settings beside follow where they depend on that.
     sentences: the sentences that the page shows, each with the name of its setting; more: further
-    words for a caption; instead: the sentence shown in place of that in the box, "" for none.
+    words for a caption; instead: the sentence shown in place of that in the box, "" for none;
+    typed: to be called, within a callback, when another sentence has been typed.
     """
     cold.go_to_frame(file)
     page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(sentences, more, instead)))
+    _body(page, Drawing(draw, Told(sentences, more, instead), typed))
 
 
 @st.fragment
@@ -112,7 +116,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         first_screen.ways_on()
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
-        sentence_box(view)
+        sentence_box(view, drawing.typed)
         if opening:
             first_screen.switch(view, opening)
         else:

@@ -71,11 +71,11 @@ def title(page: Page, opening: Opening | None) -> None:
 
     opening: what the page shows of it, which has a title of its own.
     """
-    words, purpose = page.title, page.purpose
+    words, purpose, name = page.title, page.purpose, "page-title"
     if opening:
-        words, purpose = opening.heading, opening.reader
+        words, purpose, name = opening.heading, opening.reader, "page-title opening"
     st.html(
-        f"<header class='page-title'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
+        f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(page.words)}</header>"
     )
 
@@ -226,7 +226,7 @@ def _source(view: View) -> str:
 def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     """The settings of a page that have an effect and are no default, but for those told apart.
 
-    The first of its own, which says what the page shows, is always told.
+    The head is always told, and the first of its own where that says what the page shows.
     """
     beside = view.page.beside(view)
     own = view.in_use(variant=view.variant if view.menu else None)
@@ -234,11 +234,12 @@ def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     for schema in view.page.settings:
         values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}
     declared = every_setting()
-    kinds = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    firsts = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    told = ["head", *(name for name in firsts if declared[name].choices)]
     return {
         name: value
         for name, value in values.items()
-        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in kinds)
+        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in told)
     }
 
 

@@ -124,10 +124,11 @@ def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
     return st.select_slider(options=offered, value=default, **shared)
 
 
-def sentence_box(view: View) -> None:
-    """The sentence, which updates as one types."""
+def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
+    """The sentence, which updates as one types. typed: to be called then, within a callback."""
     if "s" not in view.hidden:
-        widget(view, "s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
+        more = {"placeholder": EXAMPLES[0], "label_visibility": "collapsed", "on_change": typed}
+        widget(view, "s", live="200ms", **more)
 
 
 def examples_row(view: View, own: str = "") -> None:

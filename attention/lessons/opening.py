@@ -54,7 +54,9 @@ class Opening:
         less = second[0][0] == first and second[0][1] < share
         sure = f"With “{self.endings[1]}” it is less sure" if less else f"With “{self.endings[1]}”"
         got = ", ".join(f"“{key}” {_percent(weight)}" for key, weight in second)
-        return f"“{self.word}” looks most at “{first}”: {_percent(share)}. {sure}: {got}."
+        own = results[0].trace.weights[self.query, self.query] >= share
+        apart = "Apart from itself, " if own else ""
+        return f"{apart}“{self.word}” looks most at “{first}”: {_percent(share)}. {sure}: {got}."
 
 
 def _percent(share: float) -> str:

@@ -414,7 +414,7 @@ def test_hostile_names_are_text_and_nothing_is_cut_off_at_phone_width(open_page:
 def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
     open_page: Open,
 ) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect_heatmap(page)
     page.get_by_role("link", name="Step by step").click()
     expect_search(page, {"variant": "qkv"})

@@ -110,8 +110,7 @@ PLAIN_ROWS, HIDDEN_ROWS = (
         (
             PLAIN_ROWS,
             (0, 1),
-            "Not “cat”, it holds 1; in the row of “the (0)” “the (0)” and “the (2)” get "
-            "most, 2.",
+            "Not “cat”, it holds 1; in the row of “the (0)” “the (0)” and “the (2)” get most, 2.",
         ),
         (
             PLAIN_ROWS,
