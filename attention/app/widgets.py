@@ -35,7 +35,7 @@ EXAMPLES = (
     "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
-MOST_LETTERS = 19  # of choices that stand in one row of the side
+MOST_LETTERS = 15  # of choices that stand in one row of the side
 INSTEAD = "variant_instead"
 PLACES = ("needed", "words", "folded")
 # At the side of a page all others are folded away, but for a variant's own.
@@ -222,6 +222,8 @@ def settings_beside(view: View) -> None:
     """Draws what stands at the side of a page."""
     parts = parts_beside(view)
     session.change(beside=tuple((part.name, part.given) for part in parts))
+    if not parts:
+        return
     placed = {place: [part for part in parts if part.place == place] for place in PLACES}
     with st.container(key="beside"):
         for row in _rows(placed["needed"]):
