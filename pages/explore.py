@@ -1,4 +1,4 @@
-"""Explore: who attends to whom, and what comes of it."""
+"""Explore: which words each word looks at, and its new vector."""
 
 import streamlit as st
 
@@ -15,5 +15,3 @@ def explore(view: View) -> None:
 
 
 frame.show(__file__, explore)
-with st.container(key="to_guide", width="content"):
-    st.page_link("pages/guide.py", label="New here? Take the guide")

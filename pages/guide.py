@@ -280,4 +280,10 @@ def spread() -> None:
     st.caption(found.words)
 
 
-frame.show(__file__, guide, sentences=chapters.sentences, instead=chapters.own_sentence)
+frame.show(
+    __file__,
+    guide,
+    sentences=chapters.sentences,
+    instead=chapters.own_sentence,
+    typed=chapters.keep_typed,
+)

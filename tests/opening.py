@@ -56,7 +56,7 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     addresses = [server]
 
     def open_page(
-        link: str = "/",
+        link: str = "/explore",
         address: str = server,
         beside: Page | None = None,
         before: Callable[[Page], object] | None = None,

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from attention.app import session
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
 from attention.app.results import result_of, translation_by
@@ -124,6 +125,16 @@ def own_sentence(view: View) -> str:
     if chapter is None or chapter.sentence is None or chapter.figure == "spread":
         return ""
     return chapter.sentence if sentence_of(view, chapter) == chapter.sentence else ""
+
+
+def keep_typed() -> None:
+    """Where what was typed is the default, set it apart from a box nobody has typed into.
+
+    Within a callback. A space behind it keeps it apart, in the link as well.
+    """
+    default = every_setting()["s"].default
+    if session.view()["s"] == default:
+        choose("s", f"{default} ")
 
 
 def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:

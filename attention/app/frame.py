@@ -11,7 +11,7 @@ from typing import Literal
 
 import streamlit as st
 
-from attention.app import cold, server, session
+from attention.app import cold, first_screen, server, session
 from attention.app.heading import (
     ICON,
     Told,
@@ -26,7 +26,7 @@ from attention.app.heading import (
 from attention.app.notes import note
 from attention.app.pages import FIRST, PAGES, Page
 from attention.app.view import View
-from attention.app.widgets import beside_is_old, sentence_box, settings_beside
+from attention.app.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.display import files
 from attention.hosting.work import rerun
 
@@ -37,11 +37,13 @@ MAX_UNFELT = 1.0  # seconds
 class Drawing:
     """What a page gives the frame.
 
-    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`.
+    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
+    typed: to be called when another sentence has been typed.
     """
 
     draw: Callable[[View], object]
     told: Told
+    typed: Callable[[], object] | None
 
 
 def run() -> None:
@@ -52,8 +54,12 @@ def run() -> None:
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
-    place: Literal["hidden", "sidebar"] = "hidden" if st.context.is_embedded else "sidebar"
-    shown = st.navigation([*pages.values(), by_name], position=place)
+    place: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
+    groups: dict[str, list[st.Page]] = {}
+    for about in PAGES:
+        groups.setdefault(about.group, []).append(pages[about.name])
+    groups[FIRST.group].append(by_name)
+    shown = st.navigation(groups, position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     with rerun(page.name, session.share()) as held:
         st.session_state["held"] = held
@@ -76,18 +82,19 @@ def show(
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone,
     more: Callable[[View], Sequence[str]] = lambda view: (),
     instead: Callable[[View], str] = lambda view: "",
+    typed: Callable[[], object] | None = None,
 ) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
     The sentence stands on top where the page has one. Only this runs again while one types, or
     changes something on the page; the settings beside follow where they depend on that.
     sentences: the sentences that the page shows, each with the name of its setting; more: further
-    words for a caption; instead: the sentence shown in place of that in the box, "" for none.
+    words for a caption; instead: the sentence shown in place of that in the box, "" for none;
+    typed: to be called, within a callback, when another sentence has been typed.
     """
     cold.go_to_frame(file)
     page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    title(page)
-    _body(page, Drawing(draw, Told(sentences, more, instead)))
+    _body(page, Drawing(draw, Told(sentences, more, instead), typed))
 
 
 @st.fragment
@@ -102,9 +109,17 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if beside_is_old(view):
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
+    opening = first_screen.shown(view)
+    title(view.page, opening)
+    if opening:
+        first_screen.ways_on()
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
-        sentence_box(view, drawing.told.instead(view))
+        sentence_box(view, drawing.typed)
+        if opening:
+            first_screen.switch(view, opening)
+        else:
+            examples_row(view, drawing.told.instead(view))
     with st.container():  # what comes and goes leaves the page in its place
         for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)

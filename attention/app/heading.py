@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.links import every_setting
-from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.view import View, own_settings
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
@@ -22,6 +22,7 @@ from attention.core.variants import VARIANTS
 from attention.display.files import File
 from attention.inputs.text import plain
 from attention.lessons.glossary import GLOSSARY
+from attention.lessons.opening import Opening
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -65,11 +66,16 @@ class Told:
     instead: Callable[[View], str]
 
 
-def title(page: Page) -> None:
-    """The title of a page with a line below it, and its words, explained."""
-    name = "page-title first" if page is FIRST else "page-title"
+def title(page: Page, opening: Opening | None) -> None:
+    """The title of a page with a line below it, and its words, explained.
+
+    opening: what the page shows of it, which has a title of its own.
+    """
+    words, purpose, name = page.title, page.purpose, "page-title"
+    if opening:
+        words, purpose, name = opening.heading, opening.reader, "page-title opening"
     st.html(
-        f"<header class='{name}'><h1>{page.title}</h1><p>{html.escape(page.purpose)}</p>"
+        f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(page.words)}</header>"
     )
 
@@ -220,7 +226,7 @@ def _source(view: View) -> str:
 def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     """The settings of a page that have an effect and are no default, but for those told apart.
 
-    The first of its own, which says what the page shows, is always told.
+    The head is always told, and the first of its own where that says what the page shows.
     """
     beside = view.page.beside(view)
     own = view.in_use(variant=view.variant if view.menu else None)
@@ -228,11 +234,12 @@ def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     for schema in view.page.settings:
         values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}
     declared = every_setting()
-    kinds = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    firsts = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    told = ["head", *(name for name in firsts if declared[name].choices)]
     return {
         name: value
         for name, value in values.items()
-        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in kinds)
+        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in told)
     }
 
 

@@ -29,6 +29,11 @@ def note(text: str) -> None:
     st.html(f"<p class='note'>{html.escape(text)}</p>")
 
 
+def note_quietly(text: str) -> None:
+    """A line of plain text, which may hold what a visitor typed."""
+    st.html(f"<p class='told'>{html.escape(text)}</p>")
+
+
 def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
     """Which words have no vector, if any; so: what follows from that."""
     if unknown := list(dict.fromkeys(words)):

@@ -25,6 +25,7 @@ SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
+LABORATORY = "Laboratory"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
@@ -35,6 +36,7 @@ class Page:
 
     shows: what it shows, in a line; purpose: what one finds here, the line below its title;
     words: those of `GLOSSARY` that it explains on demand;
+    group: the part of the menu it stands in, "" for none;
     figures: those that can stand alone, by the name a link gives them, with the key that their
     component's begins with; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
@@ -58,6 +60,7 @@ class Page:
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
     starts: Mapping[str, Value] = field(default_factory=dict)
     file: str = ""
+    group: str = ""
 
     @property
     def path(self) -> str:
@@ -127,7 +130,7 @@ PAGES = [
         "Explore",
         "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
         "diagram",
-        purpose="Who attends to whom, and what comes of it.",
+        purpose="See which words each word looks at.",
         words=(
             "token",
             "query",
@@ -212,43 +215,28 @@ PAGES = [
         ),
     ),
     Page(
-        "trained",
-        "Trained",
-        "layers that have learned: every head of every layer of a real model on your sentence, "
-        "what each looks at, and what all of them add to a token",
-        purpose="What every head of a trained model looks at in your sentence.",
+        "compare",
+        "Compare",
+        "two settings on one sentence and what changes between them; one setting swept over its "
+        "range; two sentences that differ in a word",
+        purpose="What a change of setting, or of a word, does to the weights.",
         words=(
-            "token",
-            "head",
             "query",
             "key",
+            "scale",
+            "temperature",
             "weight",
             "entropy",
-            "W_o",
-            "residual path",
-            "layer norm",
-            "Σ",
+            "divergence",
+            "cosine",
+            "positions",
+            "seed",
         ),
-        figures={"heads": "glance_", "heatmap": "picture"},
-        settings=(SamplingSettings,),
-        models="needed",
-        beside=lambda values: ("model", "layer", "head", "special", "join"),
-    ),
-    Page(
-        "own",
-        "Own weights",
-        "any weights from a file, made by any model, in the same pictures",
-        purpose="Any model's weights from a file: who attends to whom in every head.",
-        words=(
-            "token",
-            "head",
-            "query",
-            "key",
-            "weight",
-            "entropy",
-        ),
-        figures={"heads": "glance", "heatmap": "picture"},
-        sentence=lambda values: False,
+        figures={"comparison": "comparison", "sweep": "sweep_view"},
+        settings=(CompareSettings,),
+        further_settings=lambda: other_side(variant_settings() | SHARED),
+        models="offered",
+        beside=lambda values: WITH_WORDS,
     ),
     Page(
         "cross",
@@ -283,28 +271,27 @@ PAGES = [
         beside=_beside_cross,
     ),
     Page(
-        "compare",
-        "Compare",
-        "two settings on one sentence and what changes between them; one setting swept over its "
-        "range; two sentences that differ in a word",
-        purpose="What a change of setting, or of a word, does to the weights.",
+        "trained",
+        "Trained",
+        "layers that have learned: every head of every layer of a real model on your sentence, "
+        "what each looks at, and what all of them add to a token",
+        purpose="What every head of a trained model looks at in your sentence.",
         words=(
+            "token",
+            "head",
             "query",
             "key",
-            "scale",
-            "temperature",
             "weight",
             "entropy",
-            "divergence",
-            "cosine",
-            "positions",
-            "seed",
+            "W_o",
+            "residual path",
+            "layer norm",
+            "Σ",
         ),
-        figures={"comparison": "comparison", "sweep": "sweep_view"},
-        settings=(CompareSettings,),
-        further_settings=lambda: other_side(variant_settings() | SHARED),
-        models="offered",
-        beside=lambda values: WITH_WORDS,
+        figures={"heads": "glance_", "heatmap": "picture"},
+        settings=(SamplingSettings,),
+        models="needed",
+        beside=lambda values: ("model", "layer", "head", "special", "join"),
     ),
     Page(
         "operations",
@@ -321,6 +308,7 @@ PAGES = [
         figures={"matrices": "picture_"},
         settings=(OperationSettings,),
         sentence=lambda values: False,
+        group=LABORATORY,
     ),
     Page(
         "identities",
@@ -341,6 +329,24 @@ PAGES = [
         ),
         figures={"matrices": "matrices_"},
         settings=(ClaimSettings,),
+        group=LABORATORY,
+    ),
+    Page(
+        "own",
+        "Own weights",
+        "any weights from a file, made by any model, in the same pictures",
+        purpose="Any model's weights from a file: who attends to whom in every head.",
+        words=(
+            "token",
+            "head",
+            "query",
+            "key",
+            "weight",
+            "entropy",
+        ),
+        figures={"heads": "glance", "heatmap": "picture"},
+        sentence=lambda values: False,
+        group=LABORATORY,
     ),
 ]
 

@@ -37,15 +37,23 @@ def attention_of(view: View, result: Result, after: str = "") -> None:
         lines_and_weights(view, result)
         notes.note_problems(result)
         return
-    figure = view["figure"]
-    parts = (figure,) if figure in PARTS else PARTS
-    shown = picture_of(result, parts, ("", after))
-    content = _content_of(shown, (result.settings, result.memory_text, parts, after))
+    shown, content = whole_picture(view, result, after)
     picture(shown, view.place, key="picture", content=content)
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
         notes.note_head(result)
     _rest(view, result.settings, result.memory_text)
+
+
+def whole_picture(view: View, result: Result, after: str = "") -> tuple[Picture, bytes]:
+    """The picture of a result with all its parts, or with that a link asks for, and its content.
+
+    after: what the heatmap's caption ends with.
+    """
+    figure = view["figure"]
+    parts = (figure,) if figure in PARTS else PARTS
+    shown = picture_of(result, parts, ("", after))
+    return shown, _content_of(shown, (result.settings, result.memory_text, parts, after))
 
 
 @cached(

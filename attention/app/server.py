@@ -31,10 +31,12 @@ from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
+from attention.lessons.opening import opening
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
@@ -54,6 +56,7 @@ def options() -> dict[str, Any]:
         "routes": [metrics.ROUTE],
         "middleware": [
             Middleware(Headers, headers=headers),
+            Middleware(Entrance, top=_top(), link=lambda: opening().link),
             Middleware(Elsewhere, here=_is_here),
             Middleware(Door, limits=allowed),
             Middleware(Counted, uploads=uploads()),
@@ -62,6 +65,12 @@ def options() -> dict[str, Any]:
             Middleware(Leaving, afterwards=give_back),
         ],
     }
+
+
+def _top() -> str:
+    """The path of the app, as Streamlit serves it."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}/" if base else "/"
 
 
 def _is_here(session: str) -> bool:

@@ -109,6 +109,11 @@ class View(Mapping[str, Any]):
         own = tuple((name, value) for name, value in values.items() if name not in SHARED)
         return Settings(self["s"], **shared, config=own)
 
+    def changed(self) -> dict[str, Value]:
+        """The settings of one side that have an effect and are no defaults."""
+        declared = every_setting()
+        return {n: v for n, v in self.in_use().items() if v != declared[n].default}
+
     @property
     def layer_settings(self) -> Settings:
         """The settings, for the variant that the page Heads shows."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -35,6 +35,14 @@ EXAMPLES = (
     "she ate an apple and a pear with sugar",
 )
 MAX_CLICKABLE = 32
+MOST_LETTERS = 15  # of choices that stand in one row of the side
+INSTEAD = "variant_instead"
+PLACES = ("needed", "words", "folded")
+# At the side of a page all others are folded away, but for a variant's own.
+NEEDED = (
+    *("input", "model", "layer", "head", *VARIANT_MENUS),
+    *("scale", "factor", "mask", "valid_len", "radius", "cells"),
+)
 
 Sequences = Callable[[View], tuple[Sequence[str], Sequence[str]]]
 
@@ -42,12 +50,19 @@ choose_head = functools.partial(session.choose, "head")
 
 
 def widget(
-    view: View, name: str, *, offered: Sequence[str] | None = None, boxed: bool = False, **more: Any
+    view: View,
+    name: str,
+    *,
+    offered: Sequence[str] | None = None,
+    boxed: bool = False,
+    narrow: bool = False,
+    **more: Any,
 ) -> Any:
     """The widget of one setting, bound to the address under the setting's name.
 
     One that the link hides is not drawn. offered: those of its choices that mean something here,
-    None = all; boxed: a box to write the number into, also where it is not whole.
+    None = all; boxed: a box to write the number into, also where it is not whole; narrow: choices
+    that do not fit into one row of the side are a list to open.
     """
     if name in view.hidden:
         return view[name]
@@ -61,13 +76,18 @@ def widget(
         "persist_state": "session",
     } | more
     try:
-        return _drawn(view, about, offered, boxed, shared)
+        return _drawn(view, about, offered, boxed, narrow, shared)
     finally:
         session.draws(name)
 
 
 def _drawn(
-    view: View, about: Setting, offered: Sequence[str] | None, boxed: bool, shared: dict[str, Any]
+    view: View,
+    about: Setting,
+    offered: Sequence[str] | None,
+    boxed: bool,
+    narrow: bool,
+    shared: dict[str, Any],
 ) -> Any:
     name, default = about.name, about.default
     if choices := offered or about.choices:
@@ -79,6 +99,9 @@ def _drawn(
         first = default if default in choices else None
         if st.session_state.get(name, first) not in choices:
             session.give(name, view[name] if view[name] in choices else choices[0])
+        if narrow and sum(map(len, choices)) > MOST_LETTERS:
+            at = choices.index(first) if first is not None else 0
+            return st.selectbox(options=choices, index=at, **shared)
         return st.segmented_control(options=choices, default=first, required=True, **shared)
     if isinstance(default, str):
         return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
@@ -101,17 +124,23 @@ def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
     return st.select_slider(options=offered, value=default, **shared)
 
 
-def sentence_box(view: View, own: str = "") -> None:
-    """The sentence, which updates as one types, and examples to start from.
+def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
+    """The sentence, which updates as one types. typed: to be called then, within a callback."""
+    if "s" not in view.hidden:
+        more: dict[str, Any] = {"placeholder": EXAMPLES[0], "label_visibility": "collapsed"}
+        widget(view, "s", live="200ms", on_change=typed, **more)
+
+
+def examples_row(view: View, own: str = "") -> None:
+    """How long the sentence is, and examples to start from.
 
     own: the sentence that the page shows as long as that in the box is the first example, which
     stands there before anything is typed. Who clicks it gets it with a space behind it.
     """
     if "s" in view.hidden:
         return
-    widget(view, "s", live="200ms", placeholder=EXAMPLES[0], label_visibility="collapsed")
     taken = (f"{EXAMPLES[0]} ", *EXAMPLES[1:]) if own else EXAMPLES
-    words = f"{_count(view, own)} · try"
+    words = f"{_count(view, own)}. Try:"
     examples(words, EXAMPLES, lambda index: session.choose("s", taken[index]), key="examples")
 
 
@@ -133,12 +162,14 @@ class Part:
     """Something at the side of a page.
 
     name: the setting that it belongs to; given: what it is drawn from, but for the value that its
-    own widget has; draw: draws it.
+    own widget has; draw: draws it; place: among the settings that a page needs, the words about
+    them, or those folded away.
     """
 
     name: str
     draw: Callable[[], object] = field(compare=False)
     given: object = None
+    place: Literal["needed", "words", "folded"] = "needed"
 
 
 def parts_beside(view: View) -> list[Part]:
@@ -146,24 +177,31 @@ def parts_beside(view: View) -> list[Part]:
     variant, page = view.variant, view.page
     parts: list[Part] = []
 
-    def add(name: str, offered: tuple[str, ...] | None = None) -> None:
+    def add(name: str, offered: tuple[str, ...] | None = None, needed: bool = False) -> None:
         if name not in view.hidden:
-            draw = functools.partial(widget, view, name, offered=offered)
-            parts.append(Part(name, draw, (offered, view.divided(name))))
+            draw = functools.partial(widget, view, name, offered=offered, narrow=True)
+            place: Literal["needed", "folded"] = "needed" if needed else "folded"
+            parts.append(Part(name, draw, (offered, view.divided(name)), place))
 
-    for name in page.beside(view):
+    beside = page.beside(view)
+    for name in sorted(beside, key=lambda name: (*NEEDED, name).index(name)):
         if name in VARIANT_MENUS:
             if view["model"] == NONE:
                 about = about_parameters(view, variant)
-                menu = functools.partial(variant_menu, view, name, about)
-                parts.append(Part(name, menu, (variant, about)))
+                menu = functools.partial(variant_menu, view, name)
+                words = functools.partial(variant_words, view, name, about)
+                parts.append(Part(name, menu, variant))
+                parts.append(Part(name, words, (variant, about), "words"))
                 for own in own_settings(variant):
-                    add(own)
+                    add(own, needed=True)
+            elif name not in view.hidden:
+                parts.append(Part(name, functools.partial(variant_instead, view, name)))
         elif name not in view.hidden and view.applies(name, variant=variant):
             needed = (name, page.models) == ("model", "needed")
-            add(name, sources.names()[1:] if needed else None)
+            add(name, sources.names()[1:] if needed else None, name in NEEDED)
             if name == "model":
-                parts.append(Part(name, functools.partial(model_words, view), view[name]))
+                words = functools.partial(model_words, view)
+                parts.append(Part(name, words, view[name], "words"))
             if name == "cells":
                 sequences = two_sequences if page.attention == "cross" else sequence_tokens
                 grid = functools.partial(cell_grid, view, sequences)
@@ -184,8 +222,36 @@ def settings_beside(view: View) -> None:
     """Draws what stands at the side of a page."""
     parts = parts_beside(view)
     session.change(beside=tuple((part.name, part.given) for part in parts))
-    for part in parts:
+    if not parts:
+        return
+    placed = {place: [part for part in parts if part.place == place] for place in PLACES}
+    with st.container(key="beside"):
+        for row in _rows(placed["needed"]):
+            if len(row) > 1:
+                with st.container(horizontal=True, key="layer_and_head"):
+                    for part in row:
+                        part.draw()
+            else:
+                row[0].draw()
+    for part in placed["words"]:
         part.draw()
+    if folded := placed["folded"]:
+        set_here = len({part.name for part in folded} & view.changed().keys())
+        more = f"More settings, {set_here} set" if set_here else "More settings"
+        with st.expander(more, key="more_settings"):
+            for part in folded:
+                part.draw()
+
+
+def _rows(parts: Sequence[Part]) -> list[list[Part]]:
+    """Parts one below the other; the number of a layer and of its head share a row."""
+    rows: list[list[Part]] = []
+    for part in parts:
+        if part.name == "head" and rows and rows[-1][-1].name == "layer":
+            rows[-1].append(part)
+        else:
+            rows.append([part])
+    return rows
 
 
 def beside_is_old(view: View) -> bool:
@@ -209,13 +275,40 @@ def about_parameters(view: View, variant: str) -> str:
     return parameters_words(str(view["parameters"])) if has_parameters else ""
 
 
-def variant_menu(view: View, menu: str, about: str) -> None:
-    """The menu of variants, and what the chosen one is. about: see `about_parameters`."""
+def variant_menu(view: View, menu: str) -> None:
+    """The menu of variants."""
+    if menu not in view.hidden:
+        widget(view, menu, narrow=True, on_change=propose_scale, args=(menu, view[menu]))
+
+
+def variant_instead(view: View, menu: str) -> None:
+    """The menu of variants where a trained model stands for one: to choose one in its place."""
+    about = every_setting()[menu]
+    st.session_state[INSTEAD] = None
+    st.selectbox(
+        about.label,
+        about.choices,
+        index=None,
+        key=INSTEAD,
+        placeholder="as trained",
+        on_change=take_variant,
+        args=(menu,),
+    )
+
+
+def take_variant(menu: str) -> None:
+    """Show a variant on word vectors in place of a trained model, within a callback."""
+    if chosen := st.session_state[INSTEAD]:
+        session.choose("model", NONE)
+        session.choose(menu, chosen)
+
+
+def variant_words(view: View, menu: str, about: str) -> None:
+    """What the chosen variant is. about: see `about_parameters`."""
     if menu in view.hidden:
         return
     variant = VARIANTS[view[menu]]
     title = variant.title.replace("self-attention", f"{view.page.attention}-attention")
-    widget(view, menu, on_change=propose_scale, args=(menu, variant.name))
     st.markdown(
         f"**{title}**\n\n"
         rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"

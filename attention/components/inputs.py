@@ -180,6 +180,49 @@ def next_pieces(
     _next_pieces.draw(header, key=key, piece=(range(len(texts)).__contains__, on_choose))
 
 
+class SwitchWordHeader(TypedDict):
+    label: str
+    words: list[str]
+    chosen: int  # position
+
+
+_switch_word = Component("switch_word", SwitchWordHeader, word=int)
+
+
+def switch_word(
+    label: str,
+    words: Sequence[str],
+    chosen: int,
+    content: bytes,
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """Two words of which one is chosen; on_choose gets the position of the other.
+
+    content: of the picture with that other word, see `Picture.content`: it is shown at once.
+    """
+    header: SwitchWordHeader = {"label": label, "words": list(words), "chosen": chosen}
+    fits = range(len(words)).__contains__
+    _switch_word.draw(header, key=key, rest=content, width="content", word=(fits, on_choose))
+
+
+class FocusButtonHeader(TypedDict):
+    words: str
+    field: str  # CSS
+
+
+_focus_button = Component("focus_button", FocusButtonHeader)
+
+
+def focus_button(words: str, field: str, *, key: str) -> None:
+    """A button that leads to a field of the page, with all its text chosen to be typed over.
+
+    field: CSS for it.
+    """
+    _focus_button.draw({"words": words, "field": field}, key=key, width="content")
+
+
 class StepGraphHeader(TypedDict):
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]

@@ -450,8 +450,8 @@ def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
 
 
 def figure_height(rows: int) -> int:
-    """Pixels for so many rows: 34 each while that fits a screen, less beyond."""
-    return max(240, min(560, 60 + 34 * rows))
+    """Pixels for so many rows: 34 each while these are few, 24 beyond, less where they are many."""
+    return max(240, min(560, 60 + max(34 * min(rows, 8), 24 * rows)))
 
 
 def colour_quantile(n_keys: int) -> float:

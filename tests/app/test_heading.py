@@ -59,7 +59,7 @@ def test_the_tab_says_the_page_and_its_sentence_shortened() -> None:
 def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
     app = opened("explore", variant="additive", scale="none", d_hidden=3, mask="causal", s="a cat")
     assert shared(app)["caption"] == (
-        "Explore. Who attends to whom, and what comes of it. Sentence: "
+        "Explore. See which words each word looks at. Sentence: "
         "“a cat”. Additive attention. Scale: none. Masks: causal. Hidden units: 3. The variant: "
         "Bahdanau et al. 2015 (https://arxiv.org/abs/1409.0473), appendix A.1.2."
     )

@@ -96,7 +96,7 @@ def test_every_page_saves_its_figures(
 
 def test_hostile_sentences_are_text_in_the_files(open_page: Open, tmp_path: Path) -> None:
     (sentence, *_) = hostile(120)
-    page = open_page("/")
+    page = open_page("/explore")
     page.get_by_label("Sentence", exact=True).fill(sentence)
     expect_heatmap(page)
     expect_rest(page)

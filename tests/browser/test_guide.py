@@ -150,7 +150,7 @@ def test_a_chapters_own_sentence_is_told_and_the_first_example_takes_its_place(
     expect(page.get_by_text("its own sentence, “cat dog car piano”")).to_be_visible()
     page.get_by_role("button", name="the cat walks on the street").click()
     expect(tokens).to_have_count(6)
-    expect(page.get_by_text("6 tokens · try")).to_be_visible()
+    expect(page.get_by_text("6 tokens. Try:")).to_be_visible()
     page.get_by_role("button", name="Back to the chapter's own sentence").click()
     expect(tokens).to_have_count(4)
     expect_search(page, {"chapter": "1"})

@@ -29,7 +29,7 @@ HALF_GONE = """() => {
 }"""
 ON_SCREEN_ALONE = (
     "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link .share, "
-    ".st-key-to_guide, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
+    ".st-key-ways_on, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
     ".stNumberInput, .stSlider"
 )
 DARK_ON_WHITE = """() => {
@@ -120,7 +120,7 @@ def test_sixty_tokens_are_printed_on_two_pages(open_page: Open) -> None:
 
 
 def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect_heatmap(page)
     expect(page.locator(".equation")).to_be_visible()
     printed: Any = page.pdf(format="A4")

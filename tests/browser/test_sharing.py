@@ -54,7 +54,7 @@ def frame_around(page: Page, code: str, width: int = 800) -> Any:
 
 
 def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect_heatmap(page)
     sizes = [{"width": width, "height": 800} for width in (1440, 390)]
     places = []
@@ -78,7 +78,7 @@ def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) 
 def test_the_title_can_be_read_and_its_words_opened_while_the_sidebar_is_folded_away(
     open_page: Open,
 ) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect_heatmap(page)
     page.get_by_test_id("stSidebar").hover()
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
@@ -93,7 +93,7 @@ def test_the_title_can_be_read_and_its_words_opened_while_the_sidebar_is_folded_
 
 
 def test_the_tab_has_an_icon_of_its_own(open_page: Open) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect(page).to_have_title(re.compile("Explore"))
     icon = page.locator("link[rel='shortcut icon']")
     expect(icon).to_have_attribute("href", re.compile("^data:image/png;base64,"))
@@ -106,7 +106,7 @@ def test_the_tab_has_an_icon_of_its_own(open_page: Open) -> None:
 
 
 def test_the_picture_and_the_weighted_sum_still_fit_a_laptop(open_page: Open) -> None:
-    page = open_page("/", viewport={"width": 1280, "height": 720})
+    page = open_page("/explore", viewport={"width": 1280, "height": 720})
     expect_heatmap(page)
     expect(page.locator(".equation")).to_be_visible()
     assert page.locator(".equation").bounding_box()["y"] < 600
@@ -114,7 +114,7 @@ def test_the_picture_and_the_weighted_sum_still_fit_a_laptop(open_page: Open) ->
 
 
 def test_the_tab_follows_the_sentence(open_page: Open) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     box = page.get_by_label("Sentence", exact=True)
     box.fill("<b>a</b> dog")
     expect(page).to_have_title("Explore · <b>a</b> dog · Attention explorer")
@@ -139,7 +139,7 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     expect(more(page)).to_be_focused()
     expect(page.get_by_role("menu")).to_have_count(0)
     caption = clipboard(page)
-    assert caption.startswith("Explore. Who attends to whom")
+    assert caption.startswith("Explore. See which words")
     assert "Sentence: “the cat walks on the street”. Additive attention. Scale: 1/√d_k." in caption
     assert caption.endswith(
         f"Bahdanau et al. 2015 (https://arxiv.org/abs/1409.0473), appendix A.1.2. {page.url}"
@@ -151,7 +151,7 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
 
 
 def test_what_is_clicked_in_the_menu_while_a_run_ends_is_copied(open_page: Open) -> None:
-    page = open_page("/", **CLIPBOARD)
+    page = open_page("/explore", **CLIPBOARD)
     expect_heatmap(page)
     page.get_by_label("Sentence", exact=True).fill("a dog")
     more(page).click()

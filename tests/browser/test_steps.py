@@ -189,7 +189,7 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(page.locator(".working")).to_have_count(0)
     cell(page, 0, 1).click()
     verdict = page.locator(".note")
-    expect(verdict).to_contain_text("Not “the” at 0 and “cat”, it holds ")
+    expect(verdict).to_contain_text("Not “the (0)” and “cat”, it holds ")
     expect(cell(page, 0, 1)).not_to_have_text("?")
     scores = matrices_shown(page)[-1]
     greatest = max(map(max, scores))
@@ -414,7 +414,7 @@ def test_hostile_names_are_text_and_nothing_is_cut_off_at_phone_width(open_page:
 def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
     open_page: Open,
 ) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     expect_heatmap(page)
     page.get_by_role("link", name="Step by step").click()
     expect_search(page, {"variant": "qkv"})

@@ -31,7 +31,7 @@ test("a token that stands twice is told with its position", () => {
   const tokens = ["the", "cat", "the"]
   assert.deepEqual(
     [0, 1].map((at) => named(tokens, at)),
-    ["“the” at 0", "“cat”"],
+    ["“the (0)”", "“cat”"],
   )
 })
 
@@ -44,11 +44,11 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   const none = [0, 0, 0, 0, 0, 0, 0, 0]
   assert.equal(
     told(1, none),
-    "“cat” attends most to itself (0.500), then “the” at 0 and “walks” equally (0.250 each).",
+    "“cat” looks most at itself (50 %), then equally at “the (0)” and “walks”, 25 % each.",
   )
-  assert.match(told(1, none, false), /^“cat” attends most to “cat” \(0\.500\)/)
+  assert.match(told(1, none, false), /^“cat” looks most at “cat” \(50 %\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
-  assert.match(told(1, hidden), /itself \(0\.500\), then “walks” \(0\.250\)\.$/)
+  assert.match(told(1, hidden), /itself \(50 %\), then at “walks” \(25 %\)\.$/)
   assert.equal(told(0, hidden), "“the” may attend to nothing: weights and output are 0.")
 })
 
@@ -87,15 +87,15 @@ test("keys whose weights are the same are told as such, not one after the other"
   const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
   const weights = new Float32Array([0.25, 0.375, 0.375, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3])
   const told = (query) => sums.summary({ ...content, numbers: { weights } }, query)
-  assert.equal(told(0), "“a” attends most to “b” and “c” equally (0.375 each).")
-  assert.equal(told(1), "“b” attends most to “a” and itself equally (0.500 each).")
-  assert.equal(told(2), "“c” attends most to 3 keys, “a” among them, equally (0.333 each).")
+  assert.equal(told(0), "“a” looks equally at “b” and “c”, 38 % each.")
+  assert.equal(told(1), "“b” looks equally at “a” and itself, 50 % each.")
+  assert.equal(told(2), "“c” looks equally at 3 keys, as “a”, 33 % each.")
 })
 
 test("long names are cut to twelve letters, and a position follows where a token comes again", () => {
   const tokens = ["the", "dampfschifffahrt", "the"]
   assert.deepEqual(sums.shortName(tokens, 1), ["dampfschiff…", ""])
-  assert.deepEqual(sums.shortName(tokens, 2), ["the", " 2"])
+  assert.deepEqual(sums.shortName(tokens, 2), ["the", " (2)"])
 })
 
 test("of the heads drawn three are told, of a key's weights twelve", () => {

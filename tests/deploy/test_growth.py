@@ -51,7 +51,7 @@ def test_visitors_stay_where_they_are_and_a_link_shows_the_same_to_all(
 
 
 def test_a_new_visitor_is_given_a_cookie_once(deployed: Deployed, open_page: Open) -> None:
-    page = open_page("/")
+    page = open_page("/explore")
     (cookie,) = (each for each in page.context.cookies() if each["name"] == "replica")
     page.reload()
     expect_heatmap(page)

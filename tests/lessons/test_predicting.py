@@ -82,7 +82,7 @@ def test_the_question_names_the_row_or_the_cell_and_how_near_is_right() -> None:
         "Which key gets the most in the row of “cat”? Click it in that row."
     )
     assert predicting.words(weights, "number", (0, 1)) == (
-        "What number is in the cell of “the” at 0 and “cat”? Within ±5 % or ±0.01, whichever is "
+        "What number is in the cell of “the (0)” and “cat”? Within ±5 % or ±0.01, whichever is "
         "larger, it counts as right."
     )
 
@@ -105,23 +105,22 @@ PLAIN_ROWS, HIDDEN_ROWS = (
         (
             PLAIN_ROWS,
             (0, 2),
-            "Right: in the row of “the” at 0 “the” at 2 gets most, 2; “the” at 0 as much.",
+            "Right: in the row of “the (0)” “the (2)” gets most, 2; “the (0)” as much.",
         ),
         (
             PLAIN_ROWS,
             (0, 1),
-            "Not “cat”, it holds 1; in the row of “the” at 0 “the” at 0 and “the” at 2 get "
-            "most, 2.",
+            "Not “cat”, it holds 1; in the row of “the (0)” “the (0)” and “the (2)” get most, 2.",
         ),
         (
             PLAIN_ROWS,
             (2, 1),
-            "Not “cat”, it holds −1; in the row of “the” at 2 “the” at 0 gets most, 7.",
+            "Not “cat”, it holds −1; in the row of “the (2)” “the (0)” gets most, 7.",
         ),
         (
             HIDDEN_ROWS,
             (2, 0),
-            "Not “the” at 0, it is hidden; in the row of “the” at 2 “the” at 2 gets most, 3.",
+            "Not “the (0)”, it is hidden; in the row of “the (2)” “the (2)” gets most, 3.",
         ),
         (HIDDEN_ROWS, (1, 1), "“cat” may attend to nothing: every key of its row is hidden."),
     ],
@@ -143,12 +142,12 @@ def test_the_key_that_gets_most_is_looked_for_in_its_row_alone(
         (
             (1, 0),
             0.01,
-            "Right: “cat” and “the” at 0 holds 0, and 0.0100 is within ±0.0100.",
+            "Right: “cat” and “the (0)” holds 0, and 0.0100 is within ±0.0100.",
         ),
         (
             (2, 1),
             1.0,
-            "Not 1.0000: “the” at 2 and “cat” holds −1, ±0.0500 would have counted.",
+            "Not 1.0000: “the (2)” and “cat” holds −1, ±0.0500 would have counted.",
         ),
     ],
 )
@@ -181,18 +180,18 @@ HIDDEN: set[Any] = {(1, 0), (1, 1), (1, 2), (2, 0)}
         (
             HIDDEN_ROWS,
             HIDDEN - {(2, 0)},
-            "Not quite: 1 cell is hidden too, as “the” at 2 and “the” at 0.",
+            "Not quite: 1 cell is hidden too, as “the (2)” and “the (0)”.",
         ),
         (
             HIDDEN_ROWS,
             HIDDEN - {(2, 0), (1, 2)} | {(0, 1)},
-            "Not quite: 2 cells are hidden too, as “cat” and “the” at 2 and "
-            "1 cell is not hidden, as “the” at 0 and “cat”.",
+            "Not quite: 2 cells are hidden too, as “cat” and “the (2)” and "
+            "1 cell is not hidden, as “the (0)” and “cat”.",
         ),
         (
             PLAIN_ROWS,
             {(0, 0), (0, 1)},
-            "Not quite: 2 cells are not hidden, as “the” at 0 and “the” at 0.",
+            "Not quite: 2 cells are not hidden, as “the (0)” and “the (0)”.",
         ),
     ],
 )

@@ -43,6 +43,11 @@ export interface ExamplesHeader {
   gone: number[] | null
 }
 
+export interface FocusButtonHeader {
+  words: string
+  field: string
+}
+
 export interface HeadGridHeader {
   heads: number
   rows: number
@@ -221,11 +226,18 @@ export interface SweepHeader {
   place: Place
 }
 
+export interface SwitchWordHeader {
+  label: string
+  words: string[]
+  chosen: number
+}
+
 export interface Headers {
   chart: ChartHeader
   comparison: ComparisonHeader
   copy_link: CopyLinkHeader
   examples: ExamplesHeader
+  focus_button: FocusButtonHeader
   head_grid: HeadGridHeader
   head_view: HeadViewHeader
   lights: LightsHeader
@@ -239,6 +251,7 @@ export interface Headers {
   save_figures: SaveFiguresHeader
   step_graph: StepGraphHeader
   sweep: SweepHeader
+  switch_word: SwitchWordHeader
 }
 
 export interface Answers {
@@ -246,6 +259,7 @@ export interface Answers {
   comparison: {}
   copy_link: {}
   examples: { example: number }
+  focus_button: {}
   head_grid: { head: number }
   head_view: { active: number[] }
   lights: {}
@@ -258,4 +272,5 @@ export interface Answers {
   save_figures: {}
   step_graph: { step: string }
   sweep: { at: [number, number] }
+  switch_word: { word: number }
 }

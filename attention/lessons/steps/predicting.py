@@ -183,7 +183,7 @@ def _holds(matrix: Matrix, value: float) -> str:
 def _named(names: Sequence[str], position: int) -> str:
     """A name, with its position where it stands more than once."""
     name = names[position]
-    return f"“{name}” at {position}" if list(names).count(name) > 1 else f"“{name}”"
+    return f"“{name} ({position})”" if list(names).count(name) > 1 else f"“{name}”"
 
 
 def _cell(matrix: Matrix, row: int, column: int) -> str:

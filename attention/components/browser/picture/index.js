@@ -1,6 +1,7 @@
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
+import { whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
 import { adopt, whenMoved, where } from "../shared/place.js"
 import { fontOf } from "../shared/plotly.js"
@@ -47,14 +48,19 @@ function build({ root, content }) {
   const picture = /** @type {Content | null} */ (null)
   const view = { content, frame, picture, parts: /** @type {Part[]} */ ([]), names: "" }
   whenMoved(frame, () => view.picture && show(view.picture, view.parts))
+  whenInstead(frame, (rest) => fill(view, rest))
   return view
 }
 
 /** @type {(view: View) => void} */
 function take(view) {
+  adopt(view.content.place)
+  fill(view, view.content.rest)
+}
+
+/** @type {(view: View, rest: Uint8Array) => void} */
+function fill(view, rest) {
   const theme = themeOf(view.frame)
-  const { place, rest } = view.content
-  adopt(place)
   view.picture = { ...contentOf(decode(rest)), theme }
   if (view.names !== view.picture.parts.join()) compose(view, view.picture)
   draw(view.picture, view.parts)

@@ -1,15 +1,15 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { make, makeChip, makeShape, place, reveal } from "../shared/elements.js"
-import { choose } from "../shared/place.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
-import { fixed } from "../shared/words.js"
+import { glance, precise } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {{ row: Float32Array, masked: Uint8Array, most: number }} Row */
 
-const MOST_ROOMY = 14
+const MOST_ROOMY = 8
+const MOST_READ = 20
 const GAP = 4
 const PADDING = 3
 const PART = 16
@@ -28,9 +28,8 @@ export function buildLines(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const heads = make("div", "heads", parent)
-  const label = make("label", "", heads, { textContent: "query token " })
-  const number = make("input", "", label, { type: "number", min: "0", step: "1" })
-  make("span", "", heads, { textContent: "key and weight" })
+  make("span", "", heads, { textContent: "query" })
+  make("span", "", heads, { textContent: "key and its weight" })
   const scroll = make("div", "scroll", parent)
   const queries = make("div", "queries", scroll)
   const lines = makeShape("svg", { preserveAspectRatio: "none" }, scroll)
@@ -42,17 +41,11 @@ function build(parent, content) {
   const pointed = makeShape("path", {}, lines)
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
-    ...{ content, scroll, queries, options, lines, pointed, keys, items, number, told, notes },
+    ...{ content, scroll, queries, options, lines, pointed, keys, items, told, notes },
     ...{ names: "", height: 0, held: -1, isNew: true, sight: makeSight() },
     at: /** @type {At | undefined} */ (undefined),
     weights: /** @type {Text[]} */ ([]),
   }
-  number.addEventListener("change", () => {
-    const wanted = Math.round(number.valueAsNumber)
-    const last = view.options.length - 1
-    if (Number.isFinite(wanted)) choose("query", Math.min(last, Math.max(0, wanted)))
-    number.value = String(view.held)
-  })
   const again = () => view.at && join(view, view.at)
   scroll.addEventListener("scroll", () => {
     if (scroll.querySelector(".held")) requestAnimationFrame(again)
@@ -79,14 +72,13 @@ function draw(view, content) {
 /** @type {(view: View) => void} */
 function write(view) {
   const { tokens, known, keys, keysKnown } = view.content
-  const long = Math.max(tokens.length, keys.length) > MOST_ROOMY
-  view.height = long ? 24 : 30
-  view.scroll.classList.toggle("long", long)
+  const most = Math.max(tokens.length, keys.length)
+  view.height = most > MOST_ROOMY ? 24 : 30
+  view.scroll.classList.toggle("long", most > MOST_READ)
   place(view.scroll, { "--height": view.height })
   view.options = tokens.map((token, index) => makeChip("option", known[index], token, index))
   view.items = keys.map((token, index) => makeChip("listitem", keysKnown[index], token, index))
   view.weights = view.items.map((item) => make("small", "", item).appendChild(new Text()))
-  view.number.max = String(tokens.length - 1)
   view.held = -1
   view.queries.replaceChildren(...parts(view, view.options))
   const keyParts = parts(view, view.items)
@@ -115,7 +107,6 @@ function show(view, at) {
   if (before?.query !== query) join(view, at)
   else if (before.key !== key) point(view, at)
   if (before?.query !== query || before.wanted !== at.wanted) tell(view, at)
-  if (view.held !== held) view.number.value = String(held)
   view.held = held
   markQueries(view, held, query)
   for (const marked of scroll.querySelectorAll(".keys .previewed"))
@@ -203,7 +194,8 @@ function weigh({ at, content, items, weights, sight }, all) {
     const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
-    weights[key].data = none ? "masked" : fixed(row[key], content.columns > 64 ? 4 : 3)
+    weights[key].data = none ? "masked" : glance(row[key], content.columns)
+    if (!none) item.title = `${item.firstElementChild?.textContent}: ${precise(row[key], 6)}`
   }
 }
 

@@ -4,7 +4,7 @@ import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/place.js"
 import { saveFigure } from "../shared/svg.js"
-import { fixed, precise, scientific } from "../shared/words.js"
+import { fixed, glance, positionOf, precise, scientific } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
@@ -139,10 +139,11 @@ function writeEquation({ content, equation, checked, query }) {
     if (index) equation.append(" + ")
     const term = make("span", "term", equation)
     term.dataset.key = String(key)
-    make("b", "", term, { textContent: fixed(weights[key], 3) })
+    make("b", "", term, { textContent: glance(weights[key], content.columns) })
+    term.title = precise(weights[key], 6)
     term.append(" · ", makeVector("v", content.keys, key))
   }
-  if (count) equation.append(` + ${fixed(rest, 3)} in ${count} more`)
+  if (count) equation.append(` + ${glance(rest, content.columns)} in ${count} more`)
   if (!keys.length) equation.append("0")
   const { total, residual } = sums.check(content, query)
   const far = `‖Σ w·v − y‖ = ${scientific(residual)}`
@@ -184,12 +185,12 @@ function writeTerms(view) {
 }
 
 /** @type {(view: View) => void} */
-function writeLines({ lines, shown }) {
+function writeLines({ content, lines, shown }) {
   const greatest = greatestOf(shown)
   for (const [index, { bar, ...texts }] of lines.entries()) {
     const { key, name, weight, cells } = shown.rows[index]
     texts.key.data = name
-    texts.position.data = key === null ? "" : String(key)
+    texts.position.data = key === null ? "" : positionOf(content.keys, key)
     bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
     bar.classList.toggle("negative", weight < 0)
     texts.number.data = fixed(weight, 4)

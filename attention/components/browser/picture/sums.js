@@ -1,10 +1,10 @@
-import { fixed, named, repeated } from "../shared/words.js"
+import { fixed, named, percent, positionOf } from "../shared/words.js"
 
 /** @import { Content, Terms } from "./index.js" */
 
 export const COLUMNS = ["score", "scaled", "‖v‖", "‖w·v‖", "share of y"]
 const MOST_TERMS = 32
-const MOST_WRITTEN = 7
+const MOST_WRITTEN = 5
 const MOST_LETTERS = 12
 const STRIP_QUANTILE = 0.97
 
@@ -131,7 +131,7 @@ export function written(weights) {
 export function shortName(tokens, at) {
   const letters = [...tokens[at]]
   const name = `${letters.slice(0, MOST_LETTERS - 1).join("")}…`
-  return [letters.length > MOST_LETTERS ? name : tokens[at], repeated(tokens, at) ? ` ${at}` : ""]
+  return [letters.length > MOST_LETTERS ? name : tokens[at], positionOf(tokens, at)]
 }
 
 /** How much of a row each mask hides.
@@ -151,7 +151,7 @@ export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
   return `“${tokens[query]}” may attend to nothing: of ${columns} keys ${listed}. ${emptyRow}`
 }
 
-/** Whom a query attends to most, in a sentence; `own` says that it is one of the keys.
+/** At which keys a query looks most, in a sentence; `own` says that it is one of the keys.
     @type {(content: Pick<Content, "tokens" | "keys" | "own" | "numbers" | "hidden" | "columns">,
       query: number) => string} */
 export function summary({ tokens, keys, own, numbers, hidden, columns }, query) {
@@ -161,18 +161,17 @@ export function summary({ tokens, keys, own, numbers, hidden, columns }, query) 
   if (!order.length) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
   order.sort((a, b) => weights[b] - weights[a])
   const name = (/** @type {number} */ key) => (own && key === query ? "itself" : named(keys, key))
-  const share = (/** @type {number} */ key) => fixed(weights[key], 3)
   const alike = (/** @type {number} */ key) => {
-    const tied = order.filter((other) => weights[other] === weights[key])
-    if (tied.length === 1) return `${name(key)} (${share(key)})`
-    const [first, second] = tied.map(name)
-    const some = `${tied.length} keys, ${first} among them,`
-    return `${tied.length === 2 ? `${first} and ${second}` : some} equally (${share(key)} each)`
+    const tied = order.filter((other) => weights[other] === weights[key]).map(name)
+    if (tied.length === 1) return `at ${tied[0]} (${percent(weights[key])})`
+    const some = `${tied.length} keys, as ${tied[0]}`
+    return `equally at ${tied.length === 2 ? tied.join(" and ") : some}, ${percent(weights[key])} each`
   }
-  const next = order.find((key) => weights[key] < weights[order[0]])
-  const single = weights[order[1]] !== weights[order[0]]
-  const told = [order[0], ...(single && next !== undefined ? [next] : [])].map(alike)
-  return `${named(tokens, query)} attends most to ${told.join(", then ")}.`
+  const [first, second] = order
+  const single = second === undefined || weights[second] !== weights[first]
+  if (!single) return `${named(tokens, query)} looks ${alike(first)}.`
+  const then = second === undefined ? "" : `, then ${alike(second)}`
+  return `${named(tokens, query)} looks most ${alike(first)}${then}.`
 }
 
 /** What a column of the table says.

@@ -106,5 +106,8 @@ function write() {
     if (value === place.defaults[name]) address.searchParams.delete(name)
     else address.searchParams.set(name, String(value))
   }
+  // The bare address opens on something else than these defaults.
+  if (!address.search && address.pathname.endsWith("/"))
+    address.searchParams.set("query", String(place.values.query))
   if (address.href !== location.href) history.replaceState(history.state, "", address)
 }

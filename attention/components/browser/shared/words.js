@@ -31,10 +31,28 @@ export function scientific(number) {
   return number === 0 ? "0" : shown(number.toExponential(1).replace("+", ""))
 }
 
+/** A weight at a glance: two digits, or more of a row in which nearly all are small.
+    @type {(weight: number, columns: number) => string} */
+export function glance(weight, columns) {
+  return fixed(weight, columns > 64 ? 4 : columns > 20 ? 3 : 2)
+}
+
+/** A share of all as a sentence says it.
+    @type {(share: number) => string} */
+export function percent(share) {
+  return `${fixed(100 * share, share < 0.01 ? 1 : 0)} %`
+}
+
 /** A token as a sentence names it, with its position where it stands more than once.
     @type {(tokens: string[], position: number) => string} */
 export function named(tokens, position) {
-  return `“${tokens[position]}”${repeated(tokens, position) ? ` at ${position}` : ""}`
+  return `“${tokens[position]}${positionOf(tokens, position)}”`
+}
+
+/** The position of a token that stands more than once, in the notation of all pages.
+    @type {(tokens: string[], position: number) => string} */
+export function positionOf(tokens, position) {
+  return repeated(tokens, position) ? ` (${position})` : ""
 }
 
 /** Whether the token there stands elsewhere too.

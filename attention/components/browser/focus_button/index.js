@@ -1,0 +1,26 @@
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+export default component(build, draw, null)
+
+/** @param {Mount<"focus_button">} mount */
+function build({ root, content }) {
+  const frame = make("button", "", root, { type: "button" })
+  const view = { content, frame }
+  frame.addEventListener("click", () => {
+    const field = /** @type {HTMLInputElement | null} */ (
+      document.querySelector(view.content.field)
+    )
+    field?.focus()
+    field?.select()
+  })
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { words } }) {
+  frame.textContent = words
+}
