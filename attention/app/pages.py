@@ -13,6 +13,8 @@ from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import CrossSettings
 from attention.lessons.heads import HeadSettings
+from attention.lessons.known_heads import first_known
+from attention.lessons.opening import opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
@@ -43,7 +45,8 @@ class Page:
     box stands on top; models: whether a trained model can take the place of a variant, or has to;
     attention: within one sequence or between two; beside: the names of the settings at its side;
     sentence and beside may depend on the values of settings; starts: what is set as one first
-    comes by the menu and has not set it elsewhere, nor chosen a trained model.
+    comes by the menu and has not set it elsewhere, nor chosen a trained model; opens: gives the
+    query of the link that its bare address leads to, "" = none.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Page:
     attention: Literal["self", "cross"] = "self"
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
     starts: Mapping[str, Value] = field(default_factory=dict)
+    opens: Callable[[], str] | None = None
     file: str = ""
     group: str = ""
 
@@ -154,6 +158,7 @@ PAGES = [
         figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
         settings=(MapSettings,),
         models="offered",
+        opens=lambda: opening().link,
         beside=lambda values: WITH_WORDS,
     ),
     Page(
@@ -291,6 +296,7 @@ PAGES = [
         figures={"heads": "glance_", "heatmap": "picture"},
         settings=(SamplingSettings,),
         models="needed",
+        opens=first_known,
         beside=lambda values: ("model", "layer", "head", "special", "join"),
     ),
     Page(

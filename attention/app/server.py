@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from attention.app import chapters
 from attention.app.cuts import WholeRuns
 from attention.app.links import whole_numbers
 from attention.app.opened import Leaving, uploads
+from attention.app.pages import FIRST, PAGES
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.components.answers import Gate
 from attention.components.base import serve
@@ -36,7 +37,6 @@ from attention.hosting.headers import Headers, security_headers
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
-from attention.lessons.opening import opening
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
@@ -56,7 +56,7 @@ def options() -> dict[str, Any]:
         "routes": [metrics.ROUTE],
         "middleware": [
             Middleware(Headers, headers=headers),
-            Middleware(Entrance, top=_top(), link=lambda: opening().link),
+            Middleware(Entrance, links=_links()),
             Middleware(Elsewhere, here=_is_here),
             Middleware(Door, limits=allowed),
             Middleware(Counted, uploads=uploads()),
@@ -65,6 +65,12 @@ def options() -> dict[str, Any]:
             Middleware(Leaving, afterwards=give_back),
         ],
     }
+
+
+def _links() -> dict[str, Callable[[], str]]:
+    """Of each page that opens on a link of its own its path, and what gives that link."""
+    top = _top()
+    return {top + ("" if page is FIRST else page.name): page.opens for page in PAGES if page.opens}
 
 
 def _top() -> str:

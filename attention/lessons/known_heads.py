@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from attention.trained import sources
 from attention.trained.sources import SMOLLM2
 
 
@@ -70,3 +71,9 @@ KNOWN_HEADS = (
 def known_heads(model: str) -> list[KnownHead]:
     """Those of a model."""
     return [known for known in KNOWN_HEADS if known.model == model]
+
+
+def first_known() -> str:
+    """The query of a link to the first of those that there are, "" where there is none."""
+    there = [known for known in KNOWN_HEADS if known.model in sources.names()]
+    return there[0].link if there else ""
