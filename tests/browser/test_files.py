@@ -73,7 +73,7 @@ def test_the_figures_of_explore_are_drawn_with_cells_and_words(
         ("/compare?compare=sweep", "Sweep, SVG", ["walks"]),
         ("/operations", "Matrices, SVG", ["A[0]", "C[1]", "16.0000"]),
         ("/identities", "Matrices, SVG", ["x₀", "="]),
-        ("/trained", "Heads, SVG", ["layer 5", "11"]),
+        ("/trained?model=minilm", "Heads, SVG", ["layer 5", "11"]),
         ("/guide?chapter=2", "Figure, SVG", ["kitchen"]),
     ],
 )

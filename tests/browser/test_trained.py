@@ -44,7 +44,7 @@ def labels(page: Page, axis: str, picture: str = "picture") -> Any:
 
 
 def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/trained")
+    page = open_page("/trained?model=minilm")
     expect_heatmap(page)
     expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")
     # Said even unasked: the first model of another host may be another one.
@@ -101,6 +101,6 @@ def test_a_translation_shows_what_each_piece_is_drawn_from(open_page: Open) -> N
 
 
 def test_the_page_fits_a_phone(open_page: Open) -> None:
-    page = open_page("/trained", viewport={"width": 390, "height": 800})
+    page = open_page("/trained?model=minilm", viewport={"width": 390, "height": 800})
     expect_heatmap(page)
     expect_to_fit(page)

@@ -1,0 +1,102 @@
+"""Trained with a language model: heads at work, the next pieces, and what is set aside."""
+
+from __future__ import annotations
+
+import pytest
+from torch.testing import assert_close
+
+from attention.analysis import glances
+from attention.analysis.probes import best_heads, probe
+from attention.app import server
+from attention.lessons.known_heads import KNOWN_HEADS, KnownHead, first_known
+from attention.trained import sources
+from attention.trained.models import Transformer
+from attention.trained.sampling import next_scores
+from tests.running import App, opened
+from tests.trained.packaged import packaged, run_model
+
+TEXT = "red blue green red"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread: None) -> None:
+    """Tests that run beside each other do not wait for each other's threads."""
+
+
+def visit(**settings: object) -> App:
+    packaged("smollm2")
+    return opened("trained", **{"model": "smollm2", "s": TEXT, **settings})
+
+
+def test_the_likeliest_pieces_come_next_and_a_click_adds_one() -> None:
+    app = visit()
+    model, run = packaged("smollm2"), run_model("smollm2", TEXT)
+    assert isinstance(model, Transformer)
+    likeliest = next_scores(model, run).softmax(-1).topk(12)
+    header = app.sent["next_pieces"].header
+    assert header["texts"] == list(model.shown(likeliest.indices.tolist()))
+    assert header["shares"] == pytest.approx(likeliest.values.tolist(), rel=1e-3)
+    assert header["trained"] == header["shares"]
+    app.tell("next_pieces", "piece", 1)
+    added = model.text_of([int(likeliest.indices[1])], run.pieces.ids.tolist())
+    assert app.values["s"] == TEXT + (added or "")
+    narrowed = visit(top_k=3).sent["next_pieces"].header
+    assert [share > 0 for share in narrowed["shares"]] == [True] * 3 + [False] * 9
+    assert sum(narrowed["shares"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("known", KNOWN_HEADS, ids=lambda known: known.title)
+def test_a_head_at_work_is_shown_on_its_sentence(known: KnownHead) -> None:
+    app = visit().tell("known_heads", "example", KNOWN_HEADS.index(known))
+    assert {name: app.values[name] for name in known.settings} == {**known.settings}
+    assert app.place["query"] == known.query
+    tokens = app.sent["picture"].header["tokens"]
+    row = app.sent["picture"].parts["weights"][known.query]
+    assert tokens[int(row.argmax())] == run_model("smollm2", known.s).pieces.texts[known.key]
+
+
+def test_the_heads_that_a_probe_finds_are_a_click_away() -> None:
+    app = visit()
+    model = packaged("smollm2")
+    assert isinstance(model, Transformer)
+    found = [*best_heads(probe(model)).items()]
+    (table,) = (table for table in app.tables if "on the probe" in table)
+    assert table[""] == [name for name, _ in found]
+    at = [name for name, _ in found].index("induction")
+    app.tell("found_heads", "example", at)
+    assert (app.values["layer"], app.values["head"]) == (18, 6)
+    assert app.values["s"].endswith("Mr and Mrs Dursley of")
+
+
+def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
+    text = KNOWN_HEADS[0].s
+    app = visit(s=text, layer=20)
+    run = run_model("smollm2", text)
+    (glance,) = glances.glances(run)
+    share = f"{float(glance.seen.measures['first'].mean()):.0%}"
+    assert any(
+        item.value.startswith(f"{share} of all weight lies on the first token. It is an attention")
+        for item in app.caption
+    )
+    assert "attention sink" not in " ".join(item.value for item in visit().caption)
+    aside = visit(s=text, layer=20, special="set aside")
+    tokens = aside.sent["picture"].header["tokens"]
+    assert tokens == list(run.pieces.texts[1:])
+    weights = run.inputs[20].layer.trace(run.inputs[20].x).weights[0, 1:, 1:]
+    shown = aside.sent["picture"].parts["weights"]
+    assert_close(shown, weights / weights.sum(-1, keepdim=True), atol=1e-5, rtol=1e-4)
+    assert any("special tokens: set aside" in note for note in aside.notes)
+
+
+def test_the_bare_address_of_the_page_leads_to_a_head_at_work() -> None:
+    packaged("smollm2")
+    assert first_known() == KNOWN_HEADS[0].link
+    assert {path: bool(opens()) for path, opens in server._links().items()} == {
+        "/": True,
+        "/trained": True,
+    }
+
+
+def test_without_that_model_the_bare_address_is_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "names", lambda: ("none", "minilm"))
+    assert first_known() == ""
