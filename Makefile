@@ -1,4 +1,5 @@
 # make run: install what the app needs and serve it. make test: install all and check all.
+# make soak, each night: the tests that take too long for make test, and two shortened days.
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
@@ -14,7 +15,7 @@ test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest -m "not soak" --nothing-skips --numprocesses 2 --dist worksteal
 
 # What the browser runs: its format, its types, its own tests.
 modules: node_modules/installed
@@ -30,8 +31,10 @@ bench: $(VENV)/dev chromium
 load: $(VENV)/dev
 	$(BIN)/python -m benchmarks.visitors
 
-# Two shortened days of visitors, and whether the server is then as it was.
-soak: $(VENV)/dev
+# Tests of several processes behind nginx and of many links; then two shortened days of visitors,
+# and whether the server is then as it was.
+soak: $(VENV)/dev chromium nginx
+	$(BIN)/python -m pytest -m soak --nothing-skips
 	$(BIN)/python -m benchmarks.soak
 
 # The library with the lowest and the highest releases that pyproject.toml admits: alone first, then
@@ -75,14 +78,15 @@ node_modules/installed: package.json package-lock.json | $(VENV)/dev
 	$(NPM) ci --silent --ignore-scripts --no-audit --no-fund
 	@touch $@
 
+# The headless shell takes half the CPU of a whole Chromium, which does where it cannot be had.
 chromium: $(VENV)/dev
+	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || \
+		[ "$$(id -u)" != 0 ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq chromium-headless-shell >/dev/null; } || true
 	@$(BIN)/python -m tests.chromium || { \
-		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
-		else $(BIN)/playwright install chromium; fi; \
-		$(BIN)/python -m tests.chromium; }
+		$(BIN)/playwright install chromium; $(BIN)/python -m tests.chromium; }
 
-# The tests of deploy/ put several processes behind it.
+# The tests of deploy/ read its configuration, and those of make soak put several processes behind it.
 nginx: $(VENV)/dev
 	@$(BIN)/python -m tests.deploy.replicas || { \
 		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 
 from attention.inputs.vectors import PackagedGlove
 from tests.opening import browser, open_page, profile
@@ -17,15 +14,6 @@ __all__ = ["browser", "open_page", "profile"]
 def glove() -> PackagedGlove:
     """GloVe, loaded once for the whole run."""
     return PackagedGlove()
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """As on the server: the last bit of a product depends on the number of threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

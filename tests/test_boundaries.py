@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
@@ -22,8 +21,8 @@ APP = (
     *("chapters", "notes", "predicting", "widgets", "grids", "sections", "heading", "cuts"),
     *("server", "cold", "frame", "command"),
 )
-SOURCES = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
-each_source = pytest.mark.parametrize("source", [str(path.relative_to(ROOT)) for path in SOURCES])
+PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
+SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]
 
 
 def room_of(source: str) -> str:
@@ -46,6 +45,7 @@ def may_import(room: str) -> tuple[set[str], set[str]]:
     return set(rooms.replace(",", " ").split()), set(packages.replace(",", " ").split())
 
 
+@functools.cache
 def parsed(source: str) -> ast.Module:
     return ast.parse((ROOT / source).read_text("utf-8"))
 
@@ -73,20 +73,20 @@ def loaded_by(statement: str) -> set[str]:
     return {name.split(".")[0] for name in ran.stdout.split()}
 
 
-@each_source
-def test_a_room_leans_on_what_its_docstring_says_alone(source: str) -> None:
-    room = room_of(source)
-    rooms, packages = may_import(room)
-    for name in imports(parsed(source)):
-        package, _, rest = name.partition(".")
-        if package == "attention":
-            assert rest.split(".")[0] in rooms | {room, "__version__"}, name
-        else:
-            assert package in packages | sys.stdlib_module_names, name
+def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
+    for source in SOURCES:
+        room = room_of(source)
+        rooms, packages = may_import(room)
+        for name in imports(parsed(source)):
+            package, _, rest = name.partition(".")
+            if package == "attention":
+                assert rest.split(".")[0] in rooms | {room, "__version__"}, (source, name)
+            else:
+                assert package in packages | sys.stdlib_module_names, (source, name)
 
 
 def test_rooms_lean_on_each_other_one_way() -> None:
-    rooms = {room_of(str(path.relative_to(ROOT))) for path in SOURCES} - {"__init__"}
+    rooms = {*map(room_of, SOURCES)} - {"__init__"}
     below = {room: may_import(room)[0] & rooms for room in rooms}
     while ground := [room for room, leaned_on in below.items() if not leaned_on]:
         below = {room: on - {*ground} for room, on in below.items() if room not in ground}
@@ -122,27 +122,28 @@ def test_a_notebook_imports_modules_by_their_own_names_and_no_streamlit() -> Non
     assert "streamlit" not in loaded
 
 
-@pytest.mark.parametrize("page", [source for source in map(str, SOURCES) if "/pages/" in source])
-def test_pages_do_no_arithmetic_on_tensors(page: str) -> None:
-    source = Path(page).read_text("utf-8")
-    assert not {name.split(".")[0] for name in imports(ast.parse(source))} & {"torch", "numpy"}
-    assert ".softmax(" not in source
+def test_pages_do_no_arithmetic_on_tensors() -> None:
+    for source in SOURCES:
+        if source.startswith("pages/"):
+            packages = {name.split(".")[0] for name in imports(parsed(source))}
+            assert not packages & {"torch", "numpy"}, source
+            assert ".softmax(" not in (ROOT / source).read_text("utf-8"), source
 
 
-@each_source
-def test_nothing_is_run_that_was_not_written_here(source: str) -> None:
-    tree = parsed(source)
-    packages = {name.split(".")[0] for name in imports(tree)}
-    assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert not names & {"exec", "eval", "compile", "__import__"}
+def test_nothing_is_run_that_was_not_written_here() -> None:
+    for source in SOURCES:
+        tree = parsed(source)
+        packages = {name.split(".")[0] for name in imports(tree)}
+        assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}, source
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert not names & {"exec", "eval", "compile", "__import__"}, source
 
 
-@each_source
-def test_no_html_is_let_through_unsafely(source: str) -> None:
-    for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.keyword):
-            assert node.arg not in ("unsafe_allow_html", "unsafe_allow_javascript")
+def test_no_html_is_let_through_unsafely() -> None:
+    unsafe = {"unsafe_allow_html", "unsafe_allow_javascript"}
+    for source in SOURCES:
+        given = {node.arg for node in ast.walk(parsed(source)) if isinstance(node, ast.keyword)}
+        assert not given & unsafe, source
 
 
 def test_what_the_readme_shows_for_a_notebook_runs() -> None:

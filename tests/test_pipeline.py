@@ -22,6 +22,7 @@ from attention.inputs.vectors import OWN_VECTORS_VARIABLE, look_up, random_vecto
 from attention.pipeline import Result, Settings, compute, computing
 from attention.pipeline.result import missing_head
 from attention.pipeline.settings import variant_names, vector_names
+from tests.cases import over
 from tests.core.variant_claims import readmes_variant
 from tests.hostile import HOSTILE
 from tests.properties import given
@@ -181,7 +182,7 @@ def test_the_scale_is_what_was_chosen(settings: dict[str, Any], factor: float) -
     assert trace.scale == pytest.approx(factor, rel=1e-15)
 
 
-@pytest.mark.parametrize("scale", settings_of(Settings)["scale"].choices)
+@over("scale", settings_of(Settings)["scale"].choices)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_scale_multiplies_the_scores_of_every_variant(scale: str, variant: str) -> None:
     trace = computed(variant=variant, scale=scale, factor=0.3, d_model=10).trace
@@ -218,7 +219,7 @@ def test_a_sentence_without_words_is_refused(sentence: str) -> None:
             computed(memory, **more)
 
 
-@pytest.mark.parametrize("sentence", [s for s in HOSTILE if s.strip("\x00 ")])
+@over("sentence", [s for s in HOSTILE if s.strip("\x00 ")])
 def test_hostile_sentences_have_finite_numbers(sentence: str) -> None:
     result = computed("hello", s=sentence, mask=("causal",))
     assert len(result.tokens) == len(result.trace.output)

@@ -16,6 +16,7 @@ from attention.inputs.text import tokenize
 from attention.lessons.compare import OTHER
 from attention.lessons.operations import OPERATIONS
 from attention.pipeline import Selection
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import opened
 
@@ -79,7 +80,7 @@ def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) ->
 
 
 @views(VIEWS)
-@pytest.mark.parametrize("text", [JOINED, *LONG], ids=["joined", "long"])
+@over("text", [JOINED, *LONG])
 def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(
     page: Page, link: Link, text: str
 ) -> None:

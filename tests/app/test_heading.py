@@ -15,6 +15,7 @@ from attention.core import papers
 from attention.core.variants import VARIANTS
 from attention.lessons.glossary import GLOSSARY
 from attention.trained import sources
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
@@ -106,7 +107,7 @@ def test_the_heading_follows_what_is_typed() -> None:
     assert shared(app)["title"] == "Explore · a dog · Attention explorer"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@over("text", HOSTILE)
 def test_a_hostile_sentence_is_text_in_the_heading(text: str) -> None:
     app = opened("explore", s=text)
     assert len(app.heading) == 3

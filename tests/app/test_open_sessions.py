@@ -6,37 +6,58 @@ import random
 
 import pytest
 
+from attention.app import session
 from attention.app.links import every_setting
 from attention.app.pages import PAGES, Page
+from attention.app.view import View
 from attention.components.answers import legal_address
 from tests.hostile import links
 from tests.running import opened
 
-MANY = 3000
-TURNS = 12  # settings of a link at most
+FEW = 4  # runs: as the browser has it, with its own link, put right, and with the side anew
+MANY, VERY_MANY = 30, 300  # links into one session; the more are left to `make soak`
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
 @every_page
+@pytest.mark.parametrize("many", [MANY, pytest.param(VERY_MANY, marks=pytest.mark.soak)])
 def test_no_link_into_an_open_session_brings_an_error(
-    page: Page, monkeypatch: pytest.MonkeyPatch
+    page: Page, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(page.name)
     app = opened(page.name)
-    for _, link in links(draw, MANY // len(PAGES)):
+    for _, link in links(draw, many):
         app.step_to(page.name, link, monkeypatch)
         assert app.heading[0] == page.title, link
 
 
 @every_page
-@pytest.mark.parametrize("text", ["inf", "-inf", "1e999", "nan", "foo", ""])
 def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
-    page: Page, text: str, monkeypatch: pytest.MonkeyPatch
+    page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(page.name)
-    app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
-    assert app.heading[0] == page.title
+    for text in ("inf", "-inf", "1e999", "nan", "foo", ""):
+        app = opened(page.name)
+        app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
+        assert app.heading[0] == page.title, text
+
+
+def test_a_step_of_the_history_to_any_page_ends_after_few_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[str] = []
+    enter = session.enter
+
+    def counted(page: Page) -> View:
+        runs.append(page.name)
+        return enter(page)
+
+    monkeypatch.setattr(session, "enter", counted)
+    app = opened("explore")
+    for page, link in links(random.Random("history"), 60):
+        runs.clear()
+        app.step_to(page, link, monkeypatch)
+        assert len(runs) <= FEW, (page, link)
 
 
 def test_infinite_numbers_are_none_where_whole_ones_belong_and_stay_elsewhere() -> None:

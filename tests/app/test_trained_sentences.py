@@ -7,6 +7,7 @@ import pytest
 from attention.app import results
 from attention.trained import sources
 from attention.trained.translator import Translator
+from tests.cases import over
 from tests.running import opened
 
 MODELS = [name for name, source in sources.PACKAGED.items() if source.path is not None]
@@ -15,7 +16,7 @@ each_model = pytest.mark.parametrize("model", MODELS)
 
 @each_model
 @pytest.mark.parametrize("page", ["explore", "trained"])
-@pytest.mark.parametrize("s", ["\u200b\u200d\ufeff", "\u00ad", "\u0301", "\x00"])
+@over("s", ["\u200b\u200d\ufeff", "\u00ad", "\u0301", "\x00"])
 def test_a_sentence_of_which_no_piece_is_left_asks_for_another(
     model: str, page: str, s: str
 ) -> None:

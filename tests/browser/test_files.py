@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy
 import pandas
-import pytest
 
 from tests.browser.browsing import Open, Page, expect, expect_heatmap, expect_rest, hostile
 
@@ -60,38 +58,6 @@ def test_the_figures_of_explore_are_drawn_with_cells_and_words(
     assert words.count("the") == 4
     tags, words = drawing(saved(page, "Sum, SVG", tmp_path))
     assert "Σ = y" in words
-
-
-@pytest.mark.parametrize(
-    ("link", "figure", "words"),
-    [
-        ("/steps?step=scores", "Matrices, SVG", ["Q", "K", "scores", "cat"]),
-        ("/heads", "Heads, SVG", ["0", "1", "4"]),
-        ("/heads", "Lines, SVG", ["the", "street"]),
-        ("/cross?cross=batch", "Matrices, SVG", ["weights", "output"]),
-        ("/compare", "Comparison, SVG", ["A", "B", "B − A", "walks"]),
-        ("/compare?compare=sweep", "Sweep, SVG", ["walks"]),
-        ("/operations", "Matrices, SVG", ["A[0]", "C[1]", "16.0000"]),
-        ("/identities", "Matrices, SVG", ["x₀", "="]),
-        ("/trained?model=minilm", "Heads, SVG", ["layer 5", "11"]),
-        ("/guide?chapter=2", "Figure, SVG", ["kitchen"]),
-    ],
-)
-def test_every_page_saves_its_figures(
-    open_page: Open, tmp_path: Path, link: str, figure: str, words: Sequence[str]
-) -> None:
-    page = open_page(link, color_scheme="dark")
-    expect(page.get_by_text(words[-1], exact=True).first).to_be_attached()
-    expect_rest(page)
-    offered(page)
-    tags, seen = drawing(saved(page, figure, tmp_path))
-    assert {"rect", "text"} <= set(tags)
-    assert not [word for word in words if word not in seen]
-    ground = ElementTree.parse(tmp_path / f"{figure.split(',')[0].lower()}.svg").find(
-        f"{NAMES}rect"
-    )
-    assert ground is not None
-    assert ground.get("fill") == "rgb(16, 22, 29)"
 
 
 def test_hostile_sentences_are_text_in_the_files(open_page: Open, tmp_path: Path) -> None:

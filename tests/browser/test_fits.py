@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attention.app.pages import PAGES
 from tests.browser.browsing import Open, Page, eventually, expect, expect_rest
 
-WIDTHS = (1440, 1280, 768, 700, 390)
-LINKS = [
-    *(f"/{page.name}" for page in PAGES),
-    "/steps?input=matrices",
-    "/cross?cross=batch",
-    "/compare?compare=sweep",
-    "/guide?chapter=4&guess=0",
-    "/?s=a+quite+long+sentence+of+twelve+tokens+that+does+not+stay+short",
-]
 # Words that are cut without a mark, and what can be used but lies under something else. What can
 # be scrolled into sight, and what ends in "…", is neither.
 FAULTS = """() => {
@@ -66,15 +56,6 @@ FAULTS = """() => {
   look(document)
   return faults
 }"""
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_nothing_is_cut_or_covered(link: str, open_page: Open) -> None:
-    page = open_page(link)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        expect_rest(page)
-        eventually(page, lambda: page.evaluate(FAULTS), [])
 
 
 @pytest.mark.parametrize(

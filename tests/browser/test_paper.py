@@ -7,9 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from attention.app.pages import PAGES
 from tests.browser.browsing import Open, Page, eventually, expect, expect_heatmap, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
@@ -39,16 +36,6 @@ DARK_ON_WHITE = """() => {
     colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + +part, 0)
   return [light(styles[0].color) < 200, light(styles[1].backgroundColor)]
 }"""
-VIEWS = {
-    **{page.name: page.name for page in PAGES},
-    "explore": "?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river",
-    "cross batch": "cross?cross=batch",
-    "compare sweep": "compare?compare=sweep",
-    "compare pair": "compare?compare=pair",
-    "steps output": "steps?step=output&variant=multihead",
-    "identities stack": "identities?claim=stack",
-}
-
 ZOOM = "() => document.documentElement.style.getPropertyValue('--print-zoom')"
 
 
@@ -56,20 +43,6 @@ def paper(page: Page) -> None:
     """Put the page on A4, as it was on the screen a moment ago."""
     page.emulate_media(media="print")
     page.set_viewport_size(A4)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_on_paper_nothing_is_cut_and_nothing_stands_that_a_screen_alone_can_use(
-    open_page: Open, view: str
-) -> None:
-    page = open_page(f"/{VIEWS[view]}", color_scheme="dark")
-    expect_rest(page)
-    expect(page.locator("canvas, table, pre").locator("visible=true").first).to_be_attached()
-    page.wait_for_function(ZOOM)
-    paper(page)
-    eventually(page, lambda: page.evaluate(HALF_GONE), [])
-    expect(page.locator(ON_SCREEN_ALONE).locator("visible=true")).to_have_count(0)
-    assert page.evaluate(DARK_ON_WHITE) == [True, 3 * 255]
 
 
 def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open) -> None:

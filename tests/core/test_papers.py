@@ -13,6 +13,7 @@ from attention.core.variants import VARIANTS
 from attention.trained import sources
 from attention.trained.layers import TrainedAttention
 from attention.trained.layouts import LAYOUTS
+from tests.cases import over
 
 CITED = r"(?:et al\.|&\s\w+|Nadaraya|Watson|Shazeer|Gemma Team) [12]\d{3}|Dive into Deep Learning"
 SAID = {f"the variant {name}": variant.source for name, variant in VARIANTS.items()}
@@ -23,7 +24,7 @@ SAID |= {
 }
 
 
-@pytest.mark.parametrize("whose", SAID)
+@over("whose", SAID)
 def test_every_citation_is_a_link_to_a_paper_or_a_chapter(whose: str) -> None:
     linked = re.findall(r"\[([^]]*)\]\((https://\S+?)\)", SAID[whose])
     assert linked

@@ -25,6 +25,7 @@ from attention.core.variants import (
     Variant,
     register,
 )
+from tests.cases import over
 from tests.core.variant_claims import (
     CLAIMS,
     built,
@@ -37,7 +38,7 @@ each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__
 TOKENS, MEMORY, HEADS, WIDTH = 7, 11, 3, 21
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@over("name", VARIANTS)
 @each_claim
 def test_of_every_variant(claim: Callable[[type[Variant]], None], name: str) -> None:
     claim(VARIANTS[name])

@@ -25,7 +25,10 @@ from attention.hosting.door import COOKIE, QUEUE
 from tests.deploy.replicas import DEPLOY, cookies_for, find_nginx, in_front_of
 from tests.serving import ROOT, free_port, wait_until_healthy
 
-pytestmark = pytest.mark.skipif(find_nginx() is None, reason="needs nginx")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(find_nginx() is None, reason="needs nginx"),
+]
 
 # Says its own port to whoever gets past the door, and by websocket what it hears; the files of a
 # session are taken where a websocket has named it.

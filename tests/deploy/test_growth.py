@@ -21,7 +21,7 @@ from tests.deploy.conftest import Deployed
 from tests.deploy.cutting import cutting
 from tests.deploy.replicas import led_to
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 LINK = "/?s=she+sat+by+the+bank&variant=multihead&head=2&query=1&mask=causal"
 

@@ -21,6 +21,7 @@ from attention.display.matrix import (
     read_stack,
     write_matrix,
 )
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -128,7 +129,7 @@ def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused(text: str, wo
         read_stack(text)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@over("text", HOSTILE)
 def test_hostile_text_is_a_misprint_and_nothing_else(text: str) -> None:
     for read in (read_matrix, read_stack):
         with pytest.raises(MatrixError) as caught:

@@ -22,6 +22,7 @@ from attention.display.tables import (
     whole_number,
     working,
 )
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -127,7 +128,7 @@ def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
 TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope|tabindex)='[a-z0]+')*>"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@over("text", HOSTILE)
 def test_hostile_text_is_escaped_wherever_it_may_stand(text: str) -> None:
     work = Working(text, [text, text], {text: [text, text], "last": [1.0, 2.0]}, text, 3.0)
     page = working(work)

@@ -9,6 +9,7 @@ from torchtext.data.utils import get_tokenizer
 from torchtext.vocab import Vectors
 
 from attention.inputs.text import tokenize
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -64,7 +65,7 @@ def test_the_parts_of_contractions_are_words_that_glove_has(glove: Vectors) -> N
     assert [part for part in parts if part not in glove.stoi] == []
 
 
-@pytest.mark.parametrize("sentence", HOSTILE)
+@over("sentence", HOSTILE)
 def test_hostile_sentences_lose_nothing_but_spaces_quotes_and_controls(sentence: str) -> None:
     kept = "".join(c for c in "".join(tokenize(sentence)) if c.isalnum())
     typed = "".join(c for c in sentence.lower() if c.isalnum())

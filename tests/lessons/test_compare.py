@@ -19,6 +19,7 @@ from attention.display.tables import number
 from attention.lessons import compare
 from attention.lessons.compare import Comparison, divergence_bits, divergence_terms
 from attention.pipeline import Settings
+from tests.cases import over
 from tests.lessons.making import result_of
 from tests.properties import given
 from tests.properties import strategies as st
@@ -347,7 +348,7 @@ def test_a_swept_window_stands_in_for_the_chosen_one_and_joins_the_other_masks()
 
 
 @pytest.mark.parametrize("kind", compare.SWEEPS)
-@pytest.mark.parametrize("n", [1, 2, 5, 64, 65, 512])
+@over("n", [1, 2, 5, 64, 65, 512])
 def test_a_sweep_stops_where_its_small_multiples_are(kind: str, n: int) -> None:
     values, shown = compare.sweep_values(kind, n), compare.multiples(kind, n)
     assert list(values) == sorted(set(values))

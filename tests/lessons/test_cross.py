@@ -28,6 +28,7 @@ from attention.lessons.cross import (
     read_memories,
 )
 from attention.pipeline import Settings
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.lessons.making import GOLDENS, drawn, matrices, no_vectors, result_of
 from tests.properties import given
@@ -318,7 +319,7 @@ def test_words_without_a_vector_are_told_once_wherever_they_stand() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("lens", ["", "1 7 0", "1 2 2; 7 0 7; 2 2 1"])
+@over("lens", ["", "1 7 0", "1 2 2; 7 0 7; 2 2 1"])
 def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
     variant: str, lens: str
 ) -> None:
@@ -367,7 +368,7 @@ def test_a_batch_without_a_word_is_none(text: str) -> None:
         batch_of("sentences", batch=text)
 
 
-@pytest.mark.parametrize("sentence", HOSTILE)
+@over("sentence", HOSTILE)
 def test_hostile_batches_are_finite_and_escaped(sentence: str) -> None:
     batch = batch_of("sentences", target=sentence + " a", batch=sentence + " | cat")
     for index in range(len(batch.titles)):

@@ -18,6 +18,7 @@ from attention.lessons import heads
 from attention.lessons.chapters import GUIDE, Chapter, read_lesson
 from attention.lessons.glossary import GLOSSARY
 from attention.pipeline import Result, Settings, compute
+from tests.cases import over
 from tests.lessons.making import no_vectors
 
 # What stands in the figures beside the visitor's own words, part by part.
@@ -94,7 +95,7 @@ def read(chapters: tuple[Chapter, ...]) -> Iterator[tuple[int, str, str]]:
             yield at, "after", HEATMAP["weights"]
 
 
-@pytest.mark.parametrize("term", TERMS)
+@over("term", TERMS)
 def test_a_word_is_explained_where_it_is_first_met(
     term: str, chapters: tuple[Chapter, ...]
 ) -> None:
@@ -122,7 +123,7 @@ def test_the_titles_of_chapters_come_with_the_words_that_explain_them(
         met |= in_body
 
 
-@pytest.mark.parametrize("term", GLOSSARY)
+@over("term", GLOSSARY)
 def test_the_glossary_explains_in_a_sentence(term: str) -> None:
     words = GLOSSARY[term]
     assert words.endswith(".")

@@ -32,6 +32,7 @@ from attention.lessons.operations.settings import (
     with_part,
 )
 from attention.lessons.operations.softmaxes import entropy_terms
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.lessons.making import GOLDENS, drawn, matrices, shown
 from tests.properties import given
@@ -234,7 +235,7 @@ def test_our_answers_are_torchs_for_any_shape_wherever_torch_has_a_number(
 # Every number recomputes from what is shown beside it
 
 
-@pytest.mark.parametrize("case", EVERY_CASE, ids=str)
+@over("case", EVERY_CASE)
 def test_every_working_of_every_example_recomputes(case: dict[str, Any]) -> None:
     answer = prepare(OperationSettings(**case))
     refusing = {"1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5", "1 0; 0 1; 2 -1"}

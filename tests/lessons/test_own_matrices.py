@@ -17,6 +17,7 @@ from attention.lessons.own_matrices import (
     resized_mask,
 )
 from attention.lessons.steps import Computation, StepSettings, step
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -120,7 +121,7 @@ def test_matrices_that_do_not_fit_are_told_under_their_name(
     assert problems(**texts) == dict.fromkeys(under, problem)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@over("text", HOSTILE)
 def test_hostile_text_is_a_problem_under_its_name(text: str) -> None:
     for name in NAMES:
         assert problems(**{name: text}).keys() == {name}

@@ -40,11 +40,6 @@ from tests.properties import settings as given_settings
 from tests.properties import strategies as st
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
-
-
 @dataclass(frozen=True, eq=False)
 class Said:
     """A sentence or two, where they stand, and what they are about."""

@@ -6,6 +6,7 @@ import pytest
 from torch import Tensor
 
 from attention.lessons.steps import Computation, Graph, graph
+from tests.cases import over
 from tests.lessons.making import LAYERS
 from tests.lessons.test_steps import D_MODEL, TOKENS, WIDTH, done
 
@@ -22,7 +23,7 @@ def titles(run: Computation) -> dict[str, tuple[str, str]]:
     return {box.step: (box.title, box.note) for box in graph(run).boxes}
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@over("layer", LAYERS)
 @pytest.mark.parametrize("case", ["plain", "masked and dropped"])
 def test_there_is_a_box_for_each_step_and_one_for_y(layer: str, case: str) -> None:
     run = done(layer, case)

@@ -39,11 +39,6 @@ SENTENCE = "she unhappily sat by the river bank"
 CLOSE = {"atol": 1e-5, "rtol": 0}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
-
-
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Transformer:
     """A model that was trained, if not well, to go on writing."""

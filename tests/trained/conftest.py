@@ -17,11 +17,6 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
-
-
-@pytest.fixture(autouse=True)
 def _no_other_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing outside this machine is asked for anything."""
     connect = socket.socket.connect

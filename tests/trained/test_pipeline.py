@@ -20,6 +20,7 @@ from attention.display.script import pytorch_script
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
 from attention.trained.models import LayerInput, Run
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.trained.making import FAMILIES, POSITIONS, Checkpoint
 from tests.trained.packaged import each_packaged, packaged, read, run_model
@@ -118,7 +119,7 @@ def test_the_model_is_asked_for_by_its_name_and_gets_the_plain_sentence() -> Non
 
 
 @each_packaged
-@pytest.mark.parametrize("sentence", WITHOUT_WORDS, ids=ascii)
+@over("sentence", WITHOUT_WORDS)
 def test_a_sentence_without_words_is_refused_as_on_any_page(name: str, sentence: str) -> None:
     packaged(name)
     with pytest.raises(NoWords, match="the sentence has no words yet"):

@@ -40,7 +40,6 @@ def places(english: Translator) -> tuple[LayerInput, ...]:
     return english.run(SENTENCE).inputs
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize(("source", "sentences"), WAYS)
 def test_it_says_piece_by_piece_what_its_own_engine_says(
     source: Packaged, sentences: list[str]

@@ -1,0 +1,149 @@
+"""Each view is opened once, and looked at in light and dark, at every width, in files, on paper.
+
+By the rules of axe-core it is accessible; nothing is cut or covered; its figures are saved; and on
+paper all of it stands, dark on white, without what only a screen can use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from attention.app.pages import PAGES
+from attention.lessons.chapters import GUIDE, read_lesson
+from tests.browser.browsing import Open, Page, eventually, expect, expect_rest
+from tests.browser.test_files import NAMES, drawing, offered, saved
+from tests.browser.test_fits import FAULTS
+from tests.browser.test_paper import DARK_ON_WHITE, HALF_GONE, ON_SCREEN_ALONE, ZOOM, paper
+
+CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
+EVERY_PAGE = [f"/{page.name}" for page in PAGES]
+LONG = "/?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river"
+
+ACCESSIBLE = [
+    *(link for link in EVERY_PAGE if link != "/guide"),
+    *(f"/guide?chapter={at}&guess=0" for at in range(len(CHAPTERS))),
+    "/?model=minilm",
+    "/heads?model=minilm",
+    "/?map=shown",
+]
+FITTING = [
+    *EVERY_PAGE,
+    "/steps?input=matrices",
+    "/cross?cross=batch",
+    "/compare?compare=sweep",
+    "/guide?chapter=4&guess=0",
+    LONG,
+]
+PRINTED = [
+    *(link for link in EVERY_PAGE if link != "/explore"),
+    LONG,
+    "/cross?cross=batch",
+    "/compare?compare=sweep",
+    "/compare?compare=pair",
+    "/steps?step=output&variant=multihead",
+    "/identities?claim=stack",
+]
+# Of a view the files of its figures, each with words that are in it.
+FIGURES: dict[str, dict[str, Sequence[str]]] = {
+    "/steps?step=scores": {"Matrices, SVG": ["Q", "K", "scores", "cat"]},
+    "/heads": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the", "street"]},
+    "/cross?cross=batch": {"Matrices, SVG": ["weights", "output"]},
+    "/compare": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
+    "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
+    "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
+    "/identities": {"Matrices, SVG": ["x₀", "="]},
+    "/trained": {"Heads, SVG": ["layer 5", "11"]},
+    "/guide?chapter=2&guess=0": {"Figure, SVG": ["kitchen"]},
+}
+EVERY_VIEW = list(dict.fromkeys([*ACCESSIBLE, *FITTING, *PRINTED, *FIGURES]))
+
+DESKTOP, PHONE = 1440, 390
+WIDTHS = (DESKTOP, 1280, 768, 700, PHONE)
+DARK_GROUND = "rgb(16, 22, 29)"
+AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
+COLOURS = ["color-contrast"]  # the one rule that another theme can break
+FOUND = """async (rules) => (await axe.run(document,
+    { resultTypes: ["violations"], runOnly: rules ?? undefined })).violations
+  .filter(({ impact }) => ["serious", "critical"].includes(impact))
+  .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
+    `${id}: ${target.flat().join(" ")}: ${failureSummary}`))"""
+
+
+@pytest.mark.parametrize("link", EVERY_VIEW)
+def test_a_view_saves_its_figures_is_accessible_fits_every_width_and_paper(
+    link: str, open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page(link, color_scheme="dark")
+    expect_rest(page)
+    if link in FIGURES:
+        check_files(page, FIGURES[link], tmp_path)
+    if link in ACCESSIBLE:
+        check_with_axe(page)
+    if link in FITTING:
+        check_widths(page)
+    if link in PRINTED:
+        check_paper(page)
+
+
+def resize(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+
+
+def check_files(page: Page, figures: Mapping[str, Sequence[str]], folder: Path) -> None:
+    """The figures are saved as they are shown, in the dark theme."""
+    for words in figures.values():
+        expect(page.get_by_text(words[-1], exact=True).first).to_be_attached()
+    expect_rest(page)
+    buttons = offered(page)
+    for figure, words in figures.items():
+        file = saved(page, figure, folder)
+        tags, seen = drawing(file)
+        assert {"rect", "text"} <= set(tags)
+        assert not [word for word in words if word not in seen]
+        ground = ElementTree.parse(file).find(f"{NAMES}rect")
+        assert ground is not None
+        assert ground.get("fill") == DARK_GROUND
+    page.keyboard.press("Escape")
+    expect(buttons).to_have_count(0)
+
+
+def check_with_axe(page: Page) -> None:
+    """axe-core finds nothing serious, in the light on a phone and on a desktop, nor in the dark."""
+
+    def finds_nothing(rules: list[str] | None = None) -> None:
+        eventually(page, lambda: page.evaluate(FOUND, rules), [])
+
+    page.evaluate(AXE.read_text("utf-8"))
+    resize(page, PHONE)
+    finds_nothing(COLOURS)
+    page.emulate_media(color_scheme="light")
+    finds_nothing()
+    resize(page, DESKTOP)
+    finds_nothing()
+
+
+def check_widths(page: Page) -> None:
+    """Nothing is cut or covered at any width."""
+    for width in WIDTHS:
+        resize(page, width)
+        expect_rest(page)
+        eventually(page, lambda: page.evaluate(FAULTS), [])
+
+
+def check_paper(page: Page) -> None:
+    """Nothing is cut on paper, and nothing stands there that a screen alone can use."""
+    page.emulate_media(color_scheme="dark")
+    resize(page, DESKTOP)
+    expect_rest(page)
+    shown: Any = page.locator("canvas, table, pre").locator("visible=true")
+    expect(shown.first).to_be_attached()
+    page.wait_for_function(ZOOM)
+    paper(page)
+    eventually(page, lambda: page.evaluate(HALF_GONE), [])
+    expect(page.locator(ON_SCREEN_ALONE).locator("visible=true")).to_have_count(0)
+    eventually(page, lambda: page.evaluate(DARK_ON_WHITE), [True, 3 * 255])
