@@ -131,6 +131,18 @@ def goldens(tokenizer: Any, theirs: Any) -> dict[str, Any]:
     }
 
 
+def one_a_line(made: dict[str, dict[str, Any]]) -> str:
+    """JSON with a line for each text."""
+    sections = []
+    for section, texts in made.items():
+        lines = [
+            f"  {json.dumps(text, ensure_ascii=False)}: {json.dumps(found)}"
+            for text, found in texts.items()
+        ]
+        sections.append(f" {json.dumps(section)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(sections) + "\n}\n"
+
+
 @torch.no_grad()
 def main() -> None:
     """Print how far both are apart; ends with a word where it is too far."""
@@ -142,8 +154,7 @@ def main() -> None:
     read["dtype"] = torch.float32
     theirs = transformers.AutoModelForCausalLM.from_pretrained(**read).eval()
     if "--write" in sys.argv:
-        made = json.dumps(goldens(tokenizer, theirs), ensure_ascii=False, indent=1)
-        GOLDENS.write_text(made + "\n", "utf-8")
+        GOLDENS.write_text(one_a_line(goldens(tokenizer, theirs)), "utf-8")
     texts = lines()
     other = [
         text for text in texts if model.pieces(text).ids.tolist() != tokenizer(text)["input_ids"]
