@@ -172,11 +172,10 @@ def main() -> None:
         cache = transformers.DynamicCache()
         theirs(ids[None], past_key_values=cache)
 
-        def write_theirs(
-            size: int = size, cache: Any = cache, new: Tensor = many[size : size + 1]
-        ) -> object:
-            cache.crop(size)
-            return theirs(new[None], past_key_values=cache)
+        def write_theirs(cache: Any = cache, new: Tensor = many[size : size + 1]) -> object:
+            written = theirs(new[None], past_key_values=cache)
+            cache.crop(-1)
+            return written
 
         ours, peer, own_token, their_token = in_turns(
             lambda ids=ids: model.scores(model.hidden(Padded(ids))[-1:]),
