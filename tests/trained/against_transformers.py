@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,11 @@ def layers_apart(model: Transformer, theirs: Any, ids: Tensor) -> float:
     return max(apart(ours, other[0]) for ours, other in pairs)
 
 
+def scores_of(model: Transformer, ids: Tensor) -> Tensor:
+    """The scores of the piece behind some. (1, vocabulary)."""
+    return model.scores(model.hidden(Padded(ids))[-1:])
+
+
 def written_on(model: Transformer, ids: Tensor) -> list[int]:
     """The likeliest pieces behind some, keys and values kept."""
     after: Any = ()
@@ -91,7 +97,7 @@ def written_on(model: Transformer, ids: Tensor) -> list[int]:
 def written_anew(model: Transformer, ids: Tensor) -> list[int]:
     """The same with nothing kept."""
     for _ in range(WRITTEN):
-        ids = torch.cat([ids, model.scores(model.hidden(Padded(ids))[-1:]).argmax(-1)])
+        ids = torch.cat([ids, scores_of(model, ids).argmax(-1)])
     return ids[-WRITTEN:].tolist()
 
 
@@ -149,10 +155,14 @@ def main() -> None:
     torch.set_num_threads(1)
     source, model = sources.SMOLLM2, sources.load("smollm2")
     assert isinstance(model, Transformer)
-    read = {"pretrained_model_name_or_path": source.path, "gguf_file": sources.SMOLLM2_FILE}
+    read: dict[str, Any] = {
+        "pretrained_model_name_or_path": source.path,
+        "gguf_file": sources.SMOLLM2_FILE,
+    }
     tokenizer = transformers.AutoTokenizer.from_pretrained(**read)
     read["dtype"] = torch.float32
-    theirs = transformers.AutoModelForCausalLM.from_pretrained(**read).eval()
+    theirs: Any = transformers.AutoModelForCausalLM.from_pretrained(**read)
+    theirs.eval()
     if "--write" in sys.argv:
         GOLDENS.write_text(one_a_line(goldens(tokenizer, theirs)), "utf-8")
     texts = lines()
@@ -178,8 +188,8 @@ def main() -> None:
             return written
 
         ours, peer, own_token, their_token = in_turns(
-            lambda ids=ids: model.scores(model.hidden(Padded(ids))[-1:]),
-            lambda ids=ids: theirs(ids[None], logits_to_keep=1),
+            partial(scores_of, model, ids),
+            partial(theirs, ids[None], logits_to_keep=1),
             write_ours,
             write_theirs,
         )
