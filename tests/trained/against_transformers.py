@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,11 @@ def layers_apart(model: Transformer, theirs: Any, ids: Tensor) -> float:
     return max(apart(ours, other[0]) for ours, other in pairs)
 
 
+def scores_of(model: Transformer, ids: Tensor) -> Tensor:
+    """The scores of the piece behind some. (1, vocabulary)."""
+    return model.scores(model.hidden(Padded(ids))[-1:])
+
+
 def written_on(model: Transformer, ids: Tensor) -> list[int]:
     """The likeliest pieces behind some, keys and values kept."""
     after: Any = ()
@@ -91,7 +97,7 @@ def written_on(model: Transformer, ids: Tensor) -> list[int]:
 def written_anew(model: Transformer, ids: Tensor) -> list[int]:
     """The same with nothing kept."""
     for _ in range(WRITTEN):
-        ids = torch.cat([ids, model.scores(model.hidden(Padded(ids))[-1:]).argmax(-1)])
+        ids = torch.cat([ids, scores_of(model, ids).argmax(-1)])
     return ids[-WRITTEN:].tolist()
 
 
@@ -131,19 +137,34 @@ def goldens(tokenizer: Any, theirs: Any) -> dict[str, Any]:
     }
 
 
+def one_a_line(made: dict[str, dict[str, Any]]) -> str:
+    """JSON with a line for each text."""
+    sections = []
+    for section, texts in made.items():
+        lines = [
+            f"  {json.dumps(text, ensure_ascii=False)}: {json.dumps(found)}"
+            for text, found in texts.items()
+        ]
+        sections.append(f" {json.dumps(section)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(sections) + "\n}\n"
+
+
 @torch.no_grad()
 def main() -> None:
     """Print how far both are apart; ends with a word where it is too far."""
     torch.set_num_threads(1)
     source, model = sources.SMOLLM2, sources.load("smollm2")
     assert isinstance(model, Transformer)
-    read = {"pretrained_model_name_or_path": source.path, "gguf_file": sources.SMOLLM2_FILE}
+    read: dict[str, Any] = {
+        "pretrained_model_name_or_path": source.path,
+        "gguf_file": sources.SMOLLM2_FILE,
+    }
     tokenizer = transformers.AutoTokenizer.from_pretrained(**read)
     read["dtype"] = torch.float32
-    theirs = transformers.AutoModelForCausalLM.from_pretrained(**read).eval()
+    theirs: Any = transformers.AutoModelForCausalLM.from_pretrained(**read)
+    theirs.eval()
     if "--write" in sys.argv:
-        made = json.dumps(goldens(tokenizer, theirs), ensure_ascii=False, indent=1)
-        GOLDENS.write_text(made + "\n", "utf-8")
+        GOLDENS.write_text(one_a_line(goldens(tokenizer, theirs)), "utf-8")
     texts = lines()
     other = [
         text for text in texts if model.pieces(text).ids.tolist() != tokenizer(text)["input_ids"]
@@ -161,15 +182,14 @@ def main() -> None:
         cache = transformers.DynamicCache()
         theirs(ids[None], past_key_values=cache)
 
-        def write_theirs(
-            size: int = size, cache: Any = cache, new: Tensor = many[size : size + 1]
-        ) -> object:
-            cache.crop(size)
-            return theirs(new[None], past_key_values=cache)
+        def write_theirs(cache: Any = cache, new: Tensor = many[size : size + 1]) -> object:
+            written = theirs(new[None], past_key_values=cache)
+            cache.crop(-1)
+            return written
 
         ours, peer, own_token, their_token = in_turns(
-            lambda ids=ids: model.scores(model.hidden(Padded(ids))[-1:]),
-            lambda ids=ids: theirs(ids[None], logits_to_keep=1),
+            partial(scores_of, model, ids),
+            partial(theirs, ids[None], logits_to_keep=1),
             write_ours,
             write_theirs,
         )

@@ -634,8 +634,9 @@ def test_the_docs_have_the_same_table() -> None:
 
 def test_what_the_docs_show_for_a_notebook_runs(tmp_path: Path) -> None:
     packaged("minilm")
+    packaged("smollm2")
     text = (ROOT / "docs" / "models.md").read_text("utf-8")
-    (shown,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    shown = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
     claims = "\nassert not any((plain - other).abs().max() < 1e-3 for other in (edited, zeroed))\n"
     claims += "assert (moved - whole.hidden).abs().max() > 1e-3\n"
     ran = subprocess.run(
@@ -646,4 +647,4 @@ def test_what_the_docs_show_for_a_notebook_runs(tmp_path: Path) -> None:
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == ["torch.Size([2, 12, 8, 8])"] * 6
+    assert ran.stdout.splitlines() == [*["torch.Size([2, 12, 8, 8])"] * 6, "('·Paris',)"]

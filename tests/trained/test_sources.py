@@ -87,6 +87,35 @@ def test_a_package_with_other_files_than_were_pinned_is_refused(
         sources.load("minilm")
 
 
+def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
+) -> None:
+    before, said = sources.names(), list[str]()
+    wanted = f"-minilm, {checkpoint('gpt2').folder}, -other"
+    monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, wanted)
+    sources.fetch(said.append)
+    assert sources.names() == (*(name for name in before if name != "minilm"), "gpt2")
+    assert said[0] == "'-minilm': left out"
+    known = ", ".join(sources.PACKAGED)
+    problem = f"'-other' cannot be had: behind a minus there must be one of {known}"
+    assert sources.problems() == (problem,)
+    assert "minilm" not in sources.missing()
+    for ask in (sources.load, sources.about):
+        with pytest.raises(ValueError, match=r"the model must be one of .*, got 'minilm'"):
+            ask("minilm")
+
+
+def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = (ROOT / "requirements-models.txt").read_text("utf-8")
+    for name, source in sources.PACKAGED.items():
+        monkeypatch.setitem(sources.PACKAGED, name, replace(source, package="no_such_package"))
+    assert sources.missing().keys() == sources.PACKAGED.keys()
+    for requirement in sources.missing().values():
+        assert f"\n{requirement} " in listed
+
+
 def test_the_names_cost_nothing_to_ask_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before = sources.names()
     monkeypatch.setattr("importlib.util.find_spec", lambda *_: pytest.fail("looked again"))
