@@ -151,10 +151,10 @@ def _count(view: View, own: str) -> str:
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
     pieces = pieces_of(view, view["s"])
-    words = count_of(pieces.texts, "piece")
+    words = count_of(pieces.texts)
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)
-    return f"{words}{more}, {special} of them special" if special else words + more
+    return f"{words}{more}, {special} of them markers" if special else words + more
 
 
 @dataclass(frozen=True)
