@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
+from attention.app import session
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import PAGES
 from attention.app.results import result_of, translation_by
-from attention.app import session
 from attention.app.session import change, choose, keep, visit
 from attention.app.shared import width_of
 from attention.app.view import View

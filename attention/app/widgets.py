@@ -198,7 +198,7 @@ def parts_beside(view: View) -> list[Part]:
                 parts.append(Part(name, functools.partial(variant_instead, view, name)))
         elif name not in view.hidden and view.applies(name, variant=variant):
             needed = (name, page.models) == ("model", "needed")
-            add(name, sources.names()[1:] if needed else None, name in NEEDED)
+            add(name, sources.names()[1:] if needed else None, name in {*NEEDED, *page.declared})
             if name == "model":
                 words = functools.partial(model_words, view)
                 parts.append(Part(name, words, view[name], "words"))

@@ -197,7 +197,7 @@ def expect_listed(page: Page, name: str, option: str) -> None:
 
 
 def choice(page: Page, name: str, option: str) -> Any:
-    """One of the choices of a setting, whether one or several may be chosen, or a list is opened."""
+    """One of the choices of a setting: of one or several, or of a list, which is opened."""
     field = unfolded(page, name)
     listed = field.get_by_role("combobox")
     field.locator("[role=radiogroup], [role=toolbar], [role=combobox]").first.wait_for()
