@@ -127,8 +127,14 @@ def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
 def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
     """The sentence, which updates as one types. typed: to be called then, within a callback."""
     if "s" not in view.hidden:
-        more = {"placeholder": EXAMPLES[0], "label_visibility": "collapsed", "on_change": typed}
-        widget(view, "s", live="200ms", **more)
+        widget(
+            view,
+            "s",
+            live="200ms",
+            placeholder=EXAMPLES[0],
+            label_visibility="collapsed",
+            on_change=typed,
+        )
 
 
 def examples_row(view: View, own: str = "") -> None:
