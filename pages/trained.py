@@ -304,7 +304,7 @@ def token_sum(result: Result, query: int) -> None:
     names, columns, total = heads.additions_table(added)
     st.subheader("What adds up in this layer")
     token = distinct_names(result.tokens)[query]
-    st.text(f"“{token}”: what came in stays, and every head adds its part.")
+    st.text(f"“{token}”: the input, and what each head adds to it.")
     most = added.most
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:

@@ -58,7 +58,7 @@ def run() -> None:
     groups: dict[str, list[st.Page]] = {}
     for about in PAGES:
         groups.setdefault(about.group, []).append(pages[about.name])
-    groups[FIRST.group].append(by_name)
+    groups[PAGES[-1].group].append(by_name)  # hidden, after all others
     shown = st.navigation(groups, position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     with rerun(page.name, session.share()) as held:

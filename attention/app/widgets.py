@@ -127,8 +127,14 @@ def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
 def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
     """The sentence, which updates as one types. typed: to be called then, within a callback."""
     if "s" not in view.hidden:
-        more: dict[str, Any] = {"placeholder": EXAMPLES[0], "label_visibility": "collapsed"}
-        widget(view, "s", live="200ms", on_change=typed, **more)
+        widget(
+            view,
+            "s",
+            live="200ms",
+            placeholder=EXAMPLES[0],
+            label_visibility="collapsed",
+            on_change=typed,
+        )
 
 
 def examples_row(view: View, own: str = "") -> None:
@@ -151,10 +157,10 @@ def _count(view: View, own: str) -> str:
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
     pieces = pieces_of(view, view["s"])
-    words = count_of(pieces.texts, "piece")
+    words = count_of(pieces.texts)
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)
-    return f"{words}{more}, {special} of them special" if special else words + more
+    return f"{words}{more}, {special} of them markers" if special else words + more
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ def parts_beside(view: View) -> list[Part]:
                 parts.append(Part(name, functools.partial(variant_instead, view, name)))
         elif name not in view.hidden and view.applies(name, variant=variant):
             needed = (name, page.models) == ("model", "needed")
-            usual = name in NEEDED or page.models == "needed"
+            usual = page.models == "needed" or name in {*NEEDED, *page.declared}
             add(name, sources.names()[1:] if needed else None, usual)
             if name == "model":
                 words = functools.partial(model_words, view)

@@ -16,6 +16,7 @@ from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
 from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, read_lesson
+from attention.lessons.opening import opening
 from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import App, opened
@@ -58,7 +59,7 @@ def words(app: App) -> str:
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
     assert [page.name for page in PAGES][:2] == ["guide", "explore"]
     assert FIRST.name == "explore"
-    app = opened("explore")
+    app = opened("explore", **{name: text for name, [text] in parse_qs(opening().link).items()})
     assert "sum" in app.sent["picture"].header["parts"]
     (link,) = app.get("page_link")
     assert link.proto.page == "guide"
@@ -318,3 +319,14 @@ def test_a_comparison_names_what_differs() -> None:
     assert app.sent["comparison"].header["names"] == distinct_names(["one", "two", "three"])
     assert "masks: none → causal" in app.said
     assert "scale" not in re.findall(r"differs'>.*?</p>", app.said)[0]
+
+
+def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:
+    default = "the cat walks on the street"
+    app = opened("guide", chapter="one-word")
+    own = app.sent["copy_link"].header["title"]
+    app.choose("s", "the cat").choose("s", default)
+    assert app.values["s"] == f"{default} "
+    assert app.sent["copy_link"].header["title"] != own
+    link = opened("guide", chapter="one-word", s=f"{default} ")
+    assert link.sent["copy_link"].header["title"] == app.sent["copy_link"].header["title"]

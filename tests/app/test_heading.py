@@ -81,6 +81,13 @@ def test_a_caption_cites_the_trained_model_instead_of_a_variant() -> None:
     assert "The variant" not in caption
 
 
+def test_a_trained_head_is_named_in_print_and_no_temperature_that_was_not_set() -> None:
+    line = opened("trained", model="minilm", layer=3).heading[2]
+    assert "Layer: 3" in line
+    assert "Head: 0" in line
+    assert "Temperature" not in line
+
+
 @pytest.mark.parametrize(
     ("page", "link", "words"),
     [

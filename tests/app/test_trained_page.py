@@ -296,7 +296,7 @@ def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, te
 def test_beyond_what_fits_the_last_pieces_are_counted() -> None:
     app = visit("trained", "minilm", s="cat " * 600, query=511)
     words = app.sent["examples"].header["words"]
-    assert words.startswith("512 pieces, the last 90 left out, 2 of them special")
+    assert words.startswith("512 tokens, the last 90 left out, 2 of them markers")
     assert app.sent["glance_0"].header["tokens"] == 512
     size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
     assert size < 4_000_000
@@ -392,7 +392,7 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
     assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
     assert "trained_mask" not in app.controls, "none of these has a mask of its own"
     special = sum(run_of(name).pieces.special)
-    words = f"{len(pieces)} pieces, {special} of them special"
+    words = f"{len(pieces)} tokens, {special} of them markers"
     assert app.sent["examples"].header["words"].startswith(words)
 
 

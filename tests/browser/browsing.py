@@ -183,9 +183,31 @@ def expect_harmless(page: Page) -> None:
     assert page.get_by_test_id("stMain").locator(FOREIGN).count() == 0
 
 
+def unfolded(page: Page, name: str) -> Any:
+    """The widget of a setting, with those folded away unfolded where it is one of them."""
+    field = page.locator(f".st-key-{name}")
+    field.wait_for(state="attached")
+    folded = page.locator(".st-key-more_settings details:not([open])").filter(has=field)
+    if folded.count():
+        folded.locator("summary").click()
+    return field
+
+
+def expect_listed(page: Page, name: str, option: str) -> None:
+    """Until that option of a list to open is the chosen one."""
+    expect(page.locator(f".st-key-{name} input[role=combobox]")).to_have_value(option)
+
+
 def choice(page: Page, name: str, option: str) -> Any:
-    """One of the choices of a setting, whether one or several may be chosen."""
-    group = page.locator(f".st-key-{name}").locator("[role=radiogroup], [role=toolbar]")
+    """One of the choices of a setting: of one or several, or of a list, which is opened."""
+    field = unfolded(page, name)
+    listed = field.get_by_role("combobox")
+    field.locator("[role=radiogroup], [role=toolbar], [role=combobox]").first.wait_for()
+    if listed.count():
+        listed.click()
+        options = page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option")
+        return options.get_by_text(option, exact=True)
+    group = field.locator("[role=radiogroup], [role=toolbar]")
     # Focus scrolls to what is chosen, away from under the pointer, where that is out of sight.
     group.evaluate("group => group.scrollIntoView({ block: 'center' })")
     return group.get_by_text(option, exact=True)

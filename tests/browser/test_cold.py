@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.browser.browsing import Open, eventually, expect, expect_search
+from tests.browser.browsing import Open, eventually, expect, expect_listed, expect_search
 from tests.serving import serving
 
 
@@ -27,7 +27,7 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
         _, root, steps = page.context.pages
         for explore in (page, root):
             expect(explore.locator(".equation")).to_contain_text("ywalks =")
-            expect(explore.locator(".st-key-variant [aria-checked=true]")).to_have_text("qkv")
+            expect_listed(explore, "variant", "qkv")
             expect_search(explore, {"variant": "qkv", "query": "2"})
         expect(steps.locator(".working")).to_contain_text("“cat” to “walks”: ")
         expect(steps).to_have_title(
@@ -63,12 +63,12 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
     def hold(route: Any) -> None:
         held.append(route)
 
-    page = open_page("/?scale=none", before=lambda page: page.route("**/ButtonGroup*.js", hold))
+    page = open_page("/?scale=none", before=lambda page: page.route("**/Selectbox*.js", hold))
     eventually(page, lambda: len(held), 1)
     page.get_by_role("link", name="Heads", exact=True).click()
     expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
     expect_search(page, {"scale": "none"})
     held[0].continue_()
-    expect(page.locator(".st-key-scale [aria-checked=true]")).to_have_text("none")
+    expect_listed(page, "scale", "none")
     expect_search(page, {"scale": "none"})
     page.context.close()

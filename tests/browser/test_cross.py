@@ -31,7 +31,7 @@ def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
     box.press("End")
     box.press_sequentially(" again", delay=30)
     expect(page.get_by_role("listitem").last).to_contain_text("again")
-    expect(page.get_by_role("status").first).to_contain_text("“monde” attends most to")
+    expect(page.get_by_role("status").first).to_contain_text("“monde” looks most at")
     link = {"mask": "cells", "cells": "2:1", "query": "2", "memory": "hello world again"}
     expect_search(page, link)
     check_link(page, open_page)
@@ -53,7 +53,7 @@ def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_ce
     hidden = "hidden by the causal mask and the valid length"
     eventually(page, told, ["query  bonjour (0)", "key  world (1)", hidden])
     page.get_by_role("option").nth(1).hover()
-    expect(page.get_by_role("status").first).to_contain_text("“le” attends most to “hello”")
+    expect(page.get_by_role("status").first).to_contain_text("“le” looks most at “hello”")
     expect_search(page, {"mask": "causal,length", "valid_len": "1"})
 
 

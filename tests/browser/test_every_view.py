@@ -30,6 +30,7 @@ ACCESSIBLE = [
     "/?model=minilm",
     "/heads?model=minilm",
     "/?map=shown",
+    "/trained?model=minilm",
 ]
 FITTING = [
     *EVERY_PAGE,
@@ -57,7 +58,7 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
     "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
     "/identities": {"Matrices, SVG": ["x₀", "="]},
-    "/trained": {"Heads, SVG": ["layer 5", "11"]},
+    "/trained?model=minilm": {"Heads, SVG": ["layer 5", "11"]},
     "/guide?chapter=2&guess=0": {"Figure, SVG": ["kitchen"]},
 }
 EVERY_VIEW = list(dict.fromkeys([*ACCESSIBLE, *FITTING, *PRINTED, *FIGURES]))

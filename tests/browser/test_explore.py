@@ -34,6 +34,7 @@ from tests.browser.browsing import (
     expect_to_fit,
     hostile,
     search,
+    unfolded,
 )
 from tests.hostile import HOSTILE
 
@@ -74,7 +75,7 @@ def set_by_hand(page: Page, about: Setting) -> None:
     """Change one setting as a person would, to something that is not its default."""
     name, default = about.name, about.default
     expect_rest(page)
-    field = page.locator(f".st-key-{name}")
+    field = unfolded(page, name)
     others = [option for option in about.choices if option != default]
     if others:
         choice(page, name, others[-1]).click()
@@ -110,7 +111,7 @@ def test_the_page_opens_on_the_sentence_and_follows_pointer_and_typing(open_page
     expect_search(page, {})
 
     page.get_by_role("option").nth(5).hover()
-    expect(page.get_by_role("status")).to_contain_text("“street” attends most to itself")
+    expect(page.get_by_role("status")).to_contain_text("“street” looks most at itself")
     choice(page, "mask", "causal").click()
     expect(weights(page).last).to_contain_text("masked")
     expect_search(page, {"mask": "causal"})
@@ -144,8 +145,7 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
     for about in shared.values():
         if about.when and set(about.when[1:]) & {*given.get(about.when[0], "").split(",")}:
             set_by_hand(page, about)
-    page.get_by_role("spinbutton", name="query token").fill("2")
-    page.get_by_role("spinbutton", name="query token").press("Enter")
+    page.get_by_role("listbox", name="Choose a query token").get_by_role("option").nth(2).click()
     expect_in_search(page, "query")
     if variant == "gaussian":
         expect_in_search(page, "factor")
@@ -165,14 +165,13 @@ def test_the_nearest_words_follow_the_chosen_token_after_notes_above_them_went_a
     open_page: Open,
 ) -> None:
     page = open_page()
-    nearest, token = page.locator(".nearest"), page.get_by_role("spinbutton", name="query token")
+    nearest, tokens = page.locator(".nearest"), page.locator(".queries .token")
     for query in (1, 2, 3, 5):
         choice(page, "variant", "multihead").click()
         expect(nearest).to_contain_text("a space of its own")
         choice(page, "variant", "gaussian").click()
         expect(nearest).to_contain_text("before")
-        token.fill(str(query))
-        token.press("Enter")
+        tokens.nth(query).click()
         word = tokenize("the cat walks on the street")[query]
         expect(nearest.locator("dd").first).to_contain_text(re.compile(f"^{word}"))
 

@@ -127,7 +127,7 @@ def test_pictures_follow_the_theme_and_fit_a_phone(open_page: Open) -> None:
 
 def test_a_long_sentence_is_chosen_from_by_click_and_keeps_its_place(open_page: Open) -> None:
     page = open_page("/heads?" + urlencode({"s": LONG, "query": "300", "heads": "10"}))
-    expect(page.get_by_text("One dot is the greatest of")).to_be_visible()
+    expect(page.get_by_text("Each square is the greatest of")).to_be_visible()
     expect(page.locator("#option-300[aria-selected=true]")).to_be_attached()
     page.get_by_role("option").nth(301).click()
     word = LONG.split()[301]

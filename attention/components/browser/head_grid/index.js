@@ -192,12 +192,12 @@ function mark(view, chosen) {
 /** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated">) => string} */
 export function words({ block, tokens, saturated }) {
   const many = `the greatest of ${block} × ${block} weights, so that no strong one is lost`
-  const dot = block === 1 ? "one weight" : many
+  const dot = block === 1 ? "a weight" : many
   const darkest = saturated
-    ? "the few greatest of a head share the last colour"
-    : "the last colour is a head's greatest weight"
+    ? "the few largest of a head share the strongest colour"
+    : "the strongest colour is this head's largest"
   const sizes = `Queries down, keys across, ${tokens} tokens`
-  return `${sizes}. One dot is ${dot}; ${darkest}.`
+  return `${sizes}. Each square is ${dot}; ${darkest}.`
 }
 
 /** @type {(view: View, head: number) => void} */
