@@ -194,7 +194,7 @@ def work(file: Path, folder: Path, job: Job, shard: Shard) -> int:
                 else:
                     rows = rows_of(_MODELS[job.model], job, number, text)
                 writer.write_table(pa.table(rows, schema=SCHEMA))
-        os.replace(made, folder / name)
+        made.replace(folder / name)
     finally:
         made.unlink(missing_ok=True)
     return shard.lines
@@ -206,8 +206,6 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
     Raises OSError where they cannot be written, and RuntimeError where a shard's process was killed
     too often.
     """
-    for left in folder.glob(f".part-*-{job.hash}.parquet.*"):
-        left.unlink(missing_ok=True)
     size, tries = max(1, file.stat().st_size), dict[int, int]()
     again: list[Shard] = []
     done = 0
@@ -222,6 +220,8 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
 
     shards, more = missing(), True
     while more:
+        for left in folder.glob(f".part-*-{job.hash}.parquet.*"):  # by a process that was killed
+            left.unlink(missing_ok=True)
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             running: dict[Future[int], Shard] = {}
             try:
@@ -282,7 +282,7 @@ def problems(folder: Path, job: Job, out: Path) -> int:
                 if row["problem"] is not None:
                     writer.writerow([row["line"], row["problem"]])
                     count += 1
-    os.replace(made, out)
+    made.replace(out)
     return count
 
 
@@ -316,7 +316,7 @@ def pairs(folder: Path, job: Job, out: Path, table: Path | None) -> int:
                         found[2] += change * (number - found[1])
             writer.write_table(_pairs_table(sums))
             total += len(sums)
-    os.replace(made, out)
+    made.replace(out)
     if table is not None:
         _as_csv([out], table, PAIRS)
     return total
@@ -343,7 +343,7 @@ def _as_csv(parts: Sequence[Path], out: Path, schema: pa.Schema) -> None:
                 writer.writerows(
                     zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 )
-    os.replace(made, out)
+    made.replace(out)
 
 
 def hash_of(file: Path) -> str:

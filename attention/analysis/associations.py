@@ -99,7 +99,8 @@ class Followed:
         (pieces, d_model).
         """
         if not (isinstance(self.model, Transformer) and self.model.unembedding is not None):
-            return self.hidden / self.hidden.norm(dim=-1, keepdim=True)
+            lengths: Tensor = self.hidden.norm(dim=-1, keepdim=True)
+            return self.hidden / lengths
         U = self.model.unembedding
         if self.words is None:
             return U[:, (self.hidden @ U).argmax(-1)].T

@@ -239,7 +239,8 @@ class Votes:
         """Those of the heads alone: the direct effect of each. (layers, heads)."""
         at = [index for index, name in enumerate(self.names) if name.kind == "head"]
         n_heads = 1 + max(name.head for name in self.names)
-        return self.votes[at].unflatten(0, (-1, n_heads))
+        heads: Tensor = self.votes[at].unflatten(0, (-1, n_heads))
+        return heads
 
 
 @torch.no_grad()

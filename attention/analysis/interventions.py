@@ -6,6 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -155,7 +156,7 @@ def changed_runs(
     def edit(layer: int, trace: Trace) -> Trace:
         # One step after the other: a given output would hide what other queries lead to.
         for step in STEPS:
-            parts: dict[str, Tensor] = {}
+            parts: dict[str, Any] = {}
             for index, change in changed[layer]:
                 if change.part in step:
                     if change.part not in parts:
