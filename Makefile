@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak bounds format chromium nginx
+.PHONY: run test modules bench load soak study bounds format chromium nginx
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
@@ -33,6 +33,10 @@ load: $(VENV)/dev
 # Two shortened days of visitors, and whether the server is then as it was.
 soak: $(VENV)/dev
 	$(BIN)/python -m benchmarks.soak
+
+# How far methods of association agree, over the packaged sentences: docs/associations.md.
+study: $(VENV)/dev
+	$(BIN)/python -m benchmarks.study
 
 # The library with the lowest and the highest releases that pyproject.toml admits: alone first, then
 # with the app. On Linux either brings gigabytes of CUDA packages; UV_TORCH_BACKEND=cpu spares them.
