@@ -34,7 +34,7 @@ from attention.analysis.associations import METHODS, associate, methods_for
 from attention.analysis.words import slots, whole_words
 from attention.core.analysis import join
 from attention.trained import sources
-from attention.trained.models import Model, NoWords
+from attention.trained.models import Model
 
 MAX_BYTES = 1 << 16  # of a line; a longer one is not read
 RETRIES = 3  # of a shard whose process was killed
@@ -143,12 +143,10 @@ def texts_of(file: Path, shard: Shard) -> Iterator[tuple[int, str, str]]:
 
 def rows_of(model: Model, job: Job, number: int, text: str) -> dict[str, list[Any]]:
     """The associations of one line between its words, as columns of `SCHEMA`."""
-    try:
-        run = model.run(text)
-    except NoWords:
+    pieces = model.pieces(text)
+    if all(pieces.special):
         return problem(number, "no words")
-    found = associate(model, run, job.method)[job.layer].nan_to_num()
-    pieces = run.pieces
+    found = associate(model, pieces, job.method)[job.layer].nan_to_num()
     places = slots(pieces.words)
     words = whole_words(pieces.texts, places)
     joined = join(found, places, places)

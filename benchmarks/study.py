@@ -57,11 +57,11 @@ def agreements(model: Model, runs: Sequence[Run]) -> None:
     found: dict[str, list[list[float]]] = defaultdict(list)
     for number, run in enumerate(runs):
         print(f"\r{model.about.name}: {number + 1} of {len(runs)}", end="", file=sys.stderr)
-        followed = Followed(model, run)
-        yardstick = associate(model, run, "erasure")[-1]
+        followed = Followed(model, run.pieces)
+        yardstick = associate(model, run.pieces, "erasure")[-1]
         for name in methods_for(model):
             if name != "erasure":
-                layers = associate(model, run, name)
+                layers = associate(model, run.pieces, name)
                 special = run.pieces.special
                 found[name].append(
                     [agreement(one, yardstick, special, followed.causal) for one in layers]
@@ -81,9 +81,9 @@ def mixing(model: Model, runs: Sequence[Run]) -> None:
     """How much of each vector comes from other tokens."""
     raw, norm, residual, normed = [], [], [], []
     for run in runs:
-        followed = Followed(model, run)
-        raw.append(_off(associate(model, run, "raw")))
-        norm.append(_off(associate(model, run, "norm")))
+        followed = Followed(model, run.pieces)
+        raw.append(_off(associate(model, run.pieces, "raw")))
+        norm.append(_off(associate(model, run.pieces, "norm")))
         residual.append(mixing_ratio(followed, normed=False).mean(-1))
         normed.append(mixing_ratio(followed).mean(-1))
     names = {
@@ -110,7 +110,7 @@ def _off(found: torch.Tensor) -> torch.Tensor:
 
 def sinks(model: Model, runs: Sequence[Run]) -> None:
     """The share of the weight on the first token and on special ones, and of the lengths."""
-    n_layers = len(Followed(model, runs[0]).layers)
+    n_layers = len(Followed(model, runs[0].pieces).layers)
     rows = []
     for layer in range(n_layers):
         shares = defaultdict(list)

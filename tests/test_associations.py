@@ -74,7 +74,7 @@ def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) 
     rows = rows_of(tmp_path, job)
     model = packaged("minilm")
     run = model.run("unhappiest cats")
-    weights = associate(model, run, "raw")[5]
+    weights = associate(model, run.pieces, "raw")[5]
     pieces = [at for at, word in enumerate(run.pieces.words) if word == 0]
     assert len(pieces) > 1
     words = ["[CLS]", "unhappiest", "cats", "[SEP]"]

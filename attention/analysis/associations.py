@@ -32,7 +32,7 @@ from attention.analysis.interventions import (
 from attention.core.functional import linear, merge_heads
 from attention.core.papers import ARXIV
 from attention.trained.layers import Layer, LayerRun
-from attention.trained.models import Model, Padded, Run, Start, Transformer
+from attention.trained.models import LayerInput, Model, Padded, Pieces, Run, Start, Transformer
 
 WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part
 MASKS = ("[MASK]", "<mask>")
@@ -40,26 +40,34 @@ MASKS = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A run whose associations are asked for.
+    """A sentence whose associations are asked for; the model runs over it once.
 
     words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
     the likeliest next piece at each position.
     """
 
     model: Model
-    run: Run
+    pieces: Pieces
     words: tuple[int, int] | None = None
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
-        """Those of self-attention."""
-        return [place.layer for place in self.run.inputs if not place.layer.crosses]
+        """Those of self-attention, which come first."""
+        return [layer for layer in self.model.layers if not layer.crosses]
 
     @functools.cached_property
     def runs(self) -> list[LayerRun]:
         """A run of each of these layers."""
         with torch.no_grad():
-            return [*itertools.islice(self.model.forward(self.run.batch), len(self.layers))]
+            forward = self.model.forward(Padded(self.pieces.ids))
+            return [*itertools.islice(forward, len(self.layers))]
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """The same as a run that can be changed."""
+        pairs = zip(self.layers, self.runs, strict=True)
+        places = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
+        return Run(self.pieces, tuple(places), self.hidden)
 
     @property
     def causal(self) -> bool:
@@ -109,7 +117,7 @@ class Followed:
     @property
     def positions(self) -> range:
         """Those of all pieces."""
-        return range(len(self.run.pieces.ids))
+        return range(len(self.pieces.ids))
 
     def changed(
         self, several: Sequence[Intervention], n_layers: int
@@ -118,7 +126,7 @@ class Followed:
 
         Each (interventions, pieces, d_model).
         """
-        at_once = max(1, MAX_PIECES_AT_ONCE // len(self.run.pieces.ids))
+        at_once = max(1, MAX_PIECES_AT_ONCE // len(self.pieces.ids))
         for first in range(0, len(several), at_once):
             some = several[first : first + at_once]
             outputs = {}
@@ -285,7 +293,7 @@ def alti_logit(followed: Followed) -> Tensor:
         normed = parts if norm is None else norm.split(parts, total)
         return (normed * direction).sum(-1)
 
-    found = votes(followed.run.inputs[0].entered[:, None])[:, 0].diag()
+    found = votes(followed.runs[0].entered[:, None])[:, 0].diag()
     layers = []
     for layer in range(len(followed.layers)):
         voted = votes(vectors(followed, layer))
@@ -295,7 +303,7 @@ def alti_logit(followed: Followed) -> Tensor:
 
 
 def gradient(followed: Followed) -> Tensor:
-    n_tokens = len(followed.run.pieces.ids)
+    n_tokens = len(followed.pieces.ids)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_tokens)
     return torch.cat(
         [_gradient(followed, some) for some in torch.arange(n_tokens).split(at_once)], 1
@@ -307,8 +315,8 @@ def gradients(followed: Followed, positions: Tensor) -> tuple[list[Tensor], list
 
     Lists of (positions, heads, queries, keys), one for each layer.
     """
-    ids = followed.run.pieces.ids.expand(len(positions), -1)
-    batch = Padded(ids, output=followed.run.batch.output)
+    ids = followed.pieces.ids.expand(len(positions), -1)
+    batch = Padded(ids)
     with torch.enable_grad():
         start = Start(0, followed.model.embed(ids).detach().requires_grad_())
         forward = followed.model.forward(batch, start=start)
@@ -321,7 +329,7 @@ def gradients(followed: Followed, positions: Tensor) -> tuple[list[Tensor], list
 
 def _gradient(followed: Followed, positions: Tensor) -> Tensor:
     """The rows of some positions. (layers, positions, keys)."""
-    together = torch.eye(len(followed.run.pieces.ids)).expand(len(positions), -1, -1)
+    together = torch.eye(len(followed.pieces.ids)).expand(len(positions), -1, -1)
     found = []
     for weights, slopes in zip(*gradients(followed, positions), strict=True):
         together = together + (slopes * weights).relu().mean(1) @ together
@@ -352,7 +360,7 @@ def erasure(followed: Followed) -> Tensor:
         several = [[Token(position, mask)] for position in positions]
         changed = [*followed.changed(several, n_layers)]
     else:
-        rows = followed.run.pieces.ids.repeat(n_tokens, 1)
+        rows = followed.pieces.ids.repeat(n_tokens, 1)
         left = rows[~torch.eye(n_tokens, dtype=torch.bool)].view(n_tokens, -1)
         changed = [*followed.run_over(left, n_layers)] if n_tokens > 1 else []
     found = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
@@ -400,9 +408,11 @@ class Method:
     number: Callable[[Followed], Tensor]
     decoder: bool = False
 
-    def __call__(self, model: Model, run: Run, words: tuple[int, int] | None = None) -> Tensor:
+    def __call__(
+        self, model: Model, pieces: Pieces, words: tuple[int, int] | None = None
+    ) -> Tensor:
         """See `associate`."""
-        followed = Followed(model, run, words)
+        followed = Followed(model, pieces, words)
         if not followed.layers:
             raise ValueError(f"{model.about.title} has no layers of self-attention")
         if self.decoder and not followed.goes_on:
@@ -509,15 +519,17 @@ METHODS = {
 }
 
 
-def associate(model: Model, run: Run, method: str, words: tuple[int, int] | None = None) -> Tensor:
-    """The associations of a run by one of `METHODS`. (layers, queries, keys).
+def associate(
+    model: Model, pieces: Pieces, method: str, words: tuple[int, int] | None = None
+) -> Tensor:
+    """The associations of a sentence by one of `METHODS`. (layers, queries, keys).
 
     words: ids of two pieces whose scores are told apart, for decoders.
     Raises ValueError where there is no such method, or the model has not what it needs.
     """
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
-    return METHODS[method](model, run, words)
+    return METHODS[method](model, pieces, words)
 
 
 def methods_for(model: Model) -> list[str]:
@@ -568,7 +580,7 @@ def curves(followed: Followed, importance: Tensor) -> Curves:
     between the mean hidden state and that of the whole sentence. Removed tokens become the mask
     token, or are left out where the model has none.
     """
-    pieces, mask = followed.run.pieces, mask_of(followed.model)
+    pieces, mask = followed.pieces, mask_of(followed.model)
     free = [at for at in range(len(pieces.ids)) if not pieces.special[at]]
     if followed.goes_on:
         free = [at for at in free if at != len(pieces.ids) - 1]
