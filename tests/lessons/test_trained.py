@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
-from attention.analysis import additions, effects, glances
+from attention.analysis import additions, effects, glances, interventions
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.core import analysis
@@ -183,11 +183,11 @@ def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch)
 
 
 @each_packaged
-@pytest.mark.parametrize("most", [64, 3, 0], ids=["all at once", "some", "one by one"])
+@pytest.mark.parametrize("most", [768, 64, 0], ids=["all at once", "some", "one by one"])
 def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
     monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
-    monkeypatch.setattr(effects, "MAX_PIECES_AT_ONCE", most)
+    monkeypatch.setattr(interventions, "MAX_PIECES_AT_ONCE", most)
     model, run = run_of(name)
     for position in (0, len(model.layers) - 1):
         cosines = effects.without_each(model, run, position)

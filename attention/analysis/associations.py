@@ -1,0 +1,610 @@
+"""Associations between the tokens of a sentence: methods that follow attention through a model.
+
+Each method gives (layers, queries, keys): how much each key has to do with what each query has come
+to after that many layers; the last one is that of the whole model. Methods know the layers of
+self-attention alone: of a translator, its encoder's. Notation: w weights, v_j the value of key j in
+a head, W_o its rows of the output matrix, x_j what enters the layer, y_i what its attention gives,
+the residual path and a norm behind the sum included.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
+from scipy.stats import spearmanr
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from attention.analysis.interventions import (
+    MAX_PIECES_AT_ONCE,
+    Change,
+    Intervention,
+    Token,
+    changed_runs,
+)
+from attention.core.functional import linear, merge_heads
+from attention.core.papers import ARXIV
+from attention.trained.layers import Layer, LayerRun
+from attention.trained.models import LayerInput, Model, Padded, Pieces, Run, Start, Transformer
+
+WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part
+MASKS = ("[MASK]", "<mask>")
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A sentence whose associations are asked for; the model runs over it once.
+
+    words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
+    the likeliest next piece at each position.
+    """
+
+    model: Model
+    pieces: Pieces
+    words: tuple[int, int] | None = None
+
+    @functools.cached_property
+    def layers(self) -> list[Layer]:
+        """Those of self-attention, which come first."""
+        return [layer for layer in self.model.layers if not layer.crosses]
+
+    @functools.cached_property
+    def runs(self) -> list[LayerRun]:
+        """A run of each of these layers."""
+        with torch.no_grad():
+            forward = self.model.forward(Padded(self.pieces.ids))
+            return [*itertools.islice(forward, len(self.layers))]
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """The same as a run that can be changed."""
+        pairs = zip(self.layers, self.runs, strict=True)
+        places = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
+        return Run(self.pieces, tuple(places), self.hidden)
+
+    @property
+    def causal(self) -> bool:
+        """Whether no query sees a key behind it."""
+        return all(layer.causal for layer in self.layers)
+
+    def seen(self, found: Tensor) -> Tensor:
+        """The same with 0 for what a query cannot see, whatever rounding says. (…, n, n)."""
+        return found.tril() if self.causal else found
+
+    @functools.cached_property
+    def whole(self) -> bool:
+        """Whether these layers are all of the model, so that its last norm follows them."""
+        return len(self.layers) == len(self.model.layers)
+
+    def final(self, output: Tensor) -> Tensor:
+        """What comes out after the last of these layers. (…, pieces, d_model)."""
+        return self.model.final(output) if self.whole else output
+
+    @functools.cached_property
+    def hidden(self) -> Tensor:
+        """The last hidden states. (pieces, d_model)."""
+        with torch.no_grad():
+            return self.final(self.runs[-1].output)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the model says which piece comes next."""
+        return isinstance(self.model, Transformer) and self.model.unembedding is not None
+
+    @functools.cached_property
+    def directions(self) -> Tensor:
+        """What the target of each position is the product of its hidden state with.
+
+        For decoders the column of the unembedding of the word that is likeliest next, or the
+        difference of those of both words; for others the hidden state itself, of length 1.
+        (pieces, d_model).
+        """
+        if not (isinstance(self.model, Transformer) and self.model.unembedding is not None):
+            lengths: Tensor = self.hidden.norm(dim=-1, keepdim=True)
+            return self.hidden / lengths
+        U = self.model.unembedding
+        if self.words is None:
+            return U[:, (self.hidden @ U).argmax(-1)].T
+        return (U[:, self.words[0]] - U[:, self.words[1]]).expand_as(self.hidden)
+
+    @property
+    def positions(self) -> range:
+        """Those of all pieces."""
+        return range(len(self.pieces.ids))
+
+    def changed(
+        self, several: Sequence[Intervention], n_layers: int
+    ) -> Iterator[dict[int, Tensor]]:
+        """The outputs of the first layers of changed runs, by layer, some runs after the others.
+
+        Each (interventions, pieces, d_model).
+        """
+        at_once = max(1, MAX_PIECES_AT_ONCE // len(self.pieces.ids))
+        for first in range(0, len(several), at_once):
+            some = several[first : first + at_once]
+            outputs = {}
+            for layer, run in changed_runs(self.model, self.run, some):
+                if layer < n_layers:
+                    outputs[layer] = run.output.expand(len(some), *run.output.shape[-2:])
+                if layer >= n_layers - 1:
+                    break
+            yield outputs
+
+    def run_over(self, ids: Tensor, n_layers: int) -> Iterator[dict[int, Tensor]]:
+        """The same of other sentences. ids (sentences, pieces)."""
+        for some in ids.split(max(1, MAX_PIECES_AT_ONCE // ids.shape[1])):
+            runs = itertools.islice(self.model.forward(Padded(some)), n_layers)
+            yield {layer: run.output for layer, run in enumerate(runs)}
+
+    def target(self, hidden: Tensor) -> Tensor:
+        """The number that a gradient or an erasure is asked about, at each position.
+
+        hidden (…, pieces, d_model) -> (…, pieces), see `directions`.
+        """
+        return (hidden * self.directions).sum(-1)
+
+
+def vectors(followed: Followed, layer: int) -> Tensor:
+    """Σ_h w^h_ij v^h_j W_o^h, through the norm of what attention adds, where there is one.
+
+    Their sum over the keys, and the bias of W_o, is what attention adds. (queries, keys, d_model).
+    """
+    around, run = followed.layers[layer], followed.runs[layer]
+    W, bias = around.attention.projection("output")
+    assert W is not None
+    values = run.trace.values @ W.unflatten(0, (around.attention.heads, -1))
+    found = torch.einsum("hqk,hkd->qkd", run.trace.applied, values)
+    norm = around.attention_norms.added
+    if norm is not None:
+        attended = linear(merge_heads(run.trace.output), W, bias)
+        found = norm.split(found, attended[:, None])
+    return found
+
+
+def with_residual(followed: Followed, layer: int) -> Tensor:
+    """The same, x_i added where the key is the query itself. (queries, keys, d_model)."""
+    found = vectors(followed, layer)
+    found.diagonal(0, 0, 1).add_(followed.runs[layer].x.T)
+    return found
+
+
+def through_norm(followed: Followed, layer: int) -> Tensor:
+    """T_ij: the same through the norm behind the sum, taken apart. (queries, keys, d_model).
+
+    (v - mean(v)) / σ(full sum) · γ, without β. Layers that norm first have no norm there.
+    """
+    found = with_residual(followed, layer)
+    norm = followed.layers[layer].attention_norms.after
+    return found if norm is None else norm.split(found, followed.runs[layer].middle[:, None])
+
+
+def mixing_ratio(followed: Followed, normed: bool = True) -> Tensor:
+    """How much of each vector comes from other tokens, of each layer. (layers, queries).
+
+    ‖Σ_{j≠i} T_ij‖ / (‖Σ_{j≠i} T_ij‖ + ‖T_ii‖), in [0, 1] (Kobayashi et al. 2021, section 3.3).
+    normed: through the norm behind the sum.
+    """
+    rows = []
+    for layer in range(len(followed.layers)):
+        found = (through_norm if normed else with_residual)(followed, layer)
+        own = found.diagonal(0, 0, 1).T
+        others = (found.sum(1) - own).norm(dim=-1)
+        rows.append(others / (others + own.norm(dim=-1)))
+    return torch.stack(rows)
+
+
+def raw(followed: Followed) -> Tensor:
+    return torch.stack([run.trace.weights.mean(0) for run in followed.runs])
+
+
+def norms(followed: Followed) -> Tensor:
+    layers = range(len(followed.layers))
+    return torch.stack([vectors(followed, layer).norm(dim=-1) for layer in layers])
+
+
+def norms_with_residual(followed: Followed) -> Tensor:
+    layers = range(len(followed.layers))
+    return torch.stack([with_residual(followed, layer).norm(dim=-1) for layer in layers])
+
+
+def norms_through_norm(followed: Followed) -> Tensor:
+    layers = range(len(followed.layers))
+    return torch.stack([through_norm(followed, layer).norm(dim=-1) for layer in layers])
+
+
+def rolled(steps: Tensor) -> Tensor:
+    """A_l ··· A_1 for each l, later layers on the left. steps (layers, tokens, tokens)."""
+    products = [steps[0]]
+    for step in steps[1:]:
+        products.append(step @ products[-1])
+    return torch.stack(products)
+
+
+def row_normalised(matrix: Tensor) -> Tensor:
+    """Each row divided by its sum; a row of zeros stays. (…, queries, keys)."""
+    sums = matrix.sum(-1, keepdim=True)
+    return matrix / sums.where(sums > 0, 1.0)
+
+
+def with_identity(weights: Tensor) -> Tensor:
+    """Rows of weights + I, to 1: the residual path counts for as much as all heads. (…, n, n)."""
+    return row_normalised(weights + torch.eye(weights.shape[-1]))
+
+
+def rollout(followed: Followed) -> Tensor:
+    return rolled(with_identity(raw(followed)))
+
+
+def flow(followed: Followed) -> Tensor:
+    return flow_of(with_identity(raw(followed)))
+
+
+def flow_of(steps: Tensor) -> Tensor:
+    """The maximum flow from each token after each layer to each token before the first, rows to 1.
+
+    steps (layers, queries, keys): the capacities of the edges from a layer's queries to its keys.
+    """
+    n_layers, n_tokens, _ = steps.shape
+    capacities = (steps.double() * WHOLE).round().to(torch.int32)
+    layer, query, key = (part.numpy() for part in capacities.nonzero(as_tuple=True))
+    numbers = capacities[capacities > 0].numpy()
+    shape = ((n_layers + 1) * n_tokens,) * 2
+    edges = (numbers, ((layer + 1) * n_tokens + query, layer * n_tokens + key))
+    graph = csr_array(edges, shape=shape, dtype=np.int32)
+    found = np.zeros(steps.shape)
+    for above, row, column in itertools.product(range(n_layers), range(n_tokens), range(n_tokens)):
+        source = (above + 1) * n_tokens + row
+        found[above, row, column] = maximum_flow(graph, source, column).flow_value
+    return row_normalised(torch.from_numpy(found)).float()
+
+
+def alti_steps(followed: Followed) -> Tensor:
+    """Of each layer relu(‖y_i‖₁ - ‖y_i - T_ij‖₁), rows to 1. (layers, queries, keys)."""
+    steps = []
+    for layer, run in enumerate(followed.runs):
+        norm = followed.layers[layer].attention_norms.after
+        y = (run.middle if norm is None else norm(run.middle))[:, None]
+        parts = through_norm(followed, layer)
+        near = y.norm(p=1, dim=-1) - (y - parts).norm(p=1, dim=-1)
+        steps.append(row_normalised(near.relu()))
+    return torch.stack(steps)
+
+
+def alti(followed: Followed) -> Tensor:
+    return rolled(alti_steps(followed))
+
+
+def alti_logit(followed: Followed) -> Tensor:
+    model = followed.model
+    if not isinstance(model, Transformer) or model.unembedding is None:
+        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
+    total, direction = followed.runs[-1].output[:, None], followed.directions[:, None]
+    before = rolled(alti_steps(followed))
+
+    def votes(parts: Tensor) -> Tensor:
+        norm = model.parts.final_norm
+        normed = parts if norm is None else norm.split(parts, total)
+        return (normed * direction).sum(-1)
+
+    found = votes(followed.runs[0].entered[:, None])[:, 0].diag()
+    layers = []
+    for layer in range(len(followed.layers)):
+        voted = votes(vectors(followed, layer))
+        found = found + (voted @ before[layer - 1] if layer else voted)
+        layers.append(found)
+    return torch.stack(layers)
+
+
+def gradient(followed: Followed) -> Tensor:
+    n_tokens = len(followed.pieces.ids)
+    at_once = max(1, MAX_PIECES_AT_ONCE // n_tokens)
+    return torch.cat(
+        [_gradient(followed, some) for some in torch.arange(n_tokens).split(at_once)], 1
+    )
+
+
+def gradients(followed: Followed, positions: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+    """Weights of each layer, and the gradients of the target at some positions by them.
+
+    Lists of (positions, heads, queries, keys), one for each layer.
+    """
+    ids = followed.pieces.ids.expand(len(positions), -1)
+    batch = Padded(ids)
+    with torch.enable_grad():
+        start = Start(0, followed.model.embed(ids).detach().requires_grad_())
+        forward = followed.model.forward(batch, start=start)
+        runs = [*itertools.islice(forward, len(followed.layers))]
+        targets = followed.target(followed.final(runs[-1].output))
+        weights = [run.trace.weights for run in runs]
+        slopes = torch.autograd.grad(targets[range(len(positions)), positions].sum(), weights)
+    return [each.detach() for each in weights], [*slopes]
+
+
+def _gradient(followed: Followed, positions: Tensor) -> Tensor:
+    """The rows of some positions. (layers, positions, keys)."""
+    together = torch.eye(len(followed.pieces.ids)).expand(len(positions), -1, -1)
+    found = []
+    for weights, slopes in zip(*gradients(followed, positions), strict=True):
+        together = together + (slopes * weights).relu().mean(1) @ together
+        found.append(together[range(len(positions)), positions])
+    return torch.stack(found)
+
+
+def value_zeroing_steps(followed: Followed) -> Tensor:
+    """Of each layer the cosine distance of each output of the block with and without the values of
+    a key in all heads, rows to 1. (layers, queries, keys)."""
+    steps = []
+    for layer, run in enumerate(followed.runs):
+        several = [[Change(layer, "values", 0.0, positions=[key])] for key in followed.positions]
+        outputs = torch.cat([runs[layer] for runs in followed.changed(several, layer + 1)])
+        distances = 1 - cosine_similarity(outputs.double(), run.output.double(), dim=-1)
+        steps.append(row_normalised(followed.seen(distances.T.clamp_min(0).float())))
+    return torch.stack(steps)
+
+
+def value_zeroing(followed: Followed) -> Tensor:
+    return rolled(value_zeroing_steps(followed))
+
+
+def erasure(followed: Followed) -> Tensor:
+    mask, positions = mask_of(followed.model), followed.positions
+    n_tokens, n_layers = len(positions), len(followed.layers)
+    if mask is not None:
+        several = [[Token(position, mask)] for position in positions]
+        changed = [*followed.changed(several, n_layers)]
+    else:
+        rows = followed.pieces.ids.repeat(n_tokens, 1)
+        left = rows[~torch.eye(n_tokens, dtype=torch.bool)].view(n_tokens, -1)
+        changed = [*followed.run_over(left, n_layers)] if n_tokens > 1 else []
+    found = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
+    for layer, run in enumerate(followed.runs):
+        if not changed:
+            break
+        outputs = torch.cat([runs[layer] for runs in changed])
+        last = layer == n_layers - 1
+        whole, outputs = (followed.final(each) if last else each for each in (run.output, outputs))
+        for position in positions:
+            kept = [other for other in positions if mask is not None or other != position]
+            was, now = whole[kept].double(), outputs[position].double()
+            if last and followed.words is not None:
+                directions = followed.directions[kept].double()
+                moved = ((now - was) * directions).sum(-1).abs()
+            else:
+                moved = 1 - cosine_similarity(now, was, dim=-1)
+            found[layer, kept, position] = moved.clamp_min(0).float()
+    return followed.seen(found)
+
+
+@functools.lru_cache(maxsize=16)
+def mask_of(model: Model) -> int | None:
+    """The id of the piece that stands for a hidden one, where the model was trained with it."""
+    for text in MASKS:
+        pieces = model.pieces(text)
+        at = [place for place, shown in enumerate(pieces.texts) if shown == text]
+        if len(at) == 1 and sum(not special for special in pieces.special) <= 1:
+            return int(pieces.ids[at[0]])
+    return None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to get associations.
+
+    name: as links and tables have it; title; source: who described it; definition: exactly;
+    number: a `Followed` -> (layers, queries, keys); decoder: whether it needs a model that goes on.
+    """
+
+    name: str
+    title: str
+    source: str
+    definition: str
+    number: Callable[[Followed], Tensor]
+    decoder: bool = False
+
+    def __call__(
+        self, model: Model, pieces: Pieces, words: tuple[int, int] | None = None
+    ) -> Tensor:
+        """See `associate`."""
+        followed = Followed(model, pieces, words)
+        if not followed.layers:
+            raise ValueError(f"{model.about.title} has no layers of self-attention")
+        if self.decoder and not followed.goes_on:
+            raise ValueError(
+                f"{self.title} needs a model that goes on, {model.about.title} is none"
+            )
+        with torch.no_grad():
+            return self.number(followed)
+
+
+KOBAYASHI_2020 = f"[Kobayashi et al. 2020]({ARXIV}2004.10102)"
+KOBAYASHI_2021 = f"[Kobayashi et al. 2021]({ARXIV}2109.07152)"
+ABNAR = f"[Abnar & Zuidema 2020]({ARXIV}2005.00928)"
+CHEFER = f"[Chefer et al. 2021]({ARXIV}2103.15679)"
+
+# All methods: tables, the command and its choices follow from this.
+METHODS = {
+    method.name: method
+    for method in (
+        Method("raw", "Raw weights", ABNAR, "The weights of a layer, mean over its heads.", raw),
+        Method(
+            "norm",
+            "Norm-based",
+            KOBAYASHI_2020,
+            "‖Σ_h w^h_ij v^h_j W_o^h‖₂ of a layer; the bias of W_o is left out.",
+            norms,
+        ),
+        Method(
+            "norm-residual",
+            "Norm-based with residual",
+            KOBAYASHI_2021,
+            "The same with x_i added where j = i.",
+            norms_with_residual,
+        ),
+        Method(
+            "norm-layer-norm",
+            "Norm-based with residual and layer norm",
+            KOBAYASHI_2021,
+            "The same, each vector v as (v - mean(v)) / σ(full sum) · γ. Layers that norm first "
+            "have no norm there.",
+            norms_through_norm,
+        ),
+        Method(
+            "rollout",
+            "Rollout",
+            ABNAR,
+            "A_l ··· A_1, with A = the mean of the heads' weights + I, rows to 1.",
+            rollout,
+        ),
+        Method(
+            "flow",
+            "Flow",
+            ABNAR,
+            "The maximum flow through a graph whose edges have the A of rollout for capacities, "
+            "rows to 1.",
+            flow,
+        ),
+        Method(
+            "alti",
+            "ALTI",
+            f"[Ferrando et al. 2022]({ARXIV}2203.04212)",
+            "relu(‖y_i‖₁ - ‖y_i - T_ij‖₁), rows to 1, multiplied over the layers without I; T_ij: "
+            "what x_j adds to y_i through attention, residual path and layer norm taken apart.",
+            alti,
+        ),
+        Method(
+            "alti-logit",
+            "ALTI-Logit",
+            f"[Ferrando et al. 2023]({ARXIV}2305.12535)",
+            "x_i of the first layer through the unembedding where j = i, and the sum over the "
+            "layers of (Σ_h w^h_ik v^h_k W_o^h through the unembedding) times the ALTI of the "
+            "layers before from k to j. The last norm is taken apart; biases of W_o and "
+            "feed-forwards count for nothing.",
+            alti_logit,
+            decoder=True,
+        ),
+        Method(
+            "gradient",
+            "Gradient × attention",
+            CHEFER,
+            "R = I, then R += mean_h relu(∇A ⊙ A) R for each layer; row i with the gradients of "
+            "the target at i: the score of the likeliest next piece, or the difference of two; for "
+            "encoders the hidden state along its own direction.",
+            gradient,
+        ),
+        Method(
+            "value-zeroing",
+            "Value zeroing",
+            f"[Mohebbi et al. 2023]({ARXIV}2301.12971)",
+            "v_j = 0 in all heads of a layer, weights kept: the cosine distance of each output of "
+            "the block from what it was, rows to 1, multiplied over the layers without I.",
+            value_zeroing,
+        ),
+        Method(
+            "erasure",
+            "Erasure",
+            ABNAR,
+            "Token j replaced by the mask token, or left out where the model has none: the cosine "
+            "distance of output i from what it was; with two words, how far the difference of "
+            "their scores moves. What a token that is left out does to itself is not a number.",
+            erasure,
+        ),
+    )
+}
+
+
+def associate(
+    model: Model, pieces: Pieces, method: str, words: tuple[int, int] | None = None
+) -> Tensor:
+    """The associations of a sentence by one of `METHODS`. (layers, queries, keys).
+
+    words: ids of two pieces whose scores are told apart, for decoders.
+    Raises ValueError where there is no such method, or the model has not what it needs.
+    """
+    if method not in METHODS:
+        raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
+    return METHODS[method](model, pieces, words)
+
+
+def methods_for(model: Model) -> list[str]:
+    """The methods that a model has what they need for."""
+    goes_on = isinstance(model, Transformer) and model.unembedding is not None
+    return [name for name, method in METHODS.items() if goes_on or not method.decoder]
+
+
+def agreement(
+    found: Tensor, yardstick: Tensor, special: Sequence[bool] = (), causal: bool = False
+) -> float:
+    """Spearman's rank correlation of two associations, mean over the queries; ties count as ties.
+
+    found, yardstick: (queries, keys). Rows and columns of special tokens are left out, and of each
+    row the token itself, keys behind it where causal, and what is not a number. Rows with fewer
+    than three keys, or of one number alone, have no correlation; nan where no row has one.
+    """
+    plain = [at for at in range(len(found)) if not (special and special[at])]
+    rows = []
+    for query in plain:
+        keys = [at for at in plain if at != query and not (causal and at > query)]
+        pair = torch.stack([found[query, keys], yardstick[query, keys]]).double()
+        pair = pair[:, pair.isfinite().all(0)]
+        if pair.shape[1] >= 3 and bool((pair.amax(1) > pair.amin(1)).all()):
+            rows.append(float(spearmanr(*pair.numpy()).statistic))
+    return float(np.mean(rows)) if rows else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Faithfulness of an order of tokens, by how many of the first ones are taken (DeYoung et al.
+    2020, section 4.2): 0, 1, … all of them.
+
+    comprehensiveness: how far the target drops when these are removed; sufficiency: how far it
+    drops when these alone are kept.
+    """
+
+    comprehensiveness: Tensor
+    sufficiency: Tensor
+
+
+@torch.no_grad()
+def curves(followed: Followed, importance: Tensor) -> Curves:
+    """How far the target drops as tokens go, the most important first.
+
+    importance (pieces,). Special tokens stay, and for decoders the last one, at which the target
+    is. For decoders the target is that of `Followed.directions` there; for others it is the cosine
+    between the mean hidden state and that of the whole sentence. Removed tokens become the mask
+    token, or are left out where the model has none.
+    """
+    pieces, mask = followed.pieces, mask_of(followed.model)
+    free = [at for at in range(len(pieces.ids)) if not pieces.special[at]]
+    if followed.goes_on:
+        free = [at for at in free if at != len(pieces.ids) - 1]
+    order = sorted(free, key=lambda at: -float(importance[at]))
+
+    def target(states: Tensor) -> float:
+        if followed.goes_on:
+            return float(states[-1] @ followed.directions[-1])
+        return float(cosine_similarity(states.mean(0), followed.hidden.mean(0), dim=-1))
+
+    def without(removed: Sequence[int]) -> float:
+        ids = pieces.ids.clone()
+        if mask is None:
+            ids = ids[[at for at in range(len(ids)) if at not in removed]]
+        else:
+            ids[[*removed]] = mask
+        if not len(ids):
+            return 0.0
+        (outputs,) = followed.run_over(ids[None], len(followed.layers))
+        return target(followed.final(outputs[len(followed.layers) - 1][0]))
+
+    whole = target(followed.hidden)
+    counts = range(len(order) + 1)
+    return Curves(
+        torch.tensor([whole - without(order[:count]) for count in counts]),
+        torch.tensor([whole - without(order[count:]) for count in counts]),
+    )

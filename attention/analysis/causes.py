@@ -1,0 +1,319 @@
+"""What a head does: what moves without it, and how it speaks for the next piece by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from attention.analysis.interventions import (
+    Change,
+    Chosen,
+    Progress,
+    check_same_length,
+    hidden,
+    part_of,
+)
+from attention.core.functional import share_heads
+from attention.trained.models import Model, Run, Transformer
+from attention.trained.parts import Norm, RmsNorm
+from attention.trained.translator import Translator
+
+Metric = Callable[[Tensor], Tensor]
+
+
+def movement(run: Run) -> Metric:
+    """How far the last hidden states are from those of a run, for encoders.
+
+    Returns a function hidden (…, pieces, d_model) -> the mean over the pieces of 1 - cosine, (…).
+    """
+    return lambda states: 1 - cosine_similarity(states, run.hidden, dim=-1).mean(-1)
+
+
+def logit_difference(model: Transformer, word: int, other: int, position: int = -1) -> Metric:
+    """By how much one piece's score is above another's at one position, for decoders.
+
+    word, other: ids. Returns a function hidden (…, pieces, d_model) -> (…).
+    Raises ValueError for models that were not trained to go on.
+    """
+
+    def difference(states: Tensor) -> Tensor:
+        scores = model.scores(states[..., position, :])
+        return scores[..., word] - scores[..., other]
+
+    return difference
+
+
+def translation_probability(model: Translator, run: Run) -> Metric:
+    """How likely each piece of the translation is, among the candidates, for translators.
+
+    Returns a function hidden (…, pieces, d_model) -> (…, pieces).
+    """
+
+    def probabilities(states: Tensor) -> Tensor:
+        flat = states.reshape(-1, *states.shape[-2:])
+        found = [model.probabilities(replace(run, hidden=one)) for one in flat]
+        return torch.stack(found).reshape(states.shape[:-1])
+
+    return probabilities
+
+
+def scaled(metric: Tensor, clean: Tensor, corrupted: Tensor) -> Tensor:
+    """A metric so that the clean run has 1 and the corrupted one 0 (Wang et al. 2022).
+
+    Raises ValueError where both runs have the same: then it tells nothing.
+    """
+    if bool((clean == corrupted).any()):
+        raise ValueError("the clean and the corrupted run must differ in the metric")
+    return (metric - corrupted) / (clean - corrupted)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """A metric of a run, and the same for each head of each layer with that head changed.
+
+    before: of the run as it is, (…); after (layers, heads, …).
+    """
+
+    before: Tensor
+    after: Tensor
+
+    @property
+    def change(self) -> Tensor:
+        """By how much the change moves the metric. (layers, heads, …)."""
+        return self.after - self.before
+
+
+def taken_out(
+    model: Model,
+    run: Run,
+    metric: Metric,
+    part: str = "output",
+    *,
+    to: Sequence[Tensor] | None = None,
+    positions: Chosen = None,
+    progress: Progress | None = None,
+) -> Effects:
+    """The total effect of each head: the metric of a run with a part of it set to zero or a mean.
+
+    to: of each layer the mean (heads, 1, width), see `interventions.means`, None: zero. With means
+    the first position stays as it is, unless positions say otherwise.
+    """
+    if to is not None and positions is None:
+        positions = slice(1, None)
+
+    def change(layer: int, head: int) -> Change:
+        number = 0.0 if to is None else to[layer][head]
+        return Change(layer, part, number, [head], positions)
+
+    return _each_head(model, run, metric, change, progress)
+
+
+def put_in(
+    model: Model,
+    run: Run,
+    other: Run,
+    metric: Metric,
+    part: str = "output",
+    *,
+    positions: Chosen = None,
+    progress: Progress | None = None,
+) -> Effects:
+    """The metric of `run` with a part of each head as it is in `other`, a sentence of equal length.
+
+    With a corrupted sentence as `run` and the clean one as `other`, it tells which heads restore
+    the clean answer (activation patching, Vig et al. 2020; Wang et al. 2022).
+    Raises ValueError, naming both lengths, where they differ.
+    """
+    check_same_length(run, other)
+    there = [part_of(other, layer, part) for layer in range(len(model.layers))]
+
+    def change(layer: int, head: int) -> Change:
+        numbers = there[layer][head : head + 1]
+        if positions is not None:
+            rows = positions if isinstance(positions, slice) else [*positions]
+            numbers = numbers[:, rows]
+        return Change(layer, part, numbers, [head], positions)
+
+    return _each_head(model, run, metric, change, progress)
+
+
+@torch.no_grad()
+def _each_head(
+    model: Model,
+    run: Run,
+    metric: Metric,
+    change: Callable[[int, int], Change],
+    progress: Progress | None,
+) -> Effects:
+    counts = {layer.attention.heads for layer in model.layers}
+    if len(counts) > 1:
+        raise ValueError(f"all layers must have as many heads, got {sorted(counts)}")
+    (n_heads,) = counts
+    several = [[change(at, head)] for at in range(len(model.layers)) for head in range(n_heads)]
+    found = metric(hidden(model, run, several, progress=progress))
+    return Effects(metric(run.hidden), found.unflatten(0, (len(model.layers), n_heads)))
+
+
+class Part(NamedTuple):
+    """One of the parts that a residual path is the sum of.
+
+    kind: "embedding", "biases" (of W_o and norms), "head" or "feed-forward"; layer, head: which.
+    """
+
+    kind: str
+    layer: int = -1
+    head: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A residual path as a sum: parts (parts, pieces, d_model) by their names."""
+
+    names: tuple[Part, ...]
+    parts: Tensor
+
+
+@torch.no_grad()
+def residual_parts(model: Model, run: Run, layer: int) -> Split:
+    """The parts whose sum enters a layer, or leaves the last one where layer is their number.
+
+    Norms on the way are taken apart as Kobayashi et al. 2021 do: each part is centred and divided
+    by the spread of the whole sum, so that what norms make of the parts adds up.
+    Raises ValueError where a layer before that one attends to another sequence.
+    """
+    places = run.inputs[:layer]
+    if any(place.layer.crosses or place.layer.recurrence is not None for place in places):
+        raise ValueError("a residual path is split over layers of self-attention alone")
+    total = run.inputs[0].entered
+    names, parts = [Part("embedding"), Part("biases")], torch.stack([total, total * 0])
+    for at, (place, ran) in enumerate(zip(places, model.forward(run.batch), strict=False)):
+        attention = place.layer.attention
+        heads = attention.head_outputs(ran.trace)
+        attended = heads.sum(0)
+        _, bias = attention.projection("output")
+        if bias is not None:
+            parts[1] += bias
+            attended = attended + bias
+        added = place.layer.attention_norms.added
+        if added is not None:
+            heads = added.split(heads, attended)
+            parts[1] += added(attended) - heads.sum(0)
+        parts = torch.cat([parts, heads])
+        parts = _through(place.layer.attention_norms.after, parts, ran.middle)
+        # What goes in and comes out of the feed-forward's own norms is one part with it.
+        parts = torch.cat([parts, ran.fed[None]])
+        names += [Part("head", at, head) for head in range(len(heads))]
+        names.append(Part("feed-forward", at))
+        after = place.layer.feed_norms.after
+        if after is not None:
+            residual = ran.middle
+            if place.layer.attention_norms.after is not None:
+                residual = place.layer.attention_norms.after(residual)
+            parts = _through(after, parts, residual + ran.fed)
+    return Split(tuple(names), parts)
+
+
+def _through(norm: Norm | None, parts: Tensor, total: Tensor) -> Tensor:
+    """The same parts after a norm of their sum, its bias among the biases, which come second."""
+    if norm is None:
+        return parts
+    split = norm.split(parts, total)
+    bias = norm(torch.zeros_like(total[:1]))
+    return torch.cat([split[:1], split[1:2] + bias, split[2:]])
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """What each part says of a score, by its name; (parts,), they sum to the score."""
+
+    names: tuple[Part, ...]
+    votes: Tensor
+
+    @property
+    def heads(self) -> Tensor:
+        """Those of the heads alone: the direct effect of each. (layers, heads)."""
+        at = [index for index, name in enumerate(self.names) if name.kind == "head"]
+        n_heads = 1 + max(name.head for name in self.names)
+        heads: Tensor = self.votes[at].unflatten(0, (-1, n_heads))
+        return heads
+
+
+@torch.no_grad()
+def votes(model: Transformer, run: Run, word: int, other: int, position: int = -1) -> Votes:
+    """The vote of each part for one piece rather than another, through the unembedding.
+
+    The last norm is taken apart as in `residual_parts`; the votes sum to the difference of both
+    scores, before the cap where the model has one (direct logit attribution, Elhage et al. 2021).
+    Raises ValueError for models that were not trained to go on.
+    """
+    if model.unembedding is None:
+        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
+    split = residual_parts(model, run, len(model.layers))
+    at = split.parts[:, position : position + 1 or None]
+    at = _through(model.parts.final_norm, at, at.sum(0))[:, 0]
+    direction = model.unembedding[:, word] - model.unembedding[:, other]
+    return Votes(split.names, at @ direction)
+
+
+@torch.no_grad()
+def guesses(model: Transformer, run: Run, position: int = -1) -> Tensor:
+    """The scores of the next piece by what enters each layer, and by what leaves the last one.
+
+    What enters goes through the last norm and the unembedding as the last hidden state does (logit
+    lens, nostalgebraist 2020). (layers + 1, vocabulary). Raises ValueError as `votes` does.
+    """
+    entered = [model.final(place.entered[position]) for place in run.inputs]
+    return model.scores(torch.stack([*entered, run.hidden[position]]))
+
+
+@torch.no_grad()
+def score_parts(
+    model: Model, run: Run, layer: int, head: int, query: int, key: int
+) -> tuple[tuple[Part, ...], Tensor]:
+    """One score, before the scale, split by the parts that gave to its query and to its key.
+
+    Returns the names and (parts of the query, parts of the key), which sum to the score. Rotation
+    and norms of queries and keys are linear in the parts once the spread of the sum is given.
+    """
+    place = run.inputs[layer]
+    split, attention = residual_parts(model, run, layer), place.layer.attention
+    sides = []
+    for role, position in (("queries", query), ("keys", key)):
+        at = split.parts[:, position : position + 1]
+        at = _through(place.layer.attention_norms.before, at, at.sum(0))
+        W, bias = attention.projection(role)
+        assert W is not None
+        projected = at @ W
+        if bias is not None:
+            projected[1] += bias
+        count = attention.heads if role == "queries" else attention.groups
+        of_heads = projected.unflatten(-1, (count, -1)).transpose(-2, -3)
+        vectors = share_heads(of_heads, attention.heads, slice(head, head + 1))[:, 0]
+        gain: Tensor | None = getattr(attention, f"g_{role[0]}", None)
+        if gain is not None:
+            vectors = RmsNorm(gain, attention.config.eps).split(vectors, vectors.sum(0))
+        rotary = attention.config.rotary
+        if rotary is not None:
+            vectors = rotary(vectors, position)
+        sides.append(vectors[:, 0])
+    return split.names, sides[0] @ sides[1].T
+
+
+@torch.no_grad()
+def lengths(run: Run, layer: int) -> tuple[Tensor, Tensor]:
+    """The weights of a layer, and the length of what each adds. (heads, queries, keys) both.
+
+    A weight counts for as much as ‖w v W_o‖ (Kobayashi et al. 2020): a first token or [SEP] with a
+    great weight often has a value of nearly no length.
+    """
+    place = run.inputs[layer]
+    trace = place.layer.trace(place.x, place.memory)
+    W, _ = place.layer.attention.projection("output")
+    assert W is not None
+    values = trace.values @ W.unflatten(0, (place.layer.attention.heads, -1))
+    return trace.applied, trace.applied * values.norm(dim=-1)[..., None, :]

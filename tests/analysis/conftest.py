@@ -1,0 +1,52 @@
+"""What the tests of runs that are changed or followed share: every layout, two sentences each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import About, Model, Run
+from attention.trained.translator import Translator
+from tests.trained.conftest import _no_other_hosts, _one_thread, checkpoint
+from tests.trained.making import FAMILIES, Checkpoint
+from tests.trained.packaged import packaged
+
+__all__ = ["_no_other_hosts", "_one_thread", "checkpoint"]
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-4}
+
+
+class Case(NamedTuple):
+    """A model, and runs of two sentences of the same number of pieces."""
+
+    model: Model
+    run: Run
+    other: Run
+
+
+def case_of(name: str, checkpoint: Callable[[str], Checkpoint]) -> Case:
+    """A model by the name of its family or package."""
+    if name in FAMILIES:
+        model: Model = load_folder(checkpoint(name).folder, About(name, name, "nobody"))
+        texts = ["the cat sat on the mat", "the mat sat on the cat"]
+    else:
+        model = packaged(name)
+        texts = ["The cat sat on the old mat.", "The dog sat on the red mat."]
+    runs = [model.run(text) for text in texts]
+    if isinstance(model, Translator):
+        outputs = [run.inputs[-1].pieces for run in runs]
+        runs[1] = model.run_pieces(runs[1].pieces, outputs[0])
+    return Case(model, *runs)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest, checkpoint: Callable[[str], Checkpoint]) -> Case:
+    """See `case_of`."""
+    return case_of(request.param, checkpoint)
+
+
+each_model = pytest.mark.parametrize("case", [*FAMILIES, "minilm", "en-pt"], indirect=True)
+each_tiny = pytest.mark.parametrize("case", [*FAMILIES], indirect=True)

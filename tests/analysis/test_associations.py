@@ -1,0 +1,325 @@
+"""Associations: every method by hand, and by a second way."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import networkx
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.analysis import associations
+from attention.analysis.associations import METHODS, Followed, associate
+from attention.trained.models import Padded, Transformer
+from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
+from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, run_theirs
+
+MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
+# without a kink, across which a difference is no slope
+SMOOTH = [name for name in FAMILIES if name != "bert with a head"]
+each_smooth = pytest.mark.parametrize("case", [*SMOOTH, "minilm"], indirect=True)
+each_decoder = pytest.mark.parametrize("case", GOING_ON, indirect=True)
+HAND = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.25, 0.75]]])
+
+
+# By hand
+
+
+def test_rollout_multiplies_later_layers_on_the_left() -> None:
+    """A_1 = [[1, 0], [.25, .75]], A_2 = [[.5, .5], [.125, .875]]; A_2 A_1 is not A_1 A_2."""
+    first, second = associations.with_identity(HAND)
+    assert_close(first, torch.tensor([[1.0, 0.0], [0.25, 0.75]]))
+    assert_close(second, torch.tensor([[0.5, 0.5], [0.125, 0.875]]))
+    found = associations.rolled(associations.with_identity(HAND))
+    assert_close(found[1], torch.tensor([[0.625, 0.375], [0.34375, 0.65625]]))
+    assert not torch.allclose(found[1], first @ second)
+
+
+def test_flow_is_bounded_by_the_narrowest_edges() -> None:
+    """From token 0: .5 over 0 and .25 of the .5 over 1; to token 1 what is left of 1's .75: .5."""
+    found = associations.flow_of(associations.with_identity(HAND))
+    assert_close(found[0], associations.with_identity(HAND)[0])
+    assert_close(found[1, 0], torch.tensor([0.75, 0.5]) / 1.25)
+
+
+def test_flow_is_that_of_networkx() -> None:
+    generator = torch.Generator().manual_seed(3)
+    steps = associations.with_identity(torch.rand(3, 5, 5, generator=generator).softmax(-1))
+    found = associations.flow_of(steps)
+    graph = networkx.DiGraph()
+    for layer, query, key in itertools.product(range(3), range(5), range(5)):
+        capacity = float(steps[layer, query, key])
+        graph.add_edge((layer + 1, query), (layer, key), capacity=capacity)
+    for layer in range(3):
+        expected = torch.tensor(
+            [
+                [networkx.maximum_flow_value(graph, (layer + 1, i), (0, j)) for j in range(5)]
+                for i in range(5)
+            ]
+        )
+        assert_close(found[layer], expected / expected.sum(-1, keepdim=True), atol=1e-5, rtol=1e-5)
+
+
+def test_agreement_counts_ties_as_ties() -> None:
+    """Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: Pearson of ranks = 4.5 / √(4.5 · 5)."""
+    found, yardstick = torch.zeros(5, 5), torch.zeros(5, 5)
+    found[0, 1:], yardstick[0, 1:] = torch.tensor([1.0, 2, 2, 3]), torch.tensor([1.0, 2, 3, 4])
+    expected = 4.5 / math.sqrt(4.5 * 5)
+    assert associations.agreement(found, yardstick) == pytest.approx(expected)
+    assert math.isnan(associations.agreement(found, yardstick, [True, False, False, False, False]))
+    found[4, :4], yardstick[4, :4] = torch.tensor([4.0, 3, 2, 1]), torch.tensor([1.0, 2, 3, 4])
+    both = associations.agreement(found, yardstick)
+    assert both == pytest.approx((expected - 1) / 2)
+    assert associations.agreement(found, yardstick, causal=True) == pytest.approx(-1)
+
+
+# Every method
+
+
+@each_model
+def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -> None:
+    n_tokens = len(case.run.pieces.ids)
+    followed = Followed(case.model, case.run.pieces)
+    for name in associations.methods_for(case.model):
+        found = associate(case.model, case.run.pieces, name)
+        assert found.shape == (len(followed.layers), n_tokens, n_tokens), name
+        last = found[-1]
+        assert bool(last.isfinite().all()) or name == "erasure", name
+        rows = last[2:, :2]  # all of these see both of these tokens
+        assert bool((rows != rows[:1]).any()), name
+        if followed.causal:
+            above = last.triu(1).nan_to_num()
+            assert bool((above == 0).all()), name
+        if name in ("raw", "rollout", "flow", "alti", "value-zeroing"):
+            assert_close(found.sum(-1), torch.ones(found.shape[:-1]), atol=1e-4, rtol=0)
+    other = associate(case.model, case.other.pieces, "alti")[-1]
+    assert not torch.allclose(other, associate(case.model, case.run.pieces, "alti")[-1])
+
+
+@each_tiny
+def test_what_norm_based_methods_measure_sums_to_what_the_layer_makes(case: Case) -> None:
+    followed = Followed(case.model, case.run.pieces)
+    for at, (layer, run) in enumerate(zip(followed.layers, followed.runs, strict=True)):
+        _, bias = layer.attention.projection("output")
+        without = 0 if bias is None else bias
+        vectors = associations.vectors(followed, at).sum(1)
+        assert_close(vectors, run.attended - without, **CLOSE)
+        residual = associations.with_residual(followed, at).sum(1)
+        assert_close(residual, run.middle - without, **CLOSE)
+        norm = layer.attention_norms.after
+        if norm is not None:
+            split = associations.through_norm(followed, at).sum(1)
+            spread = norm.split(residual, run.middle)
+            assert_close(split, spread, **CLOSE)
+
+
+def theirs_of(checkpoint: Checkpoint, case: Case, layer: int) -> tuple[Any, Tensor, Tensor]:
+    """The layer's module of transformers, what enters it, and its weights."""
+    told = run_theirs(checkpoint.theirs, case.run.pieces.ids)
+    return (
+        checkpoint.theirs.encoder.layer[layer],
+        told.hidden_states[layer][0],
+        told.attentions[layer][0],
+    )
+
+
+@torch.no_grad()
+def test_norms_and_alti_are_those_of_loops_over_the_tensors_of_transformers(
+    checkpoint: Callable[[str], Checkpoint],
+) -> None:
+    """A plain second way: one head, one query, one key at a time."""
+    case = case_of("bert", checkpoint)
+    followed = Followed(case.model, case.run.pieces)
+    for layer in range(2):
+        module, x, weights = theirs_of(checkpoint("bert"), case, layer)
+        values = module.attention.self.value(x)
+        dense, norm = module.attention.output.dense, module.attention.output.LayerNorm
+        n, width = len(x), values.shape[1] // 3
+        raw = torch.zeros(n, n, x.shape[1])
+        for head, query, key in itertools.product(range(3), range(n), range(n)):
+            own = slice(head * width, (head + 1) * width)
+            raw[query, key] += dense.weight[:, own] @ (weights[head, query, key] * values[key, own])
+        assert_close(
+            associate(case.model, case.run.pieces, "norm")[layer], raw.norm(dim=-1), **CLOSE
+        )
+        residual = raw.clone()
+        for query in range(n):
+            residual[query, query] += x[query]
+        found = associate(case.model, case.run.pieces, "norm-residual")[layer]
+        assert_close(found, residual.norm(dim=-1), **CLOSE)
+        T, near = torch.zeros_like(raw), torch.zeros(n, n)
+        for query, key in itertools.product(range(n), range(n)):
+            total = residual[query].sum(0) + dense.bias
+            spread = (total.var(correction=0) + norm.eps).sqrt()
+            part = residual[query, key]
+            T[query, key] = (part - part.mean()) / spread * norm.weight
+            y = norm(total)
+            near[query, key] = max(0.0, float(y.abs().sum() - (y - T[query, key]).abs().sum()))
+        found = associate(case.model, case.run.pieces, "norm-layer-norm")[layer]
+        assert_close(found, T.norm(dim=-1), **CLOSE)
+        expected = near / near.sum(-1, keepdim=True)
+        assert_close(associations.alti_steps(followed)[layer], expected, atol=1e-4, rtol=1e-3)
+        others = torch.stack([T[i].sum(0) - T[i, i] for i in range(n)]).norm(dim=-1)
+        ratio = others / (others + T.norm(dim=-1).diagonal())
+        assert_close(associations.mixing_ratio(followed)[layer], ratio, **CLOSE)
+
+
+@torch.no_grad()
+def test_value_zeroing_is_that_of_loops_over_the_tensors_of_transformers(
+    checkpoint: Callable[[str], Checkpoint],
+) -> None:
+    case = case_of("bert", checkpoint)
+    steps = []
+    for layer in range(2):
+        module, x, weights = theirs_of(checkpoint("bert"), case, layer)
+        attention = module.attention
+
+        def block(values: Tensor, module: Any = module, x: Tensor = x, w: Tensor = weights) -> Any:
+            heads = [w[h] @ values[:, h * 8 : h * 8 + 8] for h in range(3)]
+            middle = module.attention.output(torch.cat(heads, -1), x)
+            return module.output(module.intermediate(middle), middle)
+
+        whole = block(attention.self.value(x))
+        distances = torch.zeros(len(x), len(x))
+        for key in range(len(x)):
+            values = attention.self.value(x)
+            values[key] = 0
+            distances[:, key] = 1 - torch.cosine_similarity(block(values), whole, dim=-1)
+        steps.append(distances / distances.sum(-1, keepdim=True))
+    found = associate(case.model, case.run.pieces, "value-zeroing")
+    assert_close(found[0], steps[0], atol=1e-3, rtol=1e-2)
+    assert_close(found[1], steps[1] @ steps[0], atol=1e-3, rtol=1e-2)
+
+
+@each_smooth
+def test_gradients_are_slopes_of_the_target(case: Case) -> None:
+    """Finite differences: a weight a little more, a little less."""
+    followed = Followed(case.model, case.run.pieces)
+    query = len(case.run.pieces.ids) - 2
+    _, slopes = associations.gradients(followed, torch.tensor([1, query]))
+    size = max(float(each[1].abs().max()) for each in slopes)
+    with torch.no_grad():
+        for layer, (head, key) in ((0, (1, 1)), (len(slopes) - 1, (2, 2))):
+
+            def at(step: float, layer: int = layer, head: int = head, key: int = key) -> float:
+                def edit(_: int, trace: Any) -> Any:
+                    weights = trace.weights.clone()
+                    weights[head, query, key] += step
+                    return replace(trace, weights=weights)
+
+                runs = case.model.forward(case.run.batch, edit=edit, layers=[layer])
+                *_, last = itertools.islice(runs, len(followed.layers))
+                return float(followed.target(followed.final(last.output))[query])
+
+            slope = (at(5e-3) - at(-5e-3)) / 1e-2
+            assert float(slopes[layer][1, head, query, key]) == pytest.approx(
+                slope, rel=3e-2, abs=1e-2 * size
+            )
+
+
+@MINILM
+def test_gradient_times_attention_follows_the_rule_of_its_authors(case: Case) -> None:
+    followed = Followed(case.model, case.run.pieces)
+    query = 3
+    weights, slopes = associations.gradients(followed, torch.tensor([query]))
+    R = torch.eye(weights[0].shape[-1])
+    for A, slope in zip(weights, slopes, strict=True):
+        R = R + (A[0] * slope[0]).clamp(min=0).mean(0) @ R
+    assert_close(associate(case.model, case.run.pieces, "gradient")[-1][query], R[query], **CLOSE)
+
+
+@each_decoder
+@torch.no_grad()
+def test_alti_logit_and_what_it_leaves_out_sum_to_the_score(case: Case) -> None:
+    """What it leaves out: feed-forwards, biases, and what ALTI's rows of 1 pass on is all of it."""
+    model, run = case.model, case.run
+    assert isinstance(model, Transformer)
+    followed = Followed(model, run.pieces, (7, 11))
+    found = associate(model, run.pieces, "alti-logit", (7, 11))[-1].sum(-1)
+    last, norm = followed.runs[-1].output, model.parts.final_norm
+    assert norm is not None
+    left = norm(last * 0)
+    for layer, place in zip(followed.layers, followed.runs, strict=True):
+        _, bias = layer.attention.projection("output")
+        left = left + norm.split(place.fed + (0 if bias is None else bias), last)
+    expected = followed.target(followed.hidden - left)
+    assert_close(found, expected, atol=1e-3, rtol=1e-3)
+
+
+@each_model
+@torch.no_grad()
+def test_erasure_is_a_run_without_the_token(case: Case) -> None:
+    followed = Followed(case.model, case.run.pieces)
+    found, mask = (
+        associate(case.model, case.run.pieces, "erasure"),
+        associations.mask_of(case.model),
+    )
+    ids, n_layers = case.run.pieces.ids, len(followed.layers)
+    assert (mask is None) == (case.model.about.name in ("en-pt", *GOING_ON))
+    if mask is None:
+        changed = torch.cat([ids[:2], ids[3:]])
+        rows = [at for at in range(len(ids)) if at != 2]
+    else:
+        changed, rows = ids.clone(), [*range(len(ids))]
+        changed[2] = mask
+    *_, last = itertools.islice(case.model.forward(Padded(changed)), n_layers)
+    now, was = followed.final(last.output), followed.hidden[rows]
+    expected = 1 - torch.cosine_similarity(now.double(), was.double(), dim=-1).float()
+    assert_close(found[-1][rows, 2], expected, atol=1e-5, rtol=1e-3)
+    assert bool(found[-1][2, 2].isnan()) == (mask is None)
+
+
+@each_decoder
+@torch.no_grad()
+def test_faithfulness_of_a_decoder_is_that_of_runs_over_what_is_left(case: Case) -> None:
+    followed = Followed(case.model, case.run.pieces, (7, 11))
+    ids = case.run.pieces.ids
+    n = len(ids)
+    importance = torch.arange(n, 0, -1.0)
+    found = associations.curves(followed, importance)
+    assert len(found.comprehensiveness) == len(found.sufficiency) == n
+    whole = float(followed.target(followed.hidden)[-1])
+
+    def target(some: Tensor) -> float:
+        states = case.model.hidden(Padded(some))
+        return float(states[-1] @ followed.directions[-1])
+
+    assert float(found.comprehensiveness[0]) == pytest.approx(0, abs=1e-4)
+    assert float(found.sufficiency[-1]) == pytest.approx(0, abs=1e-4)
+    assert float(found.comprehensiveness[2]) == pytest.approx(whole - target(ids[2:]), abs=1e-3)
+    kept = torch.cat([ids[:2], ids[-1:]])
+    assert float(found.sufficiency[2]) == pytest.approx(whole - target(kept), abs=1e-3)
+
+
+@MINILM
+def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case: Case) -> None:
+    followed = Followed(case.model, case.run.pieces)
+    found = associations.curves(
+        followed, associate(case.model, case.run.pieces, "alti")[-1].mean(0)
+    )
+    n_free = sum(not special for special in case.run.pieces.special)
+    assert len(found.comprehensiveness) == n_free + 1
+    assert float(found.comprehensiveness[-1]) == pytest.approx(float(found.sufficiency[0]))
+    assert float(found.comprehensiveness[-1]) > 0.1
+    assert float(found.comprehensiveness[0]) == pytest.approx(0, abs=1e-5)
+
+
+@MINILM
+def test_what_cannot_be_asked_is_refused(case: Case) -> None:
+    with pytest.raises(ValueError, match=r"the method must be one of raw, .*, got 'mystery'"):
+        associate(case.model, case.run.pieces, "mystery")
+    with pytest.raises(ValueError, match="ALTI-Logit needs a model that goes on"):
+        associate(case.model, case.run.pieces, "alti-logit")
+    assert "alti-logit" not in associations.methods_for(case.model)
+
+
+def test_every_method_says_where_it_is_from_and_what_it_is() -> None:
+    for method in METHODS.values():
+        assert method.source.startswith("[")
+        assert method.definition.endswith(".")

@@ -1,0 +1,166 @@
+"""What a head does: parts that sum, effects that are those of a run without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import causes
+from attention.analysis.causes import Part
+from attention.analysis.interventions import Change, hidden, means
+from attention.trained.models import Transformer
+from attention.trained.parts import LayerNorm, RmsNorm
+from attention.trained.translator import Translator
+from tests.analysis.conftest import CLOSE, Case, each_tiny
+from tests.trained.making import GOING_ON
+
+each_decoder = pytest.mark.parametrize("case", GOING_ON, indirect=True)
+MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
+
+
+@pytest.mark.parametrize("case", ["minilm", *GOING_ON, "bert", "distilbert"], indirect=True)
+def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
+    n_layers = len(case.model.layers)
+    entered = [place.entered for place in case.run.inputs]
+    for layer, expected in enumerate([*entered, case.run.hidden]):
+        split = causes.residual_parts(case.model, case.run, layer)
+        assert len(split.names) == len(split.parts) == len({*split.names})
+        total = split.parts.sum(0)
+        total = case.model.final(total) if layer == n_layers else total
+        assert (total - expected).norm() < 1e-4 * expected.norm()
+    heads = case.model.layers[0].attention.heads
+    assert len(split.names) == 2 + n_layers * (heads + 1)
+
+
+@each_decoder
+def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) -> None:
+    assert isinstance(case.model, Transformer)
+    for position in (-1, 2):
+        votes = causes.votes(case.model, case.run, 7, 11, position)
+        scores = case.model.scores(case.run.hidden[position])
+        assert float(votes.votes.sum()) == pytest.approx(float(scores[7] - scores[11]), rel=1e-4)
+    at = votes.names.index(Part("head", 1, 2))
+    assert votes.heads[1, 2] == votes.votes[at]
+
+
+@each_decoder
+def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedding(
+    case: Case,
+) -> None:
+    """By hand, of the head's rows of W_o: later parts there are none but a feed-forward."""
+    model, run = case.model, case.run
+    assert isinstance(model, Transformer)
+    assert model.unembedding is not None
+    place, last = run.inputs[-1], list(model.forward(run.batch))[-1]
+    d_v = last.trace.output.shape[-1]
+    added = last.trace.output[1, -1] @ place.layer.attention.W_o[d_v : 2 * d_v]
+    x, norm = last.output[-1], model.parts.final_norm
+    if isinstance(norm, LayerNorm):
+        voted = (added - added.mean()) / (x.var(correction=0) + norm.eps).sqrt() * norm.weight
+    else:
+        assert isinstance(norm, RmsNorm)
+        voted = added / (x.square().mean() + norm.eps).sqrt() * norm.weight
+    expected = voted @ (model.unembedding[:, 3] - model.unembedding[:, 5])
+    found = causes.votes(model, run, 3, 5).heads[-1, 1]
+    assert float(found) == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("case", ["minilm", *GOING_ON, "roberta"], indirect=True)
+def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
+    for layer, head, query, key in ((0, 1, 3, 2), (1, 2, 4, 1), (1, 0, 3, 3)):
+        place = case.run.inputs[layer]
+        expected = float(place.layer.trace(place.x).scores[head, query, key])
+        names, parts = causes.score_parts(case.model, case.run, layer, head, query, key)
+        assert parts.shape == (len(names), len(names))
+        size = float(parts.abs().sum())
+        assert float(parts.sum()) == pytest.approx(expected, rel=1e-4, abs=1e-6 * size)
+
+
+@each_decoder
+def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
+    assert isinstance(case.model, Transformer)
+    found = causes.guesses(case.model, case.run)
+    assert_close(found[-1], case.model.scores(case.run.hidden[-1]), **CLOSE)
+    assert_close(found[0], case.model.scores(case.model.final(case.run.inputs[0].x[-1])), **CLOSE)
+    assert len(found) == len(case.model.layers) + 1
+
+
+@each_tiny
+@torch.no_grad()
+def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
+    metric = causes.movement(case.run)
+    found = causes.taken_out(case.model, case.run, metric)
+    assert found.after.shape == (2, case.model.layers[0].attention.heads)
+    assert_close(found.before, torch.tensor(0.0), atol=1e-6, rtol=0)
+    alone = metric(hidden(case.model, case.run, [[Change(1, heads=[2])]])[0])
+    assert_close(found.after[1, 2], alone, **CLOSE)
+    assert (found.change > 1e-6).all()
+
+
+@MINILM
+@torch.no_grad()
+def test_zero_and_mean_take_out_other_things(case: Case) -> None:
+    metric = causes.movement(case.run)
+    mean = means(case.model, ["it was tired", "she opened the window"], "output")
+    zero = causes.taken_out(case.model, case.run, metric).change
+    to_mean = causes.taken_out(case.model, case.run, metric, to=mean).change
+    change = Change(3, to=mean[3][5], heads=[5], positions=slice(1, None))
+    expected = metric(hidden(case.model, case.run, [[change]])[0])
+    assert_close(to_mean[3, 5], expected, atol=1e-6, rtol=1e-3)
+    assert not torch.allclose(zero, to_mean, atol=1e-4)
+
+
+@each_decoder
+@torch.no_grad()
+def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None:
+    model, clean, corrupted = case
+    assert isinstance(model, Transformer)
+    metric = causes.logit_difference(model, 7, 11)
+    found = causes.put_in(model, corrupted, clean, metric)
+    assert_close(found.before, metric(corrupted.hidden))
+    same = causes.put_in(model, clean, clean, metric)
+    assert_close(same.after, metric(clean.hidden).expand(same.after.shape), **CLOSE)
+    ends = metric(clean.hidden), metric(corrupted.hidden)
+    assert float(causes.scaled(ends[0], *ends)) == 1
+    assert float(causes.scaled(ends[1], *ends)) == 0
+    with pytest.raises(ValueError, match="must differ"):
+        causes.scaled(ends[0], ends[0], ends[0])
+    last = causes.put_in(model, corrupted, clean, metric, positions=[-1])
+    assert (last.after[-1] - found.after[-1]).abs().max() < 1e-4  # the last layer: its own query
+
+
+@pytest.mark.parametrize("case", ["en-pt"], indirect=True)
+@torch.no_grad()
+def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:
+    assert isinstance(case.model, Translator)
+    metric = causes.translation_probability(case.model, case.run)
+    assert_close(metric(case.run.hidden), case.model.probabilities(case.run))
+    states = hidden(case.model, case.run, [[Change(7, heads=[1])], []])
+    found = metric(states)
+    assert_close(found[1], case.model.probabilities(case.run))
+    assert_close(found[0], case.model.probabilities(replace(case.run, hidden=states[0])))
+    assert (found[0] - found[1]).abs().max() > 1e-4
+
+
+@pytest.mark.parametrize("case", ["minilm", "en-pt", "llama"], indirect=True)
+def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_matrix(
+    case: Case,
+) -> None:
+    layer = len(case.model.layers) - 1
+    weights, found = causes.lengths(case.run, layer)
+    place = case.run.inputs[layer]
+    trace, attention = place.layer.trace(place.x, place.memory), place.layer.attention
+    d_v = trace.values.shape[-1]
+    term = trace.weights[1, 3, 2] * trace.values[1, 2] @ attention.W_o[d_v : 2 * d_v]
+    assert float(found[1, 3, 2]) == pytest.approx(float(term.norm()), rel=1e-4)
+    assert weights.shape == found.shape
+
+
+@MINILM
+def test_a_model_that_does_not_go_on_has_no_votes(case: Case) -> None:
+    assert isinstance(case.model, Transformer)
+    with pytest.raises(ValueError, match="not trained to say"):
+        causes.votes(case.model, case.run, 1, 2)

@@ -1,0 +1,195 @@
+"""A run that is changed: nothing changes nothing, everything gives the other run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import interventions
+from attention.analysis.interventions import (
+    PARTS,
+    Change,
+    Intervention,
+    Token,
+    changed_runs,
+    check_same_length,
+    exchanged,
+    exchanged_tokens,
+    hidden,
+    means,
+    part_of,
+)
+from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
+
+each_part = pytest.mark.parametrize("part", PARTS)
+
+
+def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Token]:
+    return [change(layer) for layer in range(len(case.model.layers))]
+
+
+@each_model
+@torch.no_grad()
+def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
+    assert torch.equal(hidden(case.model, case.run, [[]])[0], case.run.hidden)
+    for part in PARTS:
+        same = everywhere(case, lambda layer, part=part: exchanged(case.run, case.run, layer, part))
+        assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
+    same = exchanged_tokens(case.run, case.run)
+    assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
+
+
+@each_model
+@torch.no_grad()
+def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case: Case) -> None:
+    changed = hidden(case.model, case.run, [exchanged_tokens(case.run, case.other)])[0]
+    assert_close(changed, case.other.hidden, **CLOSE)
+    assert (changed - case.run.hidden).abs().max() > 1e-2
+
+
+@each_model
+@torch.no_grad()
+def test_tokens_of_one_and_outputs_of_the_other_sentence_are_the_run_with_both(case: Case) -> None:
+    """All tokens exchanged, and all outputs set back: each layer sees the other residual path."""
+    back = everywhere(case, lambda layer: exchanged(case.run, case.run, layer))
+    both = hidden(case.model, case.run, [[*exchanged_tokens(case.run, case.other), *back]])[0]
+    outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
+    expected = case.model.hidden(
+        case.other.batch, edit=lambda layer, trace: replace(trace, output=outputs[layer])
+    )
+    assert_close(both, expected, **CLOSE)
+
+
+@each_part
+@each_model
+@torch.no_grad()
+def test_every_intervention_changes_something_in_every_layer(case: Case, part: str) -> None:
+    """Each head by itself, to zero and to its part in the other sentence."""
+    for layer in range(len(case.model.layers)):
+        heads = range(case.model.layers[layer].attention.heads)
+        several: list[Intervention] = [[Change(layer, part, heads=[head])] for head in heads]
+        several += [[exchanged(case.run, case.other, layer, part, [head])] for head in heads]
+        moved = (hidden(case.model, case.run, several) - case.run.hidden).abs().amax((1, 2))
+        # what was written is the same, so the first layer that crosses gets the same queries
+        same = part == "queries" and case.model.layers[layer].crosses
+        assert (moved[: len(heads)] > 1e-6).all(), (part, layer)
+        assert (moved[len(heads) :] > 1e-6).all() or same, (part, layer)
+
+
+@each_model
+@torch.no_grad()
+def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case: Case) -> None:
+    for part in ("output", "queries", "keys", "values"):
+        numbers = means(case.model, ["the cat on the mat", "the other cat"], part)
+        for layer, mean in enumerate(numbers):
+            some = Change(layer, part, mean, positions=slice(1, None))
+            runs = dict(changed_runs(case.model, case.run, [[some]]))
+            found, was = getattr(runs[layer].trace, part), part_of(case.run, layer, part)
+            assert torch.equal(found[:, 0], was[:, 0])
+            assert_close(found[:, 1:], mean.expand_as(found[:, 1:]))
+            assert not torch.equal(runs[layer].output, case.run.inputs[layer].entered)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("case", ["minilm"], indirect=True)
+def test_a_mean_is_that_of_all_pieces_behind_the_first(case: Case) -> None:
+    texts = ["the cat", "it was a tired old mat"]
+    parts = [part_of(case.model.run(text), 2, "values")[:, 1:] for text in texts]
+    expected = torch.cat(parts, 1).mean(1, keepdim=True)
+    assert_close(means(case.model, texts, "values")[2], expected, **CLOSE)
+    with pytest.raises(ValueError, match="a mean is that of one of output, queries, keys, values"):
+        means(case.model, texts, "weights")
+    with pytest.raises(ValueError, match="more than one piece"):
+        means(case.model, [], "values")
+
+
+@pytest.mark.parametrize("most", [768, 31, 0], ids=["all at once", "some", "one by one"])
+@each_tiny
+@torch.no_grad()
+def test_several_interventions_in_a_batch_are_each_by_itself(
+    case: Case, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Other queries of one run stay where another run of the batch is given its output."""
+    several: list[Intervention] = [
+        [Change(0, "queries", heads=[1])],
+        [Change(0, "output", heads=[0], positions=[2])],
+        [Change(0, "weights", heads=[2], positions=[-1]), Change(1, "values", positions=[1])],
+        [],
+        [Token(2, 5), Change(1, "keys", 0.5)],
+        [Change(1, "output", heads=[0]), Change(1, "queries", heads=[1])],
+        [Change(1, "values", heads=[0]), Change(1, "weights", heads=[1], positions=[-1])],
+    ]
+    alone = [hidden(case.model, case.run, [some])[0] for some in several]
+    for one, found in zip(alone, several, strict=True):
+        assert bool(found) == ((one - case.run.hidden).abs().max() > 1e-6)
+    monkeypatch.setattr(interventions, "MAX_PIECES_AT_ONCE", most)
+    reported = []
+    together = hidden(
+        case.model, case.run, several, progress=lambda *counts: reported.append(counts)
+    )
+    assert_close(together, torch.stack(alone), **CLOSE)
+    assert reported[-1] == (7, 7)
+    assert [done for done, _ in reported] == sorted({done for done, _ in reported})
+
+
+@torch.no_grad()
+@each_model
+def test_values_at_zero_are_what_an_edit_of_the_forward_pass_makes_of_them(case: Case) -> None:
+    def edit(layer: int, trace: interventions.Trace) -> interventions.Trace:
+        values = trace.values.clone()
+        values[1, 2] = 0
+        return replace(trace, values=values)
+
+    expected = case.model.hidden(case.run.batch, edit=edit, layers=[1])
+    found = hidden(case.model, case.run, [[Change(1, "values", heads=[1], positions=[2])]])[0]
+    assert_close(found, expected, **CLOSE)
+
+
+@each_model
+def test_gradients_reach_the_numbers_that_are_put_in(case: Case) -> None:
+    value = part_of(case.run, 1, "output")[:1].detach().requires_grad_()
+    found = hidden(case.model, case.run, [[Change(1, to=value, heads=[0])]])
+    (gradient,) = torch.autograd.grad(found[0, -1].sum(), value)
+    step = torch.zeros_like(value)
+    step[0, -1, 0] = 1e-2
+    with torch.no_grad():
+        ends = [[Change(1, to=value + sign * step, heads=[0])] for sign in (1, -1)]
+        above, below = hidden(case.model, case.run, ends)[:, -1].double().sum(-1)
+    slope = float(above - below) / 2e-2
+    assert float(gradient[0, -1, 0]) == pytest.approx(slope, rel=2e-2, abs=2e-3)
+
+
+@pytest.mark.parametrize("case", ["gpt2"], indirect=True)
+def test_a_run_that_is_stopped_raises_what_its_progress_raised(case: Case) -> None:
+    def stop(done: int, of: int) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        hidden(case.model, case.run, [[Change(0)]], progress=stop)
+
+
+@pytest.mark.parametrize("case", ["minilm", "gpt2"], indirect=True)
+def test_what_does_not_fit_is_refused(case: Case) -> None:
+    longer = case.model.run("the cat sat on the mat and looked at it, and at the other")
+    lengths = len(case.run.pieces.ids), len(longer.pieces.ids)
+    said = f"the first has {lengths[0]}, the second {lengths[1]}"
+    for refused in (check_same_length, exchanged_tokens, lambda *runs: exchanged(*runs, 0)):
+        with pytest.raises(ValueError, match=said):
+            refused(case.run, longer)
+    with pytest.raises(ValueError, match=r"part must be one of output, .* got 'scores'"):
+        Change(0, "scores")
+    wrong = {
+        "layer must be one of": Change(99),
+        "heads must be among": Change(0, heads=[99]),
+        "positions must be among": Change(0, positions=[-99]),
+        "must be among": Token(99, 0),
+    }
+    for words, change in wrong.items():
+        with pytest.raises(ValueError, match=words):
+            hidden(case.model, case.run, [[change]])
+    with pytest.raises(ValueError, match="at least one"):
+        hidden(case.model, case.run, [])

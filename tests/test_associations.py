@@ -1,0 +1,213 @@
+"""The command for a whole file: no line lost, none doubled, a word on each that is not text."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import threading
+from collections import Counter
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from attention import associations as command
+from attention.analysis.associations import associate
+from attention.associations import Job, Shard, hash_of, shards_of, texts_of, work
+from tests.trained.packaged import packaged
+
+LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran home."]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread: None) -> None:
+    """As in a worker, which leaves one thread to the process it runs in."""
+
+
+@pytest.fixture
+def minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of this process, read once for all tests."""
+    monkeypatch.setattr(command, "_MODELS", {"minilm": packaged("minilm")})
+
+
+def written(folder: Path, content: bytes) -> Path:
+    file = folder / "sentences.txt"
+    file.write_bytes(content)
+    return file
+
+
+def job_of(file: Path, method: str = "raw", lines: int = 2) -> Job:
+    return Job(hash_of(file), "minilm", method, 5, lines)
+
+
+def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
+    parts = command.parts_of(folder, job)
+    return [row for part in parts for row in pq.read_table(part).to_pylist()]
+
+
+def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path) -> None:
+    long = b"x" * 200_001
+    file = written(tmp_path, b"one\n\n" + long + b"\n\xff\nfive")
+    found = [*shards_of(file, 2)]
+    assert found == [Shard(0, 1, 0, 2), Shard(1, 3, 5, 2), Shard(2, 5, 5 + 200_002 + 2, 1)]
+    lines = [line for shard in found for line in texts_of(file, shard)]
+    assert lines == [
+        (1, "one", ""),
+        (2, "", "empty"),
+        (3, "", "too long: more than 65,536 bytes"),
+        (4, "", "not text in UTF-8: byte 0xFF at 0"),
+        (5, "five", ""),
+    ]
+    assert [*shards_of(written(tmp_path, b""), 2)] == []
+    assert [shard.lines for shard in shards_of(written(tmp_path, b"a\nb\n"), 2)] == [2]
+
+
+@pytest.mark.usefixtures("minilm")
+def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) -> None:
+    file = written(tmp_path, b"unhappiest cats\n")
+    job = job_of(file)
+    work(file, tmp_path, job, Shard(0, 1, 0, 1))
+    rows = rows_of(tmp_path, job)
+    model = packaged("minilm")
+    run = model.run("unhappiest cats")
+    weights = associate(model, run.pieces, "raw")[5]
+    pieces = [at for at, word in enumerate(run.pieces.words) if word == 0]
+    assert len(pieces) > 1
+    words = ["[CLS]", "unhappiest", "cats", "[SEP]"]
+    assert [row["key word"] for row in rows[:4]] == words
+    assert [row["query word"] for row in rows[::4]] == words
+    expected = float(weights[pieces][:, pieces].sum(1).mean())
+    assert rows[5]["association"] == pytest.approx(expected, rel=1e-5)
+    assert rows[1]["association"] == pytest.approx(float(weights[0, pieces].sum()), rel=1e-5)
+
+
+@pytest.mark.usefixtures("minilm")
+def test_each_line_that_is_no_sentence_has_a_word_and_the_rest_is_done(tmp_path: Path) -> None:
+    content = b"The cat sat.\n\n\xe9t\xe9\n" + b"word " * 10_000 + b"\n...\n\x00\nIt ran.\n"
+    file = written(tmp_path, content)
+    job = job_of(file, lines=100)
+    work(file, tmp_path, job, *shards_of(file, 100))
+    assert command.problems(tmp_path, job, tmp_path / "problems.csv") == 4
+    with (tmp_path / "problems.csv").open(encoding="utf-8") as opened:
+        _, *said = csv.reader(opened)
+    assert said == [
+        ["2", "empty"],
+        ["3", "not text in UTF-8: byte 0xE9 at 0"],
+        ["4", f"cut: {10_002 - packaged('minilm').limit:,} pieces did not fit"],
+        ["6", "no words"],
+    ]
+    lines = {row["line"] for row in rows_of(tmp_path, job) if row["association"] is not None}
+    assert lines == {1, 4, 5, 7}
+
+
+@pytest.mark.usefixtures("minilm")
+def test_pairs_have_count_mean_and_interval_over_the_whole_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, "\n".join(LINES).encode())
+    job = job_of(file)
+    for shard in shards_of(file, 2):
+        work(file, tmp_path, job, shard)
+    of_pair = [
+        row["association"]
+        for row in rows_of(tmp_path, job)
+        if (row["query word"], row["key word"]) == ("the", "cat")
+    ]
+    assert len(of_pair) == 2
+    tables = []
+    for most in (1 << 20, 10):  # all at once, and some pairs after the others
+        monkeypatch.setattr(command, "MAX_PAIRS", most)
+        command.pairs(tmp_path, job, tmp_path / "pairs.parquet", tmp_path / "pairs.csv")
+        tables.append(pq.read_table(tmp_path / "pairs.parquet").to_pylist())
+    by_pair = [
+        {(row["query word"], row["key word"]): repr(row) for row in table} for table in tables
+    ]
+    assert by_pair[0] == by_pair[1]
+    assert len(tables[1]) == len(by_pair[1])
+    found = {(row["query word"], row["key word"]): row for row in tables[0]}["the", "cat"]
+    numbers = torch.tensor(of_pair, dtype=torch.float64)
+    half = 1.96 * float(numbers.std()) / 2**0.5
+    mean = float(numbers.mean())
+    assert found["count"] == 2
+    expected = [mean, mean - half, mean + half]
+    assert [found[name] for name in ("mean", "from", "to")] == pytest.approx(expected)
+    with (tmp_path / "pairs.csv").open(encoding="utf-8") as opened:
+        assert len([*csv.reader(opened)]) == len(tables[1]) + 1
+
+
+@pytest.mark.usefixtures("minilm")
+def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = written(tmp_path, b"The cat sat.\n"), tmp_path / "out"
+    out.mkdir()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        with pytest.raises(OSError, match="No space left"):
+            work(file, out, job_of(file), Shard(0, 1, 0, 1))
+    assert [*out.iterdir()] == []
+    monkeypatch.setattr(command, "run", full)
+    assert command.main([str(file), "-o", str(out)]) == 1
+    assert "not done: [Errno 28] No space left on device; what is done" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("minilm")
+def test_what_cannot_be_done_is_said_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(written(tmp_path, b"The cat sat.\n"))
+    out = str(tmp_path / "out")
+    cases = {
+        ("--model", "nobody"): "the model must be one of",
+        ("--method", "alti-logit"): "alti-logit needs a model that goes on",
+        ("--layer", "6"): "layer must be one of 6, counted from 0, got 6",
+        ("--lines", "0"): "lines and workers must be at least 1",
+    }
+    for options, words in cases.items():
+        assert command.main([file, "-o", out, *options]) == 1
+        assert words in capsys.readouterr().err
+    assert command.main([file + "x", "-o", out]) == 1
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path) -> None:
+    """One worker is killed as soon as a shard is done; what is there is not worked out again."""
+    packaged("minilm")
+    lines = LINES * 4
+    file, out = written(tmp_path, "\n".join(lines).encode()), tmp_path / "out"
+    out.mkdir()
+    job = job_of(file, lines=1)
+    killed = threading.Event()
+
+    class Watching(io.StringIO):
+        def write(self, text: str) -> int:
+            if "░" in text and not killed.is_set():
+                killed.set()
+                active_children()[0].kill()
+            return super().write(text)
+
+    said = Watching()
+    command.run(file, out, job, 2, said)
+    assert "a process was killed: its lines are worked out again" in said.getvalue()
+    assert said.getvalue().endswith(f"{len(lines)} lines\n")
+    parts = command.parts_of(out, job)
+    assert len(parts) == len(lines)
+    assert sorted(out.iterdir()) == parts
+    numbers = Counter((row["line"], row["query"], row["key"]) for row in rows_of(out, job))
+    assert {*numbers.values()} == {1}
+    assert {line for line, _, _ in numbers} == {*range(1, len(lines) + 1)}
+
+    parts[3].unlink()
+    (out / f".{parts[3].name}.7").write_bytes(b"half")
+    before = {part: part.stat().st_mtime_ns for part in parts if part.exists()}
+    command.run(file, out, job, 1, io.StringIO())
+    assert sorted(out.iterdir()) == parts
+    assert {part: part.stat().st_mtime_ns for part in before} == before
