@@ -595,7 +595,10 @@ def test_a_window_the_mask_of_a_layer_and_padding_hide_what_each_of_them_does(ca
     batch = case.batch
     assert batch.mask is not None
     pieces = batch.mask[:, :, None] & batch.mask[:, None, :]
-    for run, own in zip(narrow, (torch.ones_like(near), near), strict=True):
+    first = case.model.layers[0].window
+    wide = torch.ones_like(near)
+    wide = wide if first is None else wide.tril(first).triu(-first)
+    for run, own in zip(narrow, (wide, near), strict=True):
         causal = own.tril() if case.model.layers[0].causal else own
         expected = (pieces & causal)[:, None].expand(run.trace.weights.shape)
         assert run.trace.mask is not None
