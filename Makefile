@@ -85,8 +85,9 @@ node_modules/installed: package.json package-lock.json | $(VENV)/dev
 # The headless shell takes half the CPU of a whole Chromium, which does where it cannot be had.
 chromium: $(VENV)/dev
 	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || \
-		[ "$$(id -u)" != 0 ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			apt-get install -y -qq chromium-headless-shell >/dev/null; } || true
+		[ "$$(id -u)" != 0 ] || { export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && { \
+			apt-get install -y -qq chromium-headless-shell >/dev/null || \
+			apt-get install -y -qq chromium >/dev/null; }; } || true
 	@$(BIN)/python -m tests.chromium || { \
 		$(BIN)/playwright install chromium; $(BIN)/python -m tests.chromium; }
 
