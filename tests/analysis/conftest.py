@@ -10,11 +10,11 @@ import pytest
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Model, Run
 from attention.trained.translator import Translator
-from tests.trained.conftest import _no_other_hosts, _one_thread, checkpoint
+from tests.trained.conftest import _no_other_hosts, checkpoint
 from tests.trained.making import FAMILIES, Checkpoint
 from tests.trained.packaged import packaged
 
-__all__ = ["_no_other_hosts", "_one_thread", "checkpoint"]
+__all__ = ["_no_other_hosts", "checkpoint"]
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 

@@ -18,11 +18,6 @@ from tests.trained.packaged import packaged, run_model
 TEXT = "red blue green red"
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
-
-
 def visit(**settings: object) -> App:
     packaged("smollm2")
     return opened("trained", **{"model": "smollm2", "s": TEXT, **settings})

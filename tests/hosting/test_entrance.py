@@ -10,7 +10,7 @@ import pytest
 from attention.hosting.entrance import Entrance
 
 
-def answered(top: str, scope: dict[str, Any]) -> tuple[int, dict[str, str]]:
+def answered(path: str, scope: dict[str, Any]) -> tuple[int, dict[str, str]]:
     """The status and the headers with which a request is answered; 204 where it is passed on."""
     messages: list[Any] = []
 
@@ -21,17 +21,16 @@ def answered(top: str, scope: dict[str, Any]) -> tuple[int, dict[str, str]]:
         messages.append(message)
 
     whole = {"type": "http", "method": "GET", "query_string": b"", "headers": [], **scope}
-    asyncio.run(Entrance(app, top, lambda: "s=a+cat&query=3")(whole, None, send))
+    links = {path: lambda: "s=a+cat&query=3", "/none": lambda: ""}
+    asyncio.run(Entrance(app, links)(whole, None, send))
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return messages[0]["status"], headers
 
 
-@pytest.mark.parametrize(("top", "path"), [("/", "/"), ("/base/", "/base/")])
+@pytest.mark.parametrize("path", ["/", "/base/", "/base/trained"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_bare_address_leads_to_a_link_of_the_same_path(
-    top: str, path: str, method: str
-) -> None:
-    status, headers = answered(top, {"path": path, "method": method})
+def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str, method: str) -> None:
+    status, headers = answered(path, {"path": path, "method": method})
     assert status == 307
     assert headers["location"] == "?s=a+cat&query=3"
     assert headers["cache-control"] == "no-store"
@@ -43,6 +42,7 @@ def test_the_bare_address_leads_to_a_link_of_the_same_path(
         {"path": "/", "query_string": b"seed=0"},
         {"path": "/", "query_string": b"embed=true"},
         {"path": "/explore"},
+        {"path": "/none"},
         {"path": "/guide"},
         {"path": "/_stcore/health"},
         {"path": "/", "method": "POST"},

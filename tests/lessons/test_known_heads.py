@@ -21,11 +21,6 @@ from tests.trained.packaged import packaged, run_model
 NEXT = {"A name is found again": "·Mary", "A verb agrees with a far noun": "·are"}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """Tests that run beside each other do not wait for each other's threads."""
-
-
 @pytest.mark.parametrize("known", KNOWN_HEADS, ids=lambda known: known.title)
 def test_a_known_head_looks_most_at_the_token_it_is_known_for(known: KnownHead) -> None:
     model = packaged(known.model)
