@@ -23,11 +23,6 @@ from tests.trained.packaged import packaged
 LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran home."]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(one_thread: None) -> None:
-    """As in a worker, which leaves one thread to the process it runs in."""
-
-
 @pytest.fixture
 def minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of this process, read once for all tests."""
