@@ -266,7 +266,10 @@ def flow_of(steps: Tensor) -> Tensor:
 
 
 def alti_steps(followed: Followed) -> Tensor:
-    """Of each layer relu(‖y_i‖₁ - ‖y_i - T_ij‖₁), rows to 1. (layers, queries, keys)."""
+    """Of each layer relu(‖y_i‖₁ - ‖y_i - T_ij‖₁), rows to 1. (layers, queries, keys).
+
+    A row of which no part comes near y_i stays 0.
+    """
     steps = []
     for layer, run in enumerate(followed.runs):
         norm = followed.layers[layer].attention_norms.after

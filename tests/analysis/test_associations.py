@@ -96,7 +96,7 @@ def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -
         if followed.causal:
             above = last.triu(1).nan_to_num()
             assert bool((above == 0).all()), name
-        if name in ("raw", "rollout", "flow", "alti", "value-zeroing"):
+        if name in ("raw", "rollout", "flow", "value-zeroing"):
             assert_close(found.sum(-1), torch.ones(found.shape[:-1]), atol=1e-4, rtol=0)
     other = associate(case.model, case.other.pieces, "alti")[-1]
     assert not torch.allclose(other, associate(case.model, case.run.pieces, "alti")[-1])
@@ -163,7 +163,7 @@ def test_norms_and_alti_are_those_of_loops_over_the_tensors_of_transformers(
             near[query, key] = max(0.0, float(y.abs().sum() - (y - T[query, key]).abs().sum()))
         found = associate(case.model, case.run.pieces, "norm-layer-norm")[layer]
         assert_close(found, T.norm(dim=-1), **CLOSE)
-        expected = near / near.sum(-1, keepdim=True)
+        expected = (near / near.sum(-1, keepdim=True)).nan_to_num()  # 0 where none is near
         assert_close(associations.alti_steps(followed)[layer], expected, atol=1e-4, rtol=1e-3)
         others = torch.stack([T[i].sum(0) - T[i, i] for i in range(n)]).norm(dim=-1)
         ratio = others / (others + T.norm(dim=-1).diagonal())
@@ -236,20 +236,34 @@ def test_gradient_times_attention_follows_the_rule_of_its_authors(case: Case) ->
 
 @each_decoder
 @torch.no_grad()
-def test_alti_logit_and_what_it_leaves_out_sum_to_the_score(case: Case) -> None:
-    """What it leaves out: feed-forwards, biases, and what ALTI's rows of 1 pass on is all of it."""
-    model, run = case.model, case.run
+def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> None:
+    """One position at a time; after the first layer the votes themselves, which sum."""
+    model, followed = case.model, Followed(case.model, case.run.pieces, (7, 11))
     assert isinstance(model, Transformer)
-    followed = Followed(model, run.pieces, (7, 11))
-    found = associate(model, run.pieces, "alti-logit", (7, 11))[-1].sum(-1)
-    last, norm = followed.runs[-1].output, model.parts.final_norm
+    assert model.unembedding is not None
+    found = associate(model, case.run.pieces, "alti-logit", (7, 11))
+    norm = model.parts.final_norm
     assert norm is not None
-    left = norm(last * 0)
-    for layer, place in zip(followed.layers, followed.runs, strict=True):
-        _, bias = layer.attention.projection("output")
-        left = left + norm.split(place.fed + (0 if bias is None else bias), last)
-    expected = followed.target(followed.hidden - left)
-    assert_close(found, expected, atol=1e-3, rtol=1e-3)
+    direction = model.unembedding[:, 7] - model.unembedding[:, 11]
+    steps = associations.alti_steps(followed)
+    n_tokens = len(case.run.pieces.ids)
+    for query in range(n_tokens):
+        total = followed.runs[-1].output[query]
+        embedded = norm.split(followed.runs[0].entered[query], total) @ direction
+        first, second = (
+            norm.split(associations.vectors(followed, layer)[query], total) @ direction
+            for layer in range(2)
+        )
+        expected = first.clone()
+        expected[query] += embedded
+        assert_close(found[0, query], expected, atol=1e-4, rtol=1e-3)
+        for key in range(n_tokens):
+            expected[key] += sum(second[via] * steps[0, via, key] for via in range(n_tokens))
+        assert_close(found[1, query], expected, atol=1e-4, rtol=1e-3)
+        _, bias = followed.layers[0].attention.projection("output")
+        middle = followed.runs[0].middle[query] - (0 if bias is None else bias)
+        whole = norm.split(middle, total) @ direction
+        assert float(found[0, query].sum()) == pytest.approx(float(whole), rel=1e-3, abs=1e-4)
 
 
 @each_model
