@@ -33,7 +33,9 @@ export function buildDiagram(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const details = make("details", "", parent)
-  make("summary", "", details, { textContent: "How the new vector is computed: query, keys, weights, values" })
+  make("summary", "", details, {
+    textContent: "How the new vector is computed: query, keys, weights, values",
+  })
   const words = make("p", "words", details)
   const flow = make("div", "flow", details, { ariaHidden: "true" })
   const more = make("p", "more", details)
