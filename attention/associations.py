@@ -5,7 +5,7 @@ temporary name and then renamed into place, `part-<number>-<hash of the settings
 there is whole, so a run that was killed goes on where it stopped. Shards are worked out in
 processes of their own, and only their numbers come back.
 
-May import: core, analysis, trained; torch, pyarrow, numpy.
+May import: core, analysis, trained; torch, pyarrow.
 """
 
 from __future__ import annotations
