@@ -19,6 +19,7 @@ HEADER = '''\
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -115,7 +116,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
 
 
 def _function(item: Any) -> Any:
-    return item.fget if isinstance(item, property) else item
+    return inspect.unwrap(item.fget if isinstance(item, property) else item)
 
 
 def _names(item: Any) -> Iterator[str]:

@@ -40,7 +40,8 @@ def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) 
     assert isinstance(case.model, Transformer)
     for position in (-1, 2):
         votes = causes.votes(case.model, case.run, 7, 11, position)
-        scores = case.model.scores(case.run.hidden[position])
+        assert case.model.unembedding is not None
+        scores = case.run.hidden[position] @ case.model.unembedding  # before a cap
         assert float(votes.votes.sum()) == pytest.approx(float(scores[7] - scores[11]), rel=1e-4)
     at = votes.names.index(Part("head", 1, 2))
     assert votes.heads[1, 2] == votes.votes[at]
@@ -57,6 +58,10 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
     place, last = run.inputs[-1], list(model.forward(run.batch))[-1]
     d_v = last.trace.output.shape[-1]
     added = last.trace.output[1, -1] @ place.layer.attention.W_o[d_v : 2 * d_v]
+    if behind := place.layer.attention_norms.added:  # a norm of all that the heads add together
+        assert isinstance(behind, RmsNorm)
+        every = last.trace.output[:, -1].flatten() @ place.layer.attention.W_o
+        added = added / (every.square().mean() + behind.eps).sqrt() * behind.weight
     x, norm = last.output[-1], model.parts.final_norm
     if isinstance(norm, LayerNorm):
         voted = (added - added.mean()) / (x.var(correction=0) + norm.eps).sqrt() * norm.weight
