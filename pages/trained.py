@@ -19,7 +19,6 @@ from attention.core.settings import settings_of
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
-from attention.hosting.work import rerun
 from attention.lessons import heads, trained
 from attention.lessons.known_heads import KnownHead, known_heads
 from attention.lessons.trained import SamplingSettings
@@ -202,7 +201,7 @@ def writes() -> None:
     now = session.view()
     if now.visit.writing is None:
         return
-    with rerun(now.page.name, session.share()):
+    with session.turn(now.page):
         writing, room = results.write_on(now, now.visit.writing)
     session.change(writing=writing)
     if not room:

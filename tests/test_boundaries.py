@@ -18,7 +18,17 @@ PAGES = (
 # the parts of the app, each leaning on those before it alone
 APP = (
     *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "opened"),
-    *("chapters", "notes", "predicting", "widgets", "grids", "sections", "heading", "cuts"),
+    *(
+        "chapters",
+        "notes",
+        "predicting",
+        "widgets",
+        "grids",
+        "sections",
+        "first_screen",
+        "heading",
+        "cuts",
+    ),
     *("server", "cold", "frame", "command"),
 )
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])

@@ -28,7 +28,6 @@ from attention.app.pages import FIRST, PAGES, Page
 from attention.app.view import View
 from attention.app.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.display import files
-from attention.hosting.work import rerun
 
 MAX_UNFELT = 1.0  # seconds
 
@@ -61,7 +60,7 @@ def run() -> None:
     groups[PAGES[-1].group].append(by_name)  # hidden, after all others
     shown = st.navigation(groups, position=place)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
-    with rerun(page.name, session.share()) as held:
+    with session.turn(page) as held:
         st.session_state["held"] = held
         cold.come_back()
         view = session.enter(page)
@@ -99,7 +98,7 @@ def show(
 
 @st.fragment
 def _body(page: Page, drawing: Drawing) -> None:
-    with rerun(page.name, session.share()) as held:
+    with session.turn(page) as held:
         if session.whole_run_is_due():
             st.rerun()
         _draw(session.view(), drawing, held or st.session_state.pop("held", 0.0))

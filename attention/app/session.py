@@ -7,6 +7,7 @@ the address in `st.query_params`. All else that a visit keeps is one `Visit`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -21,7 +22,6 @@ from attention.app.view import View, view_of
 from attention.app.visit import PLACE, Entry, Visit
 from attention.core.settings import Value
 from attention.hosting import work
-from attention.hosting.pace import Pace
 from attention.trained.sources import NONE
 
 VISIT = "visit"
@@ -248,12 +248,11 @@ def _beside(now: Visit) -> set[str]:
     return {name for name, _ in now.beside or ()}
 
 
-def share() -> Pace:
-    """What this visit may use of the server."""
+def turn(page: Page) -> AbstractContextManager[float]:
+    """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`."""
     if "share" not in st.session_state:
         st.session_state["share"] = work.share()
-    used: Pace = st.session_state["share"]
-    return used
+    return work.rerun(page.name, st.session_state["share"])
 
 
 def whole_run_is_due() -> bool:

@@ -116,7 +116,8 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
 
 
 def _function(item: Any) -> Any:
-    return inspect.unwrap(item.fget if isinstance(item, property) else item)
+    function: Any = item.fget if isinstance(item, property) else item
+    return inspect.unwrap(function)
 
 
 def _names(item: Any) -> Iterator[str]:
