@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import networkx
 import pytest
 import torch
 from torch import Tensor
@@ -52,6 +51,7 @@ def test_flow_is_that_of_networkx() -> None:
     generator = torch.Generator().manual_seed(3)
     steps = associations.with_identity(torch.rand(3, 5, 5, generator=generator).softmax(-1))
     found = associations.flow_of(steps)
+    networkx = pytest.importorskip("networkx", reason="needs networkx (requirements-dev.txt)")
     graph = networkx.DiGraph()
     for layer, query, key in itertools.product(range(3), range(5), range(5)):
         capacity = float(steps[layer, query, key])

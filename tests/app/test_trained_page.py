@@ -111,7 +111,7 @@ def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> 
     assert app.controls["model"].options == list(sources.names()[1:])
     assert app.values["model"] == first
     assert app.query_params == {"model": first}, "another host's first model may be another"
-    assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "special", "cut"}
+    assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
     assert app.sent["picture"].parts.keys() == {"scores", "weights"}
 
 
@@ -181,14 +181,14 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
 
 @each_packaged
 def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -> None:
-    app = visit("trained", name, sort="special")
+    app = visit("trained", name, sort="first")
     tables = [table for table in app.tables if "entropy" in table]
     seen = glances.glances(run_of(name))
     for table, glance in zip(tables, seen, strict=True):
         assert list(table) == ["", *glance.seen.measures]
         assert table[""][-1] == "even spread"
         assert sorted(table[""][:-1]) == sorted(glance.names(packaged(name).title_of))
-        shares = numbers(table["special"][:-1])
+        shares = numbers(table["first"][:-1])
         assert shares == sorted(shares, reverse=True)
         assert len(shares) == len(glance.layers) * glance.heads
 
@@ -231,7 +231,7 @@ def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
     tokens, keys, trace = trained.shown(result)
     assert "unhappily" in tokens
     for page, parts in (
-        ("trained", ["heatmap"]),
+        ("trained", ["lines", "heatmap"]),
         ("explore", ["lines", "heatmap"]),
         ("heads", ["heatmap"]),
     ):
@@ -390,10 +390,11 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
     assert any(names[: len(pieces)] == pieces for names in app.names_sent)
     assert {"model", "layer", "special", "cut", "scale", "mask", "positions"} <= app.values.keys()
     assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
-    assert "trained_mask" not in app.controls, "none of these has a mask of its own"
+    masked = bool(run_of(name).inputs[1].layer.masks(1, 1))
+    assert ("trained_mask" in app.controls) == masked
     special = sum(run_of(name).pieces.special)
-    words = f"{len(pieces)} tokens, {special} of them markers"
-    assert app.sent["examples"].header["words"].startswith(words)
+    words = f"{len(pieces)} tokens" + (f", {special} of them markers" if special else "")
+    assert app.sent["examples"].header["words"].startswith(f"{words}. ")
 
 
 def test_pages_show_the_numbers_of_the_chosen_layer() -> None:

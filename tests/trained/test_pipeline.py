@@ -118,7 +118,7 @@ def test_the_model_is_asked_for_by_its_name_and_gets_the_plain_sentence() -> Non
     assert asked == [("minilm", "a cat's")]
 
 
-@each_packaged
+@pytest.mark.parametrize("name", ["minilm", "en-pt", "pt-en"])
 @over("sentence", WITHOUT_WORDS)
 def test_a_sentence_without_words_is_refused_as_on_any_page(name: str, sentence: str) -> None:
     packaged(name)
@@ -231,15 +231,18 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
     for position in range(len(packaged(name).layers)):
         aside, place = computed(name, layer=position, special="set aside")
         whole, _ = computed(name, layer=position)
-        rows = ~torch.tensor(place.pieces.special)
-        columns = ~torch.tensor((place.memory_pieces or place.pieces).special)
+        keys = place.memory_pieces or place.pieces
+        rows, columns = (pieces.kept(aside=True) for pieces in (place.pieces, keys))
         assert not aside.special.count(True)
-        assert whole.special.count(True) == int((~columns).sum()) > 0
-        assert aside.tokens == tuple(
-            token for token, kept in zip(whole.tokens, rows.tolist(), strict=True) if kept
-        )
+        if any(keys.special):
+            assert columns == [at for at, special in enumerate(keys.special) if not special]
+        else:
+            assert columns == [*range(1, len(keys.ids))], "the first, an attention sink"
+        assert aside.tokens == tuple(whole.tokens[row] for row in rows)
         left = whole.layer_trace.weights[:, rows][..., columns]
-        assert_close(aside.layer_trace.weights * left.sum(-1, keepdim=True), left)
+        assert_close(
+            aside.layer_trace.weights * left.sum(-1, keepdim=True), left, atol=1e-5, rtol=1e-4
+        )
         assert_close(aside.layer_trace.weights.sum(-1), torch.ones(left.shape[:2]))
         assert_close(aside.x, whole.x[rows])
         assert aside.changes == ["special tokens: set aside"]
@@ -372,19 +375,21 @@ def test_scale_masks_and_positions_change_a_layer_where_they_belong(name: str, l
     factor, _ = computed(name, layer=layer, scale="factor", factor=0.35)
     assert_close(factor.layer_trace.scaled, plain.layer_trace.scores * 0.35)
     masked, _ = computed(name, layer=layer, mask=("length",), valid_len=2)
-    assert torch.equal(
-        masked.layer_trace.weights > 0, (torch.arange(n_keys) < 2).expand(heads, n_queries, n_keys)
-    )
+    seen = (torch.arange(n_keys) < 2).expand(heads, n_queries, n_keys)
+    own = place.layer.mask(n_queries, n_keys)
+    assert torch.equal(masked.layer_trace.weights > 0, seen if own is None else seen & own)
     added, _ = computed(name, layer=layer, positions="sinusoidal")
     assert added.encoding is not None
     assert_close(added.x, plain.x + sinusoidal(*plain.x.shape))
     assert torch.equal(added.vectors, plain.x)
     memory = added.memory or added
-    assert_close(added.layer_trace.keys, attention.project(memory.x, "keys"))
+    if attention.rotary is None:
+        assert_close(added.layer_trace.keys, attention.project(memory.x, "keys"))
     rotated, _ = computed(name, layer=layer, positions="rotary")
     assert torch.equal(rotated.x, plain.x)
-    assert_close(rotated.layer_trace.queries, rotary(plain.layer_trace.queries))
-    assert_close(rotated.layer_trace.keys, rotary(plain.layer_trace.keys))
+    turned = rotary if attention.rotary is None else torch.clone  # its own rotation is there
+    assert_close(rotated.layer_trace.queries, turned(plain.layer_trace.queries))
+    assert_close(rotated.layer_trace.keys, turned(plain.layer_trace.keys))
     slopes, _ = computed(name, layer=layer, positions="alibi")
     expected = plain.layer_trace.scaled + alibi(heads, n_queries, n_keys)
     assert_close(slopes.layer_trace.scaled, expected)
