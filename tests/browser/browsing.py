@@ -69,6 +69,12 @@ FITS = """() => {
   return main.scrollWidth <= main.clientWidth
 }"""
 
+# Streamlit unfolds by an animation, under which no click counts.
+UNFOLDED = """() => {
+  const folded = document.querySelector(".st-key-more_settings details")
+  return folded.open && !folded.getAnimations({ subtree: true }).length
+}"""
+
 FOREIGN = "img, script, iframe, a[href*=evil], a[href^=javascript]"
 
 
@@ -159,6 +165,9 @@ def expect_the_same(page: Page, other: Page) -> None:
     """Until one sees the same on both pages, and neither has more to run."""
     for each in (page, other):
         each.mouse.move(5, 5)
+        folded = each.locator(".st-key-more_settings details:not([open])").locator("visible=true")
+        if folded.count():
+            folded.locator("summary").click()
         expect_rest(each)
     eventually(page, lambda: page.evaluate(EVERYTHING), lambda: other.evaluate(EVERYTHING))
 
@@ -190,6 +199,7 @@ def unfolded(page: Page, name: str) -> Any:
     folded = page.locator(".st-key-more_settings details:not([open])").filter(has=field)
     if folded.count():
         folded.locator("summary").click()
+        page.wait_for_function(UNFOLDED)
     return field
 
 
@@ -204,8 +214,15 @@ def choice(page: Page, name: str, option: str) -> Any:
     listed = field.get_by_role("combobox")
     field.locator("[role=radiogroup], [role=toolbar], [role=combobox]").first.wait_for()
     if listed.count():
-        listed.click()
         options = page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option")
+
+        def opened() -> bool:
+            """A list that moves while it is unfolded closes again."""
+            if listed.get_attribute("aria-expanded") != "true":
+                listed.press("ArrowDown")
+            return bool(options.count())
+
+        eventually(page, opened, True)
         return options.get_by_text(option, exact=True)
     group = field.locator("[role=radiogroup], [role=toolbar]")
     # Focus scrolls to what is chosen, away from under the pointer, where that is out of sight.

@@ -26,7 +26,7 @@ def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
     expect_search(page, {"mask": "cells", "cells": "2:1"})
     page.get_by_role("listbox").focus()
     page.keyboard.press("End")
-    expect(page.locator(".equation")).to_contain_text("ymonde = 1.000")
+    expect(page.locator(".equation")).to_contain_text("ymonde = 1.00 ·")
     box = page.get_by_label("Keys and values from")
     box.press("End")
     box.press_sequentially(" again", delay=30)
