@@ -53,6 +53,10 @@ def said_alone(view: View) -> Sequence[tuple[str, str]]:
     return [("s", view["s"])] if view.page.sentence(view) else []
 
 
+# On a phone the menu stands at the side, on every page.
+NO_SIDE = "@media (min-width: 769px) { [data-testid=stSidebar] { display: none; } }"
+
+
 @dataclass(frozen=True)
 class Told:
     """What a page says of itself, from its view.
@@ -156,6 +160,8 @@ def style(view: View) -> None:
     does not have that figure, show the whole page.
     """
     rules = [_read("style"), _print_rules()]
+    if not view.page.beside(view):
+        rules.append(NO_SIDE)
     if st.context.is_embedded:
         rules.append(_read("embedded"))
     if key := view.page.figures.get(view["figure"]):

@@ -93,11 +93,14 @@ def bring(name: str) -> None:
 
 def send_choices() -> None:
     """To be called when all widgets are drawn: with them the browser gets the number of the last
-    choice from code, in a hidden widget, whose value it sends back with theirs."""
-    if last := visit().last_choice:
-        change(received=visit().received)
-        st.session_state[RECEIVED] = last
-        st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
+    choice from code, in a hidden widget, whose value it sends back with theirs.
+
+    It is there from the start: of a widget that the browser does not know yet Streamlit would take
+    the server's own value for the browser's.
+    """
+    change(received=visit().received)
+    st.session_state[RECEIVED] = visit().last_choice
+    st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
 
 
 def _write(name: str, value: Any) -> None:

@@ -100,7 +100,9 @@ def _drawn(
         if st.session_state.get(name, first) not in choices:
             session.give(name, view[name] if view[name] in choices else choices[0])
         if narrow and sum(map(len, choices)) > MOST_LETTERS:
-            at = choices.index(first) if first is not None else 0
+            at = (
+                choices.index(first) if first is not None else None
+            )  # a default is no part of a link
             return st.selectbox(options=choices, index=at, **shared)
         return st.segmented_control(options=choices, default=first, required=True, **shared)
     if isinstance(default, str):

@@ -103,10 +103,10 @@ def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
         node.style.cssText = `position: fixed; left: 400px; width: 80px; z-index: 9999999; ${style}`
         return parent.appendChild(node)
       }
-      add(document.body, "p", "top: 300px; overflow: hidden; white-space: nowrap", "much too long")
-      const root = add(document.body, "div", "top: 400px").attachShadow({ mode: "open" })
-      add(root, "button", "top: 400px; height: 30px", "hidden below")
-      add(root, "div", "top: 400px; height: 30px; background: red")
+      add(document.body, "p", "top: 500px; overflow: hidden; white-space: nowrap", "much too long")
+      const root = add(document.body, "div", "top: 600px").attachShadow({ mode: "open" })
+      add(root, "button", "top: 600px; height: 30px", "hidden below")
+      add(root, "div", "top: 600px; height: 30px; background: red")
     }""")
     found = page.evaluate(FAULTS)
     assert [fault.split(":")[0] for fault in found] == ["cut", "covered"]

@@ -330,7 +330,7 @@ def test_integers_stand_as_such_and_rows_count_from_0(open_page: Open) -> None:
 
 
 def test_inputs_and_result_by_hand_fit_a_laptop_screen(open_page: Open) -> None:
-    laptop = {"viewport": {"width": 1280, "height": 720}}
+    laptop = {"viewport": {"width": 1440, "height": 900}}
     page = open_page("/steps?input=matrices&step=scores", **laptop)
     for seen in (box(page, "X, row 0, column 0"), box(page, "Mask, row 2, column 2")):
         expect(seen).to_be_in_viewport(ratio=1)
