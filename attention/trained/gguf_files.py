@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,4 +210,6 @@ def check_gguf(file: Path) -> Layout:
 
 
 def _read(opened: GgufFile) -> tuple[Parts, Reader]:
-    return fitting(opened.layout.read(opened), opened.tokenizer())
+    parts, reader = fitting(opened.layout.read(opened), opened.tokenizer())
+    end = opened.said("tokenizer.ggml.eos_token_id")
+    return (replace(parts, ends=(end,)) if isinstance(end, int) else parts), reader

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -643,6 +644,19 @@ def test_it_writes_on_piece_by_piece_until_it_is_stopped(
     assert app.values["s"] == texts[-1]
     assert app.query_params["s"] == texts[-1]
     assert "Stop" not in [button.label for button in app.button]
+
+
+def test_it_stops_writing_at_a_piece_that_says_that_the_text_is_over(
+    written: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = written.pieces("the cat").ids.tolist()
+    pieces = trained.pieces_after(written, ids, SamplingSettings(), likeliest=False)
+    first, second = next(pieces), next(pieces)
+    assert first != second
+    monkeypatch.setattr(written, "parts", dataclasses.replace(written.parts, ends=(second,)))
+    app = opened("trained", model="writer", s="the cat").press("Write on")
+    assert app.values["s"] == "the cat" + trained.text_added(written, ids, [first])
+    assert "Write on" in [button.label for button in app.button]
 
 
 def test_it_stops_writing_where_there_is_no_more_room(written: Transformer) -> None:

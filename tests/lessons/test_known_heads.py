@@ -49,6 +49,12 @@ def test_on_random_pieces_said_twice_heads_of_a_language_model_look_up_what_foll
     assert all(MEASURES[name].share for name in best)
 
 
+def test_the_language_model_says_by_a_piece_that_a_text_is_over() -> None:
+    model = packaged("smollm2")
+    assert isinstance(model, Transformer)
+    assert model.shown(list(model.parts.ends)) == ("<|im_end|>",)
+
+
 def test_a_probe_is_the_models_own_run_over_pieces_said_twice(tmp_path: Path) -> None:
     model = writer(tmp_path)
     probed = probe(model, 7)
