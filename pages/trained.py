@@ -188,7 +188,7 @@ def asked_of(view: View) -> tuple[str, str]:
 def go_on(likeliest: bool) -> None:
     """Let the sentence grow by a piece, within a callback."""
     now = session.view()
-    take(now, results.longer_sentence(now, 1, likeliest))
+    take(now, results.longer_sentence(now, likeliest))
 
 
 def write() -> None:
@@ -258,7 +258,7 @@ def of_token(view: View) -> None:
 
 
 def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
-    """What the chosen token looks at in each layer."""
+    """The weights of the chosen token in each layer."""
     if result.memory is not None or len(result.tokens) > MAX_TOKENS:
         return
     st.subheader("Where it looks, layer by layer")

@@ -60,7 +60,7 @@ def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
 
 @torch.no_grad()
 def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
-    """What one token attends to in all layers over the sentence itself: (layers, heads, keys).
+    """The weights of one token in all layers over the sentence itself: (layers, heads, keys).
 
     query: its position among the pieces that are shown.
     """

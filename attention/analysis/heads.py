@@ -23,10 +23,10 @@ MAX_MEASURED = 1 << 18
 
 @dataclass(frozen=True)
 class Keys:
-    """What is known of the tokens that may be attended to.
+    """The tokens that may be attended to, as far as they are known.
 
-    special: for each whether it is a special token; ids: what tells whether two are the same; each
-    is empty where nothing is known.
+    special: for each whether it is a special token; ids: equal for equal tokens; each is empty
+    where it is not known.
     """
 
     special: Sequence[bool] = ()

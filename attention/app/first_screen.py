@@ -1,4 +1,4 @@
-"""What stands on Explore while it shows what the bare address opens on, see `Opening`."""
+"""The first screen: Explore with the sentence and settings of the bare address, see `Opening`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ways_on() -> None:
 
 
 def switch(view: View, opening: Opening) -> None:
-    """The switch of the last word, and what one sees with either."""
+    """The switch of the last word, and a sentence on the weights with either."""
     settings = view.settings()
     both = [results.result_of(replace(settings, s=sentence)) for sentence in opening.sentences]
     chosen = opening.sentences.index(view["s"])

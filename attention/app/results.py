@@ -132,7 +132,7 @@ def probe_of(view: View) -> Probe | None:
 
 
 def rows_in_all_layers(view: View, query: int) -> Tensor:
-    """What a piece of the sentence attends to in each layer, (layers, heads, keys)."""
+    """The weights of a piece of the sentence in each layer, (layers, heads, keys)."""
     return _rows(view["model"], plain(view["s"]), query, view["special"] == "set aside")
 
 
@@ -187,12 +187,12 @@ def pieces_of(view: View, text: str) -> Pieces:
     return load_model(view["model"]).pieces(plain(text))
 
 
-def longer_sentence(view: View, pieces: int, likeliest: bool) -> str:
-    """The sentence with so many pieces more."""
+def longer_sentence(view: View, likeliest: bool) -> str:
+    """The sentence with a piece more, the likeliest or one that is drawn."""
     model = load_model(view["model"])
     assert isinstance(model, Transformer)
     settings = view.of(SamplingSettings)
-    return trained.go_on(model, plain(view["s"]), pieces, settings, likeliest)
+    return trained.go_on(model, plain(view["s"]), 1, settings, likeliest)
 
 
 _written: LRUCache[tuple[str, tuple[int, ...]], Written] = LRUCache(

@@ -1,4 +1,4 @@
-"""What the bare address opens on: one sentence with two endings, under settings that show much."""
+"""The view of the bare address: one sentence with two endings, under settings that show much."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Opening:
         return f"Which word does “{self.word}” look at?"
 
     def words(self, results: Sequence[Result]) -> str:
-        """What one sees. results: with each of the endings."""
+        """A sentence on the weights. results: with each of the endings."""
         (first, share), *_ = _most(results[0], self.query)
         second = _most(results[1], self.query)
         less = second[0][0] == first and second[0][1] < share

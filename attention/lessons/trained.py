@@ -256,20 +256,19 @@ def probe_table(
 
 
 def probe_words(probed: Probe) -> str:
-    """What the probe is, and what the model makes of it, in a few sentences."""
+    """The probe, the model's loss on it, and which heads are named, in a few sentences."""
     first, again = probed.losses
     return (
         f"The probe: {probed.pieces} pieces drawn at random, said twice (Olsson et al. 2022). "
-        f"The model's loss falls from {first:.1f} nats a piece to {again:.1f} on the repetition: "
-        "it looks up what followed before. A head is named if it puts more than half its weight "
-        "on such a token."
+        f"The model's loss is {first:.1f} nats a piece, on the repetition {again:.1f}. A head is "
+        "named if more than half its weight lies on such a token."
     )
 
 
 def layer_rows(
     rows: Tensor, tokens: Sequence[str], title_of: Callable[[int], str]
 ) -> list[Matrix | str]:
-    """What one token attends to, layer by layer: the mean of all heads, and their greatest weight.
+    """The weights of one token, layer by layer: the mean of all heads, and the greatest.
 
     rows: (layers, heads, keys).
     """
@@ -288,14 +287,14 @@ def piece_at(result: Result, query: int) -> int:
 
 
 def sink_words(seen: Overview) -> str:
-    """How much of all weight lies on the first token, in a sentence; "" where an even
-    spread would put half as much there."""
-    share = float(seen.measures["first"].mean())
-    if share < SINK * seen.even_spread["first"]:
+    """How much of all weight lies on the first token, in two sentences; "" where that is less than
+    `SINK` times an even spread."""
+    share, even = float(seen.measures["first"].mean()), seen.even_spread["first"]
+    if share < SINK * even:
         return ""
     return (
-        f"{share:.0%} of all weight lies on the first token. It is an attention sink: heads that "
-        "have nothing to look for put their weight there."
+        f"{share:.0%} of all weight lies on the first token, {share / even:.1f} times an even "
+        "spread. Such a token is called an attention sink (Xiao et al. 2024)."
     )
 
 

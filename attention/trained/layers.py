@@ -111,7 +111,7 @@ class TrainedAttention(DotScores):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a layer keeps of the tokens before, for a run over those behind.
+    """The part of a layer's run that a run over further tokens goes on from.
 
     projected: their keys and values; state: where its recurrence stands, if it has one.
     """

@@ -70,7 +70,7 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     (glance,) = glances.glances(run)
     share = f"{float(glance.seen.measures['first'].mean()):.0%}"
     assert any(
-        item.value.startswith(f"{share} of all weight lies on the first token. It is an attention")
+        item.value.startswith(f"{share} of all weight lies on the first token, ")
         for item in app.caption
     )
     assert "attention sink" not in " ".join(item.value for item in visit().caption)
