@@ -1,0 +1,105 @@
+"""Work of seconds, beside the reruns: one job at a time, for as long as somebody asks for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cachetools import LRUCache
+
+PATIENCE = 5.0  # seconds: a job that nobody has asked for in this time is dropped
+KEPT = 64  # answers
+
+Progress = Callable[[int, int], None]
+Work = Callable[[Progress], Any]
+
+
+class _DroppedError(Exception):
+    """Nobody asks for the job any more."""
+
+
+@dataclass(eq=False)
+class _Job:
+    work: Work
+    asked: float
+    steps: tuple[int, int] = (0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """How far a job is.
+
+    answer: None until it is done; steps: how many of how many are done; ahead: how many other jobs
+    come first.
+    """
+
+    answer: Any = None
+    steps: tuple[int, int] = (0, 1)
+    ahead: int = 0
+
+
+@dataclass(eq=False)
+class Jobs:
+    """Does one job after the other, in a thread that ends with the last one."""
+
+    patience: float = PATIENCE
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _jobs: dict[Hashable, _Job] = field(default_factory=dict)
+    _answers: LRUCache[Hashable, Any] = field(default_factory=lambda: LRUCache(KEPT))
+
+    def ask(self, key: Hashable, work: Work, wait: float = 0.0) -> State:
+        """How far the job of that name is; it begins, or stands in the queue, if it did not yet.
+
+        work: is given what to tell its progress, how many of how many steps, and gives an answer,
+        which is not None; wait: seconds that the caller has for it. Jobs of one name are the same
+        job. Raises what the work has raised, once.
+        """
+        until = time.monotonic() + wait
+        with self._changed:
+            while key not in self._answers:
+                job = self._jobs.get(key)
+                if job is None:
+                    job = self._jobs[key] = _Job(work, time.monotonic())
+                    if len(self._jobs) == 1:
+                        threading.Thread(target=self._run, daemon=True).start()
+                job.asked = time.monotonic()
+                left = until - time.monotonic()
+                if left <= 0:
+                    return State(steps=job.steps, ahead=[*self._jobs].index(key))
+                self._changed.wait(left)
+            answer = self._answers[key]
+            if isinstance(answer, Exception):
+                del self._answers[key]
+                raise answer
+            return State(answer)
+
+    def _run(self) -> None:
+        with self._changed:
+            while self._jobs:
+                key, job = next(iter(self._jobs.items()))
+                self._changed.release()
+                try:
+                    answer = self._answer(job)
+                finally:
+                    self._changed.acquire()
+                if not isinstance(answer, _DroppedError):
+                    self._answers[key] = answer
+                del self._jobs[key]
+                self._changed.notify_all()
+
+    def _answer(self, job: _Job) -> Any:
+        """What the work gives, or what it raises."""
+
+        def tell(done: int, of: int) -> None:
+            job.steps = done, of
+            if time.monotonic() - job.asked > self.patience:
+                raise _DroppedError
+
+        try:
+            tell(*job.steps)
+            return job.work(tell)
+        except Exception as error:
+            return error
