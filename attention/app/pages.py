@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
+from attention.lessons.causes import CauseSettings, first_cause
 from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import CrossSettings
@@ -298,6 +299,30 @@ PAGES = [
         models="needed",
         opens=first_known,
         beside=lambda values: ("model", "layer", "head", "special", "join"),
+    ),
+    Page(
+        "causes",
+        "Causes",
+        "what a head does: each head of a trained model set to zero, to its mean, or exchanged "
+        "with that of a second sentence, and what becomes of the answer; why it looks there",
+        purpose="What a model's answer owes to each of its heads.",
+        words=(
+            "token",
+            "head",
+            "query",
+            "key",
+            "value",
+            "score",
+            "weight",
+            "W_o",
+            "residual path",
+            "Σ",
+        ),
+        figures={"effects": "effects", "lines": "picture"},
+        settings=(CauseSettings,),
+        models="needed",
+        opens=first_cause,
+        beside=lambda values: ("model", "layer", "head"),
     ),
     Page(
         "operations",

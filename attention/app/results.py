@@ -21,8 +21,10 @@ from attention.app.view import View
 from attention.app.visit import Writing
 from attention.core.functional import Trace
 from attention.display.showing import write_npz
+from attention.hosting.jobs import Jobs, State
 from attention.inputs.text import plain, tokenize
-from attention.lessons import compare, cross, trained, where
+from attention.lessons import causes, compare, cross, trained, where
+from attention.lessons.causes import CauseSettings, Guesses, Question, Reasons
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.trained import Next, SamplingSettings
@@ -102,6 +104,13 @@ def as_trained(view: View) -> Result | None:
     return _if_there_are_words(Settings(**chosen))
 
 
+def whole_layer(view: View) -> Result | None:
+    """The result of the chosen head of a trained model, with all as it was trained, piece by piece;
+    None while the sentence has no words."""
+    chosen = {name: view[name] for name in ("s", "model", "layer", "head")}
+    return _if_there_are_words(Settings(**chosen))
+
+
 def run_of(settings: Settings) -> Run:
     """The sentence through the chosen trained model, as it was trained."""
     return run_model(settings.model, plain(settings.s))
@@ -164,6 +173,46 @@ def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result
     last = len(load_model(name).layers) - 1
     aligned = _if_there_are_words(Settings(text, name, last, join=join))
     return None if aligned is None else (_translation_of(name, plain(text)), aligned)
+
+
+_jobs = Jobs()
+AT_SIGHT = 0.5  # seconds that a page waits for a job, most of which take less with a small model
+
+
+def question_of(view: View) -> Question:
+    """What is asked of each head. Raises NoWords, or ValueError with words for the page."""
+    settings, name = view.of(CauseSettings), view["model"]
+    exchanged = settings.intervention == causes.EXCHANGED
+    text, second = plain(view["s"]), plain(settings.second) if exchanged else ""
+    asked = Question(name, text, second, settings.intervention, settings.changed_part)
+    other = run_model(name, second) if exchanged else None
+    typed = settings.word.strip(), settings.other_word.strip()
+    return causes.question(load_model(name), run_model(name, text), other, asked, typed)
+
+
+def effects_of(asked: Question) -> State:
+    """The effect of each head, or how far that is worked out, see `causes.answer`."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    other = run_model(asked.model, asked.second) if asked.second else None
+    return _jobs.ask(
+        asked, lambda tell: causes.answer(model, asked, run, other, tell), wait=AT_SIGHT
+    )
+
+
+@cached(LRUCache(64), lock=Lock())
+def guesses_of(asked: Question) -> Guesses | None:
+    """What each layer would say comes next; None where the model says no next word."""
+    model = load_model(asked.model)
+    if asked.words is None:
+        return None
+    assert isinstance(model, Transformer)
+    return causes.guesses(model, run_model(asked.model, asked.text), asked.words)
+
+
+@cached(LRUCache(32), lock=Lock())
+def reasons_of(model: str, text: str, layer: int, head: int, query: int, key: int) -> Reasons:
+    """Why a query looks at a key, see `causes.reasons`."""
+    return causes.reasons(load_model(model), run_model(model, text), layer, head, query, key)
 
 
 def example_weights() -> bytes:

@@ -66,7 +66,8 @@ class Visit:
     known; chapter: which chapter is open, and in_chapter: what is chosen in its figure; answer,
     marked: the answer to the question asked, and the cells marked for it, see `predicting`;
     refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
-    was added, and why; writing: a model that is going on with the sentence.
+    was added, and why; writing: a model that is going on with the sentence; stopped: the name of
+    the job that the visitor has stopped.
     """
 
     page: str = ""
@@ -87,6 +88,7 @@ class Visit:
     refused: str = ""
     not_added: tuple[tuple[str, str] | None, str] = (None, "")
     writing: Writing | None = None
+    stopped: object = None
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """How the run comes to a page. returned: by a step in the browser's history."""

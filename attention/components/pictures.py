@@ -436,11 +436,22 @@ class ChartHeader(TypedDict):
     layout: dict[str, Any]
 
 
-_chart = Component("chart", ChartHeader, isolate_styles=False)
+_chart = Component("chart", ChartHeader, isolate_styles=False, point=int)
 
 
-def chart(figure: go.Figure, label: str, *, key: str) -> None:
-    """A figure of Plotly, drawn when all around it has been; label: what it shows, in words."""
+def chart(
+    figure: go.Figure,
+    label: str,
+    *,
+    key: str,
+    on_choose: Callable[[int], None] | None = None,
+    points: int = 0,
+) -> None:
+    """A figure of Plotly, drawn when all around it has been; label: what it shows, in words.
+
+    on_choose gets the number of a point that is clicked, the first of its customdata, one of
+    `points`; whatever is chosen so must have another way for the keyboard.
+    """
     drawn = figure.to_plotly_json()
     header: ChartHeader = {
         "label": label,
@@ -448,4 +459,5 @@ def chart(figure: go.Figure, label: str, *, key: str) -> None:
         "data": drawn["data"],
         "layout": drawn["layout"],
     }
-    _chart.draw(header, key=key)
+    chosen = (range(points).__contains__, lambda point: on_choose and on_choose(point))
+    _chart.draw(header, key=key, point=chosen)

@@ -255,7 +255,7 @@ export interface Headers {
 }
 
 export interface Answers {
-  chart: {}
+  chart: { point: number }
   comparison: {}
   copy_link: {}
   examples: { example: number }

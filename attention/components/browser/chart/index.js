@@ -3,14 +3,16 @@ import { afterPaint, make } from "../shared/elements.js"
 import { fontOf, load } from "../shared/plotly.js"
 
 /** @import { Mount } from "../shared/component.js"
+    @import { Chart } from "../shared/plotly.js"
     @typedef {ReturnType<typeof build>} View */
 
 /** A figure of plotly.js, which is large: what stands around it is painted first. */
 export default component(build, draw)
 
 /** @param {Mount<"chart">} mount */
-function build({ root, content }) {
-  return { content, frame: make("div", "attention-chart", root, { role: "img" }), width: 0 }
+function build({ root, content, send }) {
+  const frame = make("div", "attention-chart", root, { role: "img" })
+  return { content, frame, width: 0, listening: false, send }
 }
 
 /** @type {(view: View) => void} */
@@ -24,5 +26,17 @@ function draw(view) {
     if (view.content !== content || !view.width) return
     const layout = { ...content.layout, width: view.width, font: fontOf(frame) }
     await Plotly.react(frame, content.data, layout, { displayModeBar: false })
+    if (!view.listening) listen(view)
+  })
+}
+
+/** A click on a point that has a number sends it.
+    @type {(view: View) => void} */
+function listen(view) {
+  view.listening = true
+  const chart = /** @type {Chart} */ (/** @type {HTMLElement} */ (view.frame))
+  chart.on("plotly_click", (clicked) => {
+    const [point] = [clicked?.points[0]?.customdata].flat()
+    if (typeof point === "number") view.send("point", point)
   })
 }

@@ -7,7 +7,8 @@ const SOURCE = "component/attention.components.base.plotly_js/plotly.min.js"
       => Promise<void>, Plots: { resize: (chart: HTMLElement) => Promise<void> },
       Icons: { camera: object } }} Plotly
     @typedef {HTMLElement & { layout?: HeatmapLayout,
-      on: (event: string, task: () => void) => void }} Chart */
+      on: (event: string, task: (told?: { points: { customdata?: unknown }[] }) => void) => void
+    }} Chart */
 
 /** @type {Promise<Plotly> | null} */
 let plotly = null

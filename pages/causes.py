@@ -1,0 +1,269 @@
+"""Causes: what a model's answer owes to each of its heads, and why a head looks where it looks."""
+
+import streamlit as st
+
+from attention.app import frame, notes, results, sections, session, shared, widgets
+from attention.app.parts import part
+from attention.app.view import View
+from attention.components.inputs import examples
+from attention.components.pictures import chart, matrices, place_of
+from attention.display import effects, tables
+from attention.display.matrix import Matrix
+from attention.lessons import causes
+from attention.lessons.causes import EXCHANGED, Answer, KnownCause, Question
+from attention.pipeline import NoWords, Result
+from attention.trained.models import Model, Run, Transformer
+from attention.trained.sources import NONE
+
+PAUSE = 0.5  # seconds between one look at a job and the next
+
+
+def causes_of(view: View) -> None:
+    """The effect of each head, then the chosen head: where it looks, and why."""
+    if view["model"] == NONE:
+        notes.explain_missing_models()
+        return
+    known = causes.known_causes(view["model"])
+    if known and not view.hidden & {"s", "layer", "head", "second"}:
+        titles = [one.title for one in known]
+        examples("Examples", titles, lambda at: show_known(known[at]), key="known_causes")
+    choices(view)
+    result = results.whole_layer(view)
+    if result is None:
+        st.info("Type a sentence above, or take one of the examples.")
+        return
+    asked = asked_of(view)
+    if asked is not None:
+        all_heads(view, asked)
+    st.subheader("The chosen head")
+    chosen_head(view, result)
+    of_token(view)
+    if asked is not None and asked.words is not None:
+        layers_guess(asked)
+
+
+def show_known(known: KnownCause) -> None:
+    """Show two sentences and the head that tells them apart, within a callback."""
+    for name, value in known.settings.items():
+        session.choose(name, value)
+    for name in ("word", "other_word"):
+        session.choose(name, "")
+    session.choose("changed_part", "output")
+    session.choose_query(known.query)
+
+
+def choices(view: View) -> None:
+    """What is done to the heads, and which words are told apart."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "intervention", width="content")
+        if causes.goes_on(shared.load_model(view["model"])):
+            for name in ("word", "other_word"):
+                widgets.widget(view, name, width=170, placeholder="the likeliest")
+    if view["intervention"] == EXCHANGED:
+        widgets.widget(view, "second", live="200ms", placeholder="as many pieces as the first")
+    with st.expander("Change only a part of each head"):
+        widgets.widget(view, "changed_part", width="content")
+
+
+def asked_of(view: View) -> Question | None:
+    """What is asked of each head; says why not where it cannot be answered."""
+    with st.container():  # what comes and goes leaves the place of the rest as it is
+        try:
+            return results.question_of(view)
+        except NoWords:
+            notes.note("Type the second sentence, with a word changed and as many pieces.")
+        except ValueError as problem:
+            notes.note(str(problem))
+    return None
+
+
+def all_heads(view: View, asked: Question) -> None:
+    """The effect of every head, or how far it is worked out."""
+    model, run = shared.load_model(asked.model), results.run_model(asked.model, asked.text)
+    if view.visit.stopped == asked:
+        st.info("Stopped.")
+        st.button("Work it out", on_click=go_on)
+        return
+    state = results.effects_of(asked)
+    if state.answer is None:
+        st.fragment(works, run_every=PAUSE)(asked)
+        return
+    st.subheader("What the answer owes to each head")
+    st.text(causes.answer_words(model, asked, run, state.answer))
+    show_effects(view, asked, model, state.answer)
+    st.caption(causes.effect_words(model, asked, state.answer))
+    if asked.words is not None:
+        votes(asked, model, run)
+
+
+def works(asked: Question) -> None:
+    """Shows how far the work is, until it is done."""
+    now = session.view()
+    if now.visit.stopped == asked:
+        st.rerun()
+    with session.turn(now.page):
+        state = results.effects_of(asked)
+    if state.answer is not None:
+        st.rerun()
+    done, of = state.steps
+    waits = f" · {state.ahead} before it" if state.ahead else ""
+    st.progress(done / of, f"Changing one head after the other: {done} of {of}{waits}")
+    st.button("Stop", icon=":material/stop:", on_click=stop, args=(asked,))
+
+
+def stop(asked: Question) -> None:
+    """Ask no more for what is worked out, within a callback."""
+    session.change(stopped=asked)
+
+
+def go_on() -> None:
+    """Ask for it again, within a callback."""
+    session.change(stopped=None)
+
+
+def show_effects(view: View, asked: Question, model: Model, found: Answer) -> None:
+    """The picture of all heads, and the strongest of them."""
+    left, right = st.columns([8, 4], gap="large")
+    places = found.strongest
+    with left:
+        names = [model.title_of(layer) for layer in range(len(model.layers))]
+        n_heads = found.total.shape[1]
+        chart(
+            effects.effect_map(found.total, found.direct, names, chosen_place(view, found)),
+            "The effect of each head: " + causes.effect_words(model, asked, found),
+            key="effects",
+            on_choose=lambda point: choose(divmod(point, n_heads)),
+            points=found.total.numel(),
+        )
+    with right:
+        titles, columns = causes.effect_table(model, found)
+        st.html(tables.table("the heads with the greatest effects", titles, columns))
+        examples(
+            "Show",
+            [f"{layer}.{head}" for layer, head in places],
+            lambda at: choose(places[at]),
+            key="strongest",
+        )
+
+
+def chosen_place(view: View, found: Answer) -> tuple[int, int]:
+    """The chosen layer and head, as far as there are such."""
+    layers, heads = found.total.shape
+    return min(view["layer"], layers - 1), min(view["head"], heads - 1)
+
+
+def choose(place: tuple[int, int]) -> None:
+    """Choose a head, within a callback."""
+    for name, value in zip(("layer", "head"), place, strict=True):
+        session.choose(name, value)
+
+
+def votes(asked: Question, model: Model, run: Run) -> None:
+    """What each kind of part says for the one word rather than the other."""
+    assert isinstance(model, Transformer)
+    assert asked.words is not None
+    with st.expander("What each part says for the one word rather than the other"):
+        names, columns, total = causes.vote_table(model, run, asked.words)
+        st.html(tables.table("votes of all parts", names, columns, total=total))
+        st.caption(
+            "The last vector is a sum of parts, so its score is a sum of votes: each part through "
+            "the last norm and the unembedding (Elhage et al. 2021)."
+        )
+
+
+def chosen_head(view: View, result: Result) -> None:
+    """Where the chosen head looks."""
+    model = shared.load_model(view["model"])
+    assert result.trained is not None
+    title = model.title_of(result.trained.position)
+    sections.weights_of(view, result, f"{title.capitalize()}, head {result.head}.", ("lines",))
+
+
+@part
+def of_token(view: View) -> None:
+    """For the chosen query: how long what it takes is, and why it looks at a key."""
+    result = results.whole_layer(view)
+    if result is None:
+        return
+    assert result.trained is not None
+    place_of(view.place, session.choose_place, key="place")
+    layer, head = result.trained.position, result.head
+    query = min(view["query"], len(result.tokens) - 1)
+    rows, names, words = causes.length_rows(results.run_of(result.settings), layer, head, query)
+    key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
+    st.subheader("A weight is not yet what is taken")
+    st.text(
+        f"“{result.tokens[query]}” looks at each token, and takes this much from it. Click one."
+    )
+    matrices(
+        [
+            Matrix("of the weight, and of the lengths", rows, ("w", "‖w·v·W_o‖"), names, "share"),
+        ],
+        key="lengths",
+        chosen=(0, key),
+        on_choose=lambda row, column: session.choose("key", column),
+        of=f"layer {layer}, head {head}, token {query}",
+    )
+    st.caption(
+        f"{words} A weight counts for as much as the vector that it brings is long (Kobayashi et "
+        "al. 2020): the second row says which share of all lengths a token brings."
+    )
+    why(view, result, (query, key), names)
+
+
+def why(view: View, result: Result, pair: tuple[int, int], names: list[str]) -> None:
+    """The score of a query and a key as a sum over all that came before."""
+    assert result.trained is not None
+    st.subheader("Why it looks there")
+    query, key = pair
+    if result.memory is not None:
+        notes.note("The keys of this layer come from another sequence: its score is not split.")
+        return
+    try:
+        found = results.reasons_of(
+            *(result.settings.model, result.settings.s),
+            *(result.trained.position, result.head, query, key),
+        )
+    except ValueError as problem:
+        notes.note(f"{problem}.")
+        return
+    st.text(
+        f"The score of “{result.tokens[query]}” and “{names[key]}”, "
+        f"{tables.number(found.score)}, is a sum over the parts that gave to the query, and over "
+        "those that gave to the key."
+    )
+    left, right = st.columns([7, 5], gap="large")
+    with left:
+        bars = effects.part_bars(found.names, found.terms.sum(1), found.terms.sum(0))
+        chart(bars, "What each part gives to the score, in query and key.", key="parts")
+    with right:
+        titles, columns, total = found.table()
+        st.html(tables.table("the score, term by term", titles, columns, total=total))
+        st.caption(
+            f"Part in the query × part in the key. The scale comes then: × {found.scale:.6g}."
+        )
+
+
+def layers_guess(asked: Question) -> None:
+    """What each layer would say comes next."""
+    found = results.guesses_of(asked)
+    if found is None:
+        return
+    model = shared.load_model(asked.model)
+    assert isinstance(model, Transformer)
+    assert asked.words is not None
+    st.subheader("Each layer's guess of the next word")
+    drawn = effects.guess_lines(
+        found.names, found.shares, model.shown(asked.words), found.likeliest
+    )
+    chart(drawn, "The probability of both words, layer by layer.", key="guesses")
+    st.caption(
+        "What enters each layer goes through the last norm and the unembedding, as if no layer "
+        "came after (logit lens, nostalgebraist 2020)."
+    )
+    with st.expander("The likeliest word of each layer"):
+        names, columns = found.table()
+        st.html(tables.table("each layer's guess", names, columns))
+
+
+frame.show(__file__, causes_of)
