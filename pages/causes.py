@@ -123,7 +123,7 @@ def go_on() -> None:
 
 def show_effects(view: View, asked: Question, model: Model, found: Answer) -> None:
     """The picture of all heads, and the strongest of them."""
-    left, right = st.columns([8, 4], gap="large")
+    left, right = st.columns([7, 5], gap="large")
     places = found.strongest
     with left:
         names = [model.title_of(layer) for layer in range(len(model.layers))]
@@ -193,11 +193,12 @@ def of_token(view: View) -> None:
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
     st.subheader("A weight is not yet what is taken")
     st.text(
-        f"“{result.tokens[query]}” looks at each token, and takes this much from it. Click one."
+        f"“{result.tokens[query]}” gives each token a weight w. The second row: the share of all "
+        "lengths that it takes from there. Click a token."
     )
     matrices(
         [
-            Matrix("of the weight, and of the lengths", rows, ("w", "‖w·v·W_o‖"), names, "share"),
+            Matrix("weights and lengths", rows, ("w", "‖w·v·W_o‖"), names, "share"),
         ],
         key="lengths",
         chosen=(0, key),
@@ -206,7 +207,7 @@ def of_token(view: View) -> None:
     )
     st.caption(
         f"{words} A weight counts for as much as the vector that it brings is long (Kobayashi et "
-        "al. 2020): the second row says which share of all lengths a token brings."
+        "al. 2020)."
     )
     why(view, result, (query, key), names)
 
@@ -254,12 +255,14 @@ def layers_guess(asked: Question) -> None:
     assert asked.words is not None
     st.subheader("Each layer's guess of the next word")
     drawn = effects.guess_lines(
-        found.names, found.shares, model.shown(asked.words), found.likeliest
+        found.names, found.ranks, found.shares, model.shown(asked.words), found.likeliest
     )
-    chart(drawn, "The probability of both words, layer by layer.", key="guesses")
+    st.text("Which place both words would have if the model stopped at this layer.")
+    chart(drawn, "The rank of both words, layer by layer.", key="guesses")
     st.caption(
-        "What enters each layer goes through the last norm and the unembedding, as if no layer "
-        "came after (logit lens, nostalgebraist 2020)."
+        "The rank of both words among all pieces, 1 = the likeliest. What enters each layer goes "
+        "through the last norm and the unembedding, as if no layer came after (logit lens, "
+        "nostalgebraist 2020)."
     )
     with st.expander("The likeliest word of each layer"):
         names, columns = found.table()

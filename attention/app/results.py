@@ -210,9 +210,9 @@ def guesses_of(asked: Question) -> Guesses | None:
 
 
 @cached(LRUCache(32), lock=Lock())
-def reasons_of(model: str, text: str, layer: int, head: int, query: int, key: int) -> Reasons:
-    """Why a query looks at a key, see `causes.reasons`."""
-    return causes.reasons(load_model(model), run_model(model, text), layer, head, query, key)
+def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) -> Reasons:
+    """Why a query of a sentence looks at a key, see `causes.reasons`."""
+    return causes.reasons(load_model(model), run_model(model, plain(s)), layer, head, query, key)
 
 
 def example_weights() -> bytes:

@@ -8,11 +8,12 @@ from typing import Any
 import plotly.graph_objects as go
 from torch import Tensor
 
-from attention.display.figures import CHOSEN, label
-from attention.display.looks import DIVERGING
+from attention.display.figures import CHOSEN, FAINT, label
 from attention.display.maps import BASE, BLUE
 
 GRID = "rgba(128, 128, 128, 0.25)"
+# the ground shines through near 0, so that it does in either theme
+AROUND_0 = [[0, "rgb(47, 111, 184)"], [0.5, "rgba(128, 128, 128, 0.1)"], [1, "rgb(217, 119, 6)"]]
 STRIPE = 26  # pixels of a row of heads
 FREE = {"fixedrange": True, "zeroline": False, "showgrid": False, "ticks": ""}
 
@@ -27,8 +28,6 @@ def effect_map(
     """
     layers, heads = total.shape
     most = float(max(total.abs().max(), 0 if direct is None else direct.abs().max())) or 1.0
-    scale = [[at / (len(DIVERGING) - 1), colour] for at, colour in enumerate(DIVERGING)]
-    colours = {"colorscale": scale}
     told = "<br>".join(
         ["%{customdata[1]}, head %{y}", "total %{customdata[2]:.3f}"]
         + ([] if direct is None else ["direct %{customdata[3]:.3f}"])
@@ -55,7 +54,7 @@ def effect_map(
         "ygap": 2,
         "hovertemplate": f"{told}<extra></extra>",
         "colorbar": {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}},
-        **colours,
+        "colorscale": AROUND_0,
     }
     drawn: list[dict[str, Any]] = [squares]
     if direct is not None:
@@ -70,8 +69,8 @@ def effect_map(
                 "color": direct.T.flatten().tolist(),
                 "cmin": -most,
                 "cmax": most,
-                "line": {"width": 1, "color": "#ffffff"},
-                **colours,
+                "line": {"width": 1, "color": FAINT},
+                "colorscale": AROUND_0,
             },
             "hovertemplate": f"{told}<extra></extra>",
             "showlegend": False,
@@ -99,23 +98,31 @@ def effect_map(
 
 def guess_lines(
     names: Sequence[str],
+    ranks: Tensor,
     shares: Tensor,
     words: Sequence[str],
     likeliest: Sequence[tuple[str, float]],
 ) -> go.Figure:
-    """The probability of two words through the layers. shares: (places, 2)."""
+    """The ranks of two words through the layers, the likeliest on top.
+
+    ranks, shares: (places, 2).
+    """
     most = [f"{label(piece)} {share:.2f}" for piece, share in likeliest]
     lines = [
         {
             "type": "scatter",
             "x": list(range(len(names))),
-            "y": shares[:, at].tolist(),
-            "customdata": [[label(name), told] for name, told in zip(names, most, strict=True)],
+            "y": ranks[:, at].tolist(),
+            "customdata": [
+                [label(name), share, told]
+                for name, share, told in zip(names, shares[:, at].tolist(), most, strict=True)
+            ],
             "name": label(word),
             "mode": "lines+markers",
             "line": {"color": colour, "width": 2.5},
             "marker": {"size": 6, "symbol": symbol},
-            "hovertemplate": "%{customdata[0]}: %{y:.4f}<br>likeliest %{customdata[1]}"
+            "hovertemplate": "%{customdata[0]}: %{y}.<br>probability %{customdata[1]:.4f}"
+            "<br>likeliest: %{customdata[2]}"
             f"<extra>{label(word)}</extra>",
         }
         for at, (word, colour, symbol) in enumerate(
@@ -123,10 +130,11 @@ def guess_lines(
         )
     ]
     layout = BASE | {
-        "height": 300,
-        "margin": {"l": 44, "r": 8, "t": 8, "b": 84},
+        "height": 320,
+        "margin": {"l": 64, "r": 8, "t": 8, "b": 84},
         "xaxis": FREE | {"title": {"text": "layers that have run", "standoff": 8}},
-        "yaxis": {**FREE, "showgrid": True, "gridcolor": GRID, "range": [0, 1.02]},
+        "yaxis": {**FREE, "showgrid": True, "gridcolor": GRID, "type": "log"}
+        | {"autorange": "reversed", "dtick": 1, "title": {"text": "rank", "standoff": 6}},
     }
     return go.Figure(lines, layout)
 

@@ -19,7 +19,7 @@ from attention.display.captions import distinct_names
 from attention.display.tables import fixed, number
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
-from attention.trained.sources import MINILM, SMOLLM2
+from attention.trained.sources import SMOLLM2
 from attention.trained.translator import Translator
 
 ZERO, MEAN, EXCHANGED = "set to zero", "set to its mean", "exchanged"
@@ -106,15 +106,6 @@ KNOWN_CAUSES = (
         layer=18,
         head=6,
         query=23,
-    ),
-    KnownCause(
-        "A pronoun and its noun",
-        MINILM.about.name,
-        "the animal did not cross the street because it was too tired",
-        "the animal did not cross the street because it was too wide",
-        layer=3,
-        head=1,
-        query=9,
     ),
 )
 
@@ -296,13 +287,14 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
     clean, corrupted = found.metric
     if asked.words is None:
         if isinstance(model, Translator):
-            return f"The mean probability of the pieces it writes is {clean:.0%}."
+            return f"The mean probability of the pieces it writes is {_percent(clean)}."
         return "Its answer is a vector for each piece; heads are judged by how far these move."
     assert isinstance(model, Transformer)
     word, other = model.shown(asked.words)
     shares = model.scores(run.hidden[-1]).softmax(-1)[list(asked.words)].tolist()
     told = (
-        f"The next word is “{word}” with {shares[0]:.0%}, “{other}” with {shares[1]:.0%}. Their "
+        f"The next word is “{word}” with {_percent(shares[0])}, “{other}” with "
+        f"{_percent(shares[1])}. Their "
         f"scores differ by {fixed(clean, 2)}"
     )
     return (
@@ -310,6 +302,10 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
         if corrupted is None
         else f"{told}, in the second sentence by {fixed(corrupted, 2)}."
     )
+
+
+def _percent(share: float) -> str:
+    return f"{fixed(100 * share, 1)} %"
 
 
 def effect_words(model: Model, asked: Question, found: Answer) -> str:
@@ -379,12 +375,14 @@ def vote_table(
 class Guesses:
     """What each layer would say comes next.
 
-    names: of the places, before each layer and after the last; shares (places, 2): of the two
-    words; likeliest: the piece each place has for the likeliest, with its probability.
+    names: of the places, before each layer and after the last; shares, ranks (places, 2): the
+    probability of each of the two words, and its place among all pieces, 1 = the likeliest;
+    likeliest: the piece each place has for the likeliest, with its probability.
     """
 
     names: Sequence[str]
     shares: Tensor
+    ranks: Tensor
     likeliest: Sequence[tuple[str, float]]
 
     def table(self) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
@@ -398,11 +396,14 @@ class Guesses:
 @torch.no_grad()
 def guesses(model: Transformer, run: Run, words: tuple[int, int]) -> Guesses:
     """The guesses of each layer at the end of the sentence, see `causes.guesses`."""
-    shares = causes.guesses(model, run).softmax(-1)
+    scores = causes.guesses(model, run)
+    ranks = (scores[:, None] > scores[:, list(words), None]).sum(-1) + 1
+    shares = scores.softmax(-1)
     most, ids = shares.max(-1)
     names = [*(f"before {model.title_of(at)}" for at in range(len(model.layers))), "at the end"]
     texts = model.shown(ids.tolist())
-    return Guesses(names, shares[:, list(words)], [*zip(texts, most.tolist(), strict=True)])
+    likeliest = [*zip(texts, most.tolist(), strict=True)]
+    return Guesses(names, shares[:, list(words)], ranks, likeliest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -475,8 +476,8 @@ def length_rows(run: Run, layer: int, head: int, query: int) -> tuple[Tensor, li
     )
     which = "the first token" + (" and special tokens" if any(pieces.special) else "")
     words = (
-        f"Over all heads and queries of this layer, {which} get{'s' if 'and' not in which else ''} "
-        f"{of_weights:.0%} of the weight, and {of_lengths:.0%} of the lengths ‖w·v·W_o‖."
+        f"Over all heads and queries of this layer, {_percent(of_weights)} of the weight and "
+        f"{_percent(of_lengths)} of the lengths ‖w·v·W_o‖ come from {which}."
     )
     rows = torch.stack([weights[head, query], shares[head, query]])
     return rows, distinct_names(pieces.texts), words

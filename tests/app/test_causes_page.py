@@ -1,0 +1,136 @@
+"""The page "Causes": each head changed, and the chosen head explained."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from torch.testing import assert_close
+
+from attention.analysis import causes as analysed
+from attention.lessons import causes
+from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, first_cause
+from attention.trained import sources
+from attention.trained.models import Transformer
+from tests.hostile import HOSTILE
+from tests.running import App, opened, said
+from tests.trained.packaged import packaged, run_model
+
+SENTENCE, OTHER = "she sat by the river bank", "she sat by the money bank"
+PATIENCE = 120.0
+
+
+def visit(**link: object) -> App:
+    """The page with its work done."""
+    name = str(link.setdefault("model", "minilm"))
+    packaged(name)
+    app = opened("causes", **{"s": SENTENCE} | link)
+    until = time.monotonic() + PATIENCE
+    while any(button.label == "Stop" for button in app.button):
+        assert time.monotonic() < until
+        app.run()
+    return app
+
+
+def table(app: App, column: str) -> dict[str, list[str]]:
+    (found,) = (table for table in app.tables if column in table)
+    return found
+
+
+@pytest.mark.parametrize("intervention", [ZERO, MEAN, EXCHANGED])
+def test_each_head_is_a_square_in_the_colour_of_its_effect(intervention: str) -> None:
+    app = visit(intervention=intervention, second=OTHER, layer=5, head=3)
+    squares = app.sent["effects"].header["data"][0]
+    assert (len(squares["z"]), len(squares["z"][0])) == (12, 6)
+    first = table(app, "total")[""][0]
+    layer, head = (int(word) for word in first.split() if word.isdigit())
+    assert squares["z"][head][layer] == max(map(max, squares["z"]))
+    outline = app.sent["effects"].header["layout"]["shapes"][0]
+    assert (outline["x0"], outline["y0"]) == (4.5, 2.5)
+
+
+def test_a_click_chooses_a_head_of_all_and_a_button_one_of_the_strongest() -> None:
+    app = visit()
+    app.tell("effects", "point", 17)
+    assert (app.values["layer"], app.values["head"]) == (1, 5)
+    app.tell("strongest", "example", 0)
+    first = table(app, "total")[""][0]
+    assert first == f"layer {app.values['layer']} head {app.values['head']}"
+
+
+def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_layers() -> None:
+    known = KNOWN_CAUSES[0]
+    app = visit(model="smollm2").tell("known_causes", "example", 0)
+    assert {name: app.values[name] for name in known.settings} == {**known.settings}
+    assert app.place["query"] == known.query
+    until = time.monotonic() + PATIENCE
+    while any(button.label == "Stop" for button in app.button):
+        assert time.monotonic() < until
+        app.run()
+    assert table(app, "direct")[""][0] == f"layer {known.layer} head {known.head}"
+    assert len(app.sent["effects"].header["data"]) == 2
+    assert "vote" in table(app, "vote")
+    assert [line["name"] for line in app.sent["guesses"].header["data"]] == ["·Mary", "·John"]
+    assert any("“·Mary”" in text.value for text in app.text)
+
+
+def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
+    app = visit(layer=3, head=1, query=6, key=5)
+    run = run_model("minilm", SENTENCE)
+    rows, *_ = causes.length_rows(run, 3, 1, 6)
+    assert_close(app.sent["lengths"].result, rows)
+    assert app.sent["lengths"].header["chosen"] == [0, 5]
+    *_, terms = analysed.score_parts(packaged("minilm"), run, 3, 1, 6, 5)
+    bars = app.sent["parts"].header["data"]
+    assert sum(bars[0]["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
+    assert sum(bars[1]["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
+    app.tell("lengths", "cell", (1, 2))
+    assert app.query_params["key"] == ["2"]
+
+
+def test_another_length_and_a_missing_second_sentence_are_told_and_the_rest_stays() -> None:
+    app = visit(intervention=EXCHANGED, second="two words")
+    assert "The first has 8, the second 4" in said(app).replace("the first", "The first")
+    assert "lengths" in app.sent
+    app = visit(intervention=EXCHANGED)
+    assert "Type the second sentence" in said(app)
+    assert "lengths" in app.sent
+
+
+def test_long_sentences_are_told_so_and_their_heads_are_still_explained() -> None:
+    app = visit(s="one " * 70)
+    assert "up to 64 pieces; this one has 72" in said(app)
+    assert "lengths" in app.sent
+
+
+def test_an_empty_sentence_asks_for_one() -> None:
+    assert "Type a sentence above" in visit(s="").info[0].value
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_hostile_text_is_shown_as_text(name: str) -> None:
+    model = packaged(name)
+    for text in HOSTILE[:6]:
+        app = visit(model=name, s=text[:120], intervention=EXCHANGED, second=text[:120])
+        if isinstance(model, Transformer):
+            assert "<script" not in " ".join(item.value for item in app.caption)
+
+
+def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "intervention=exchanged" in first_cause()
+    monkeypatch.setattr(sources, "PACKAGED", {})
+    assert first_cause() == ""
+
+
+def test_work_is_stopped_and_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attention.app import results
+
+    monkeypatch.setattr(results, "AT_SIGHT", 0.0)
+    packaged("smollm2")
+    app = opened("causes", s="a sentence that nobody has asked of yet", model="smollm2")
+    (stop,) = (button for button in app.button if button.label == "Stop")
+    stop.click().run()
+    assert app.info[0].value == "Stopped."
+    (again,) = (button for button in app.button if button.label == "Work it out")
+    again.click().run()
+    assert any(button.label == "Stop" for button in app.button)

@@ -1,0 +1,196 @@
+"""What the heads of a trained model do, as the page tells it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from attention.analysis import causes as analysed
+from attention.analysis.interventions import Change, hidden
+from attention.core.settings import settings_of
+from attention.display.effects import effect_map, guess_lines, part_bars
+from attention.lessons import causes
+from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, KnownCause, Question
+from attention.pipeline import Settings
+from attention.trained.models import Model, Run, Transformer
+from tests.lessons.making import shown
+from tests.trained.packaged import packaged, run_model
+
+TEXT, OTHER = "Mary saw John. Mary saw", "Mary saw Paul. Mary saw"
+
+
+def asked(
+    name: str, intervention: str, part: str = "output", words: tuple[str, str] = ("", "")
+) -> tuple[Model, Run, Run | None, Question]:
+    """A question of a packaged model, with its runs."""
+    model, run = packaged(name), run_model(name, TEXT)
+    second = OTHER if intervention == EXCHANGED else ""
+    other = run_model(name, second) if second else None
+    raw = Question(name, TEXT, second, intervention, part)
+    return model, run, other, causes.question(model, run, other, raw, words)
+
+
+def answered(name: str, intervention: str, part: str = "output") -> tuple[Question, causes.Answer]:
+    model, run, other, question = asked(name, intervention, part)
+    return question, causes.answer(model, question, run, other, lambda done, of: None)
+
+
+def test_a_head_set_to_zero_loses_what_it_gave() -> None:
+    """Of one head, by hand: run again without it."""
+    question, found = answered("smollm2", ZERO)
+    model, run = packaged("smollm2"), run_model("smollm2", TEXT)
+    assert isinstance(model, Transformer)
+    assert question.words is not None
+    without = hidden(model, run, [[Change(17, heads=[5])]])[0]
+    word, other = (
+        model.scores(states[-1])[list(question.words)] for states in (run.hidden, without)
+    )
+    lost = float(word[0] - word[1] - (other[0] - other[1]))
+    assert float(found.total[17, 5]) == pytest.approx(lost, abs=1e-3)
+    assert found.total.shape == (30, 9)
+    assert found.direct is not None
+    assert found.through is not None
+    votes = analysed.votes(model, run, *question.words).heads
+    torch.testing.assert_close(found.direct + found.through, found.total)
+    torch.testing.assert_close(found.direct, votes)
+
+
+def test_effects_of_exchanged_heads_are_shares_of_the_difference_between_the_sentences() -> None:
+    question, found = answered("smollm2", EXCHANGED)
+    clean, corrupted = found.metric
+    assert question.words is not None
+    assert corrupted is not None
+    assert clean > corrupted
+    votes = [
+        analysed.votes(packaged("smollm2"), run_model("smollm2", text), *question.words).heads
+        for text in (TEXT, OTHER)
+    ]
+    assert found.direct is not None
+    torch.testing.assert_close(found.direct, (votes[0] - votes[1]) / (clean - corrupted))
+
+
+@pytest.mark.parametrize("part", ["output", "keys"])
+def test_the_vectors_of_an_encoder_move_and_it_has_no_direct_effect(part: str) -> None:
+    for intervention in (ZERO, MEAN, EXCHANGED):
+        question, found = answered("minilm", intervention, part)
+        assert question.words is None
+        assert found.direct is None
+        assert found.total.shape == (6, 12)
+        assert float(found.total.min()) > -1e-6
+        assert float(found.total.max()) > 1e-3
+
+
+def test_a_translator_is_judged_by_the_pieces_it_writes() -> None:
+    _, found = answered("en-pt", ZERO)
+    assert 0 < found.metric[0] < 1
+    assert found.direct is None
+    assert float(found.total.abs().max()) > 0.01
+
+
+def test_the_words_are_the_likeliest_of_both_sentences_unless_typed() -> None:
+    model, run, other, question = asked("smollm2", EXCHANGED)
+    assert isinstance(model, Transformer)
+    assert other is not None
+    likeliest = tuple(int(model.scores(each.hidden[-1]).argmax()) for each in (run, other))
+    assert question.words == likeliest
+    *_, typed = asked("smollm2", ZERO, words=("nine", "ten"))
+    assert typed.words is not None
+    assert model.shown(typed.words) == ("·nine", "·ten")
+    *_, half = asked("smollm2", ZERO, words=("", model.shown(likeliest[:1])[0].strip("·")))
+    assert half.words is not None
+    assert half.words[0] != half.words[1] == likeliest[0]
+
+
+def test_a_question_without_an_answer_is_told_in_words() -> None:
+    with pytest.raises(ValueError, match="Both words are “·nine”"):
+        asked("smollm2", ZERO, words=("nine", "nine"))
+    with pytest.raises(ValueError, match="Weights have no mean"):
+        asked("smollm2", MEAN, "weights")
+    model, run = packaged("minilm"), run_model("minilm", TEXT)
+    other = run_model("minilm", "one two")
+    with pytest.raises(ValueError, match="the first has 8, the second 4"):
+        causes.question(model, run, other, Question("minilm", TEXT, "", ZERO, "output"), ("", ""))
+    long = run_model("minilm", "one " * 70)
+    with pytest.raises(ValueError, match="up to 64 pieces; this one has 72"):
+        causes.question(model, long, None, Question("minilm", "", "", ZERO, "output"), ("", ""))
+
+
+def test_votes_sum_to_the_difference_of_the_scores() -> None:
+    model, run, _, question = asked("smollm2", ZERO)
+    assert isinstance(model, Transformer)
+    assert question.words is not None
+    _, columns, total = causes.vote_table(model, run, question.words)
+    scores = model.scores(run.hidden[-1])[list(question.words)]
+    assert math.fsum(columns["vote"]) == pytest.approx(float(scores[0] - scores[1]), abs=1e-3)
+    assert shown(total[1]) == pytest.approx(math.fsum(columns["vote"]), abs=1e-3)
+
+
+def test_the_last_guess_is_the_models_own() -> None:
+    model, run, _, question = asked("smollm2", ZERO)
+    assert isinstance(model, Transformer)
+    assert question.words is not None
+    found = causes.guesses(model, run, question.words)
+    assert len(found.names) == len(model.layers) + 1
+    shares = model.scores(run.hidden[-1]).softmax(-1)
+    torch.testing.assert_close(found.shares[-1], shares[list(question.words)])
+    assert found.ranks[-1].tolist() == [1, 2]
+    assert found.likeliest[-1][0] == model.shown(question.words[:1])[0]
+
+
+@pytest.mark.parametrize(("name", "layer", "head"), [("smollm2", 18, 6), ("minilm", 3, 1)])
+def test_terms_sum_to_the_score(name: str, layer: int, head: int) -> None:
+    model, run = packaged(name), run_model(name, TEXT)
+    found = causes.reasons(model, run, layer, head, 4, 2)
+    place = run.inputs[layer]
+    trace = place.layer.trace(place.x)
+    assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
+    assert found.scale == pytest.approx(trace.scale)
+    names, columns, total = found.table()
+    assert len(names) == causes.MOST_TERMS + 1
+    assert sum(columns["term"]) == pytest.approx(found.score, abs=1e-4)  # type: ignore[arg-type]
+    assert shown(total[1]) == pytest.approx(found.score, abs=1e-4)
+    assert found.names[:2] == ["embedding", "biases"]
+    assert len(found.names) == 2 + 2 * layer
+
+
+def test_a_key_with_much_weight_may_bring_little() -> None:
+    rows, names, words = causes.length_rows(run_model("smollm2", TEXT), 12, 0, 4)
+    assert rows.shape == (2, len(names))
+    assert rows.sum(1).tolist() == pytest.approx([1, 1], abs=1e-5)
+    assert words.endswith(" come from the first token.")
+    *_, words = causes.length_rows(run_model("minilm", TEXT), 3, 0, 4)
+    assert words.endswith(" come from the first token and special tokens.")
+
+
+@pytest.mark.parametrize("known", KNOWN_CAUSES, ids=lambda known: known.title)
+def test_a_known_cause_carries_what_its_title_says(known: KnownCause) -> None:
+    """Both sentences have as many pieces, and its head is among the strongest."""
+    model = packaged(known.model)
+    run, other = (run_model(known.model, text) for text in (known.s, known.second))
+    raw = Question(known.model, known.s, known.second, EXCHANGED, "output")
+    question = causes.question(model, run, other, raw, ("", ""))
+    found = causes.answer(model, question, run, other, lambda done, of: None)
+    assert (known.layer, known.head) in found.strongest
+    for name, value in known.settings.items():
+        about = (settings_of(Settings) | settings_of(causes.CauseSettings))[name]
+        assert about.problem(value) is None
+
+
+def test_figures_hold_the_numbers_they_were_given() -> None:
+    total, direct = torch.tensor([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]]), torch.ones(2, 3)
+    drawn = effect_map(total, direct, ["layer 0", "<b>"], (1, 2)).to_plotly_json()["data"]
+    assert drawn[0]["z"] == total.T.tolist()
+    assert (drawn[0]["zmin"], drawn[0]["zmax"]) == (-3, 3)
+    assert drawn[0]["customdata"][2][1][0] == 5
+    assert "<b>" not in drawn[0]["customdata"][0][1][1]
+    assert drawn[1]["marker"]["color"] == [1.0] * 6
+    assert len(effect_map(total, None, ["a", "b"], (0, 0)).data) == 1
+    lines = guess_lines(
+        ["a"], torch.tensor([[3, 1]]), torch.tensor([[0.1, 0.9]]), ["<b>", "c"], [("c", 0.9)]
+    )
+    assert [line["y"] for line in lines.to_plotly_json()["data"]] == [[3], [1]]
+    assert "<b>" not in str(lines.data[0]["name"])
+    bars = part_bars(["a", "b"], torch.tensor([1.0, 2.0]), torch.tensor([3.0, 0.0]))
+    assert [[*bar["y"]] for bar in bars.data] == [[1, 2], [3, 0]]
