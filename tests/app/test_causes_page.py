@@ -85,7 +85,7 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None
     assert sum(bars[0]["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
     assert sum(bars[1]["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
     app.tell("lengths", "cell", (1, 2))
-    assert app.query_params["key"] == ["2"]
+    assert app.query_params["key"] == "2"
 
 
 def test_another_length_and_a_missing_second_sentence_are_told_and_the_rest_stays() -> None:

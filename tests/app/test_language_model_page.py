@@ -86,10 +86,8 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
 def test_the_bare_address_of_the_page_leads_to_a_head_at_work() -> None:
     packaged("smollm2")
     assert first_known() == KNOWN_HEADS[0].link
-    assert {path: bool(opens()) for path, opens in server._links().items()} == {
-        "/": True,
-        "/trained": True,
-    }
+    leads = {path for path, opens in server._links().items() if opens()}
+    assert leads >= {"/", "/trained"}
 
 
 def test_without_that_model_the_bare_address_is_no_link(monkeypatch: pytest.MonkeyPatch) -> None:

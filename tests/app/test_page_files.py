@@ -87,6 +87,14 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
         {"q·k / √d_k · In float16", "X · given", "Residuals of the checks"},
     ),
     ("guide", {"chapter": 2}, {"Weights"}),
+    (
+        "causes",
+        {"model": "minilm", "layer": 3},
+        {
+            *("The heads with the greatest effects", "The score, term by term"),
+            "Weights and lengths · layer 3, head 0, token 0",
+        },
+    ),
     ("own", {}, {"Weights · layer 0, head 0", "What each head attends to"}),
 ]
 
