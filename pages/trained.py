@@ -8,6 +8,7 @@ import streamlit as st
 from attention.analysis import additions
 from attention.analysis.glances import Glance
 from attention.analysis.heads import MEASURES
+from attention.analysis.names import Named, names_of
 from attention.analysis.probes import best_heads
 from attention.app import frame, notes, results, sections, session, shared, widgets
 from attention.app.parts import part
@@ -43,6 +44,7 @@ def trained_layers(view: View) -> None:
         return
     goes_on = isinstance(model, Transformer) and model.unembedding is not None
     examples_of_heads(view)
+    translation(view)
     left, right = st.columns([8, 4] if goes_on else [6, 6], gap="large")
     with left:
         chosen_head(view, model, result)
@@ -53,9 +55,10 @@ def trained_layers(view: View) -> None:
             at_a_glance(view, model, result)
     if goes_on:
         at_a_glance(view, model, result)
+    named_heads(model)
+    if goes_on:
         found_heads(view, model)
     notes.note_problems(result)
-    translation(view)
     of_token(view)
 
 
@@ -91,6 +94,7 @@ def at_a_glance(view: View, model: Model, result: Result) -> None:
             partial(choose, glance),
             key=f"glance_{index}",
             layer_names=[model.title_of(layer) for layer in glance.layers],
+            earned=trained.earned_names(names_of(model.about.name), glance),
         )
         if words := trained.sink_words(glance.seen):
             st.caption(words)
@@ -103,9 +107,7 @@ def is_here(glance: Glance, result: Result) -> bool:
 
 def choose(glance: Glance, index: int) -> None:
     """Choose one of all heads, within a callback."""
-    layer, head = glance.place(index)
-    session.choose("layer", layer)
-    session.choose("head", head)
+    show_head(*glance.place(index))
 
 
 def chosen_head(view: View, model: Model, result: Result) -> None:
@@ -114,6 +116,9 @@ def chosen_head(view: View, model: Model, result: Result) -> None:
     layer = model.title_of(result.trained.position)
     caption = f"{layer.capitalize()}, head {result.head}."
     sections.weights_of(view, result, caption, ("lines", "heatmap"))
+    names = names_of(model.about.name)
+    if words := trained.name_words(names, result.trained.position, result.head):
+        st.caption(words)
 
 
 def translation(view: View) -> None:
@@ -239,6 +244,7 @@ def of_token(view: View) -> None:
     query = trained.piece_at(result, view["query"])
     seen, model = results.glances_of(view), shared.load_model(result.settings.model)
     in_all_layers(view, model, result, query)
+    linking_heads(view, model, result, query)
     token_sum(result, query)
     st.subheader("What each head attends to")
     widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
@@ -261,6 +267,53 @@ def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
     matrices(
         trained.layer_rows(rows, result.tokens, model.title_of), key="layers", of=f"token {query}"
     )
+
+
+def named_heads(model: Model) -> None:
+    """The heads that have earned a name over the packaged sentences, each a click away."""
+    found = names_of(model.about.name)
+    if not found:
+        return
+    st.subheader("Heads with a name")
+    best, (names, columns) = trained.best_named(found), trained.named_table(found, model)
+    st.html(tables.table("heads with a name", names, columns))
+    examples("Show", names, lambda at: show_named(best[at]), key="named_heads")
+    st.caption(trained.NAMED_WORDS)
+
+
+def show_named(named: Named) -> None:
+    """Show a head that has earned a name, on its best sentence, within a callback."""
+    for name, value in {"layer": named.layer, "head": named.head, "s": named.best}.items():
+        session.choose(name, value)
+
+
+def linking_heads(view: View, model: Model, result: Result, query: int) -> None:
+    """The heads of all layers that look from the chosen token at another one."""
+    if result.memory is not None or len(result.tokens) > MAX_TOKENS:
+        return
+    rows, names = results.rows_in_all_layers(view, query), distinct_names(result.tokens)
+    greatest = rows.amax((0, 1))
+    key = view["key"] if 0 <= view["key"] < len(names) else int(greatest.argmax())
+    st.subheader("Heads that link two words")
+    st.text(f"From “{names[query]}” to “{names[key]}”. Click another word.")
+    matrices(
+        [Matrix("greatest weight of any head", greatest[None], [names[query]], names, "share")],
+        key="links",
+        chosen=(0, key),
+        on_choose=lambda row, column: session.choose("key", column),
+        of=f"token {query}",
+    )
+    found = trained.linking_heads(rows, key)
+    titles = [f"{model.title_of(layer)} head {head}" for layer, head in found]
+    weights = [float(rows[layer, head, key]) for layer, head in found]
+    st.html(tables.table("heads that link two words", titles, {"weight": weights}))
+    examples("Show", titles, lambda at: show_head(*found[at]), key="linking_heads")
+
+
+def show_head(layer: int, head: int) -> None:
+    """Choose a head, within a callback."""
+    session.choose("layer", layer)
+    session.choose("head", head)
 
 
 def found_heads(view: View, model: Model) -> None:

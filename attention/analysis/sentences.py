@@ -1,4 +1,4 @@
-"""Sentences that come with the library: for means of heads, and for the study of associations."""
+"""Sentences that come with the library: for means and names of heads, and for the study."""
 
 SENTENCES = """\
 The cat sat on the mat because it was tired.
@@ -201,3 +201,55 @@ The rabbit vanished into a hole near the hedge.
 The architect drew the plans of the new library.
 The guards at the gate let nobody in.
 The potatoes have to boil for twenty minutes.""".splitlines()
+
+
+# Each with a noun in brackets and the (pronoun) that stands for it, another noun nearby.
+PRONOUNS = """\
+The [animal] did not cross the street because (it) was too tired.
+The animal did not cross the [street] because (it) was too wide.
+The [trophy] does not fit in the suitcase because (it) is too big.
+The trophy does not fit in the [suitcase] because (it) is too small.
+The [cat] chased the mouse because (it) was hungry.
+The cat could not catch the [mouse] because (it) was too quick.
+The [cup] fell off the table, and (it) broke.
+The cup fell off the [table] because (it) was not level.
+The farmer sold the [cow] because (it) gave no milk.
+The [ball] broke the window because (it) was hard.
+The ball broke the [window] because (it) was thin.
+My [sister] called the doctor because (she) felt ill.
+The [boy] helped the old woman because (he) was kind.
+The boy helped the old [woman] because (she) was weak.
+The [girl] thanked the man when (she) found the keys.
+The girl thanked the [man] because (he) had found the keys.
+The [students] asked the teacher because (they) did not understand the lesson.
+The [king] met the queen before (he) left the castle.
+The king met the [queen] before (she) left the castle.
+The [soup] was in the pot, but (it) was cold.
+The soup was in the [pot], and (it) was made of iron.
+The [wolves] followed the hunter until (they) were tired.
+The wolves followed the [hunter] until (he) was tired.
+The [train] left the station before (it) was full.
+The bird left the [nest] because (it) was too small.
+The [bird] left the nest because (it) could fly.
+The [books] on the shelf are old, and (they) smell of dust.
+The books on the [shelf] fell when (it) broke.
+The [nurse] called the man because (she) had good news.
+The nurse called the [man] because (he) was late.
+The [bridge] over the river fell because (it) was old.
+The bridge over the [river] was closed because (it) was too high.
+The [children] left the garden because (they) were cold.
+The children left the [garden] because (it) was dark.
+The [woman] gave the boy a coat before (she) went home.
+The woman gave the [boy] a coat because (he) was cold.
+The [dog] ran to the river because (it) was thirsty.
+The [ship] reached the harbour after (it) had lost a sail.
+The ship reached the [harbour] before (it) was closed.
+The [horses] pulled the wagon until (they) were exhausted.
+The horses pulled the [wagon] until (it) lost a wheel.
+The [key] does not open the lock because (it) is bent.
+The key does not open the [lock] because (it) is full of rust.
+The [clock] in the tower is slow because (it) is old.
+The [father] looked for his daughter because (he) was worried.
+The father looked for his [daughter] because (she) was late.
+The [apples] in the basket are red, but (they) are sour.
+The letter was in the [box], but (it) was locked.""".splitlines()

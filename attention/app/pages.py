@@ -19,7 +19,7 @@ from attention.lessons.opening import opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
-from attention.lessons.trained import SamplingSettings
+from attention.lessons.trained import KeySettings, SamplingSettings
 from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
 
@@ -295,7 +295,7 @@ PAGES = [
             "Σ",
         ),
         figures={"heads": "glance_", "heatmap": "picture"},
-        settings=(SamplingSettings,),
+        settings=(SamplingSettings, KeySettings),
         models="needed",
         opens=first_known,
         beside=lambda values: ("model", "layer", "head", "special", "join"),
@@ -319,7 +319,7 @@ PAGES = [
             "Σ",
         ),
         figures={"effects": "effects", "lines": "picture"},
-        settings=(CauseSettings,),
+        settings=(CauseSettings, KeySettings),
         models="needed",
         opens=first_cause,
         beside=lambda values: ("model", "layer", "head"),

@@ -283,6 +283,7 @@ class HeadGridHeader(TypedDict):
     saturated: bool
     chosen: int
     layerNames: list[str]
+    earned: list[str]
 
 
 _head_grid = Component("head_grid", HeadGridHeader, head=int)
@@ -297,12 +298,14 @@ def head_grid(
     *,
     key: str,
     layer_names: Sequence[str] = (),
+    earned: Sequence[str] = (),
 ) -> None:
     """All heads as small heatmaps on one canvas, one to be chosen by click or arrow keys.
 
     dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
     `heads.thumbnails`; n_tokens: how many there are; head: the chosen one; layer_names: where the
-    heads are those of several layers, in a row each, what these are called.
+    heads are those of several layers, in a row each, what these are called; earned: the names that
+    the heads have earned, "" for none, empty where none has.
     """
     heads, rows, columns = dots.shape
 
@@ -315,6 +318,7 @@ def head_grid(
         "saturated": max(rows, columns) > PLAIN_DOTS,
         "chosen": head,
         "layerNames": list(layer_names),
+        "earned": list(earned),
     }
     chosen = (range(heads).__contains__, on_choose)
     _head_grid.draw(header, key=key, rest=dots.numpy().tobytes(), head=chosen)

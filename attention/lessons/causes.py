@@ -14,7 +14,7 @@ from attention.analysis import causes
 from attention.analysis.causes import Metric, Part
 from attention.analysis.interventions import PARTS, Progress, check_same_length, means
 from attention.analysis.sentences import SENTENCES
-from attention.core.settings import choice, text, whole
+from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
 from attention.display.tables import fixed, number
 from attention.trained import sources
@@ -48,7 +48,6 @@ class CauseSettings:
     other_word: str = text(
         "", "Other word", 60, help="Empty: the next likeliest, or that of the second sentence."
     )
-    key: int = whole(-1, "Key", -1, 511, help="−1: the key with the greatest weight.")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Keys, Overview
+from attention.analysis.names import EARNED, WORDS, Named
 from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
@@ -29,6 +30,7 @@ from attention.trained.translator import Translation
 from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
+LINKING = 8  # heads
 SINK = 2.0  # times an even spread
 
 
@@ -59,6 +61,13 @@ class SamplingSettings:
     sample_seed: int = whole(
         0, "Seed of the draw", 0, 9999, help="Draws another piece, repeatably."
     )
+
+
+@dataclass(frozen=True)
+class KeySettings:
+    """The key that is looked at beside the query."""
+
+    key: int = whole(-1, "Key", -1, 511, help="−1: the key with the greatest weight.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +272,70 @@ def probe_words(probed: Probe) -> str:
         f"The model's loss is {first:.1f} nats a piece, on the repetition {again:.1f}. A head is "
         "named if more than half its weight lies on such a token."
     )
+
+
+def _holds(named: Named) -> str:
+    return f"{named.name}, on {100 * named.share:.0f} % of {named.sentences} sentences"
+
+
+def earned_names(names: Sequence[Named], here: Glance) -> list[str]:
+    """For each head at a glance the names that it has earned, "" for none."""
+    found: list[list[str]] = [[] for _ in range(len(here.layers) * here.heads)]
+    for named in names:
+        if named.layer in here.layers:
+            found[here.layers.index(named.layer) * here.heads + named.head].append(_holds(named))
+    return ["; ".join(each) for each in found]
+
+
+def name_words(names: Sequence[Named], layer: int, head: int) -> str:
+    """The names of one head with their meaning, in a sentence; "" where it has none."""
+    ours = [named for named in names if (named.layer, named.head) == (layer, head)]
+    told = "; ".join(
+        f"{named.name}: most on {WORDS[named.name]}, in {100 * named.share:.0f} % of "
+        f"{named.sentences} sentences" + (f", not in “{named.errs}”" if named.errs else "")
+        for named in ours
+    )
+    return f"Names this head has earned: {told}." if told else ""
+
+
+def best_named(names: Sequence[Named]) -> list[Named]:
+    """The head that has earned each name most often, in the order of `WORDS`."""
+    best: dict[str, Named] = {}
+    for named in names:
+        best.setdefault(named.name, named)
+    return [best[name] for name in WORDS if name in best]
+
+
+def named_table(
+    names: Sequence[Named], model: Model
+) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+    """Names and columns: for each name the head that has earned it most often."""
+    best = best_named(names)
+    counts = {name: sum(named.name == name for named in names) for name in WORDS}
+    return [named.name for named in best], {
+        "looks most at": [WORDS[named.name] for named in best],
+        "head": [f"{model.title_of(named.layer)} head {named.head}" for named in best],
+        "holds on": [f"{100 * named.share:.0f} % of {named.sentences}" for named in best],
+        "heads": [str(counts[named.name]) for named in best],
+    }
+
+
+NAMED_WORDS = (
+    "Counted over 200 packaged sentences, “noun” over 48 others. A name holds on a sentence if "
+    "more than half of its tokens have their greatest weight where the name says; a head has "
+    f"earned it if it holds on more than {EARNED:.0%} of the sentences that have such tokens. "
+    "Special tokens, or the first one where there are none, count for “first” and “separator” "
+    "alone."
+)
+
+
+def linking_heads(rows: Tensor, key: int) -> list[tuple[int, int]]:
+    """The (row of a layer, head) that give a key the most weight, the greatest first.
+
+    rows: the weights of one query, (layers, heads, keys).
+    """
+    order = rows[..., key].flatten().argsort(descending=True, stable=True)
+    return [divmod(index, rows.shape[1]) for index in order[:LINKING].tolist()]
 
 
 def layer_rows(

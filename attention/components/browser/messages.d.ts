@@ -57,6 +57,7 @@ export interface HeadGridHeader {
   saturated: boolean
   chosen: number
   layerNames: string[]
+  earned: string[]
 }
 
 export interface HeadViewHeader {

@@ -20,6 +20,7 @@ const WIDTH_OF_DIGIT = 7
 const MOST_HEIGHT_OF_LAYERS = 700
 const LEAST_TURNED = 24
 const ROOM_BETWEEN = 5
+const WIDTH_OF_LOOK = 190
 
 export default component(build, draw)
 
@@ -31,9 +32,19 @@ function build({ root, content, send }) {
   const label = "Heads; arrow keys move"
   const names = make("div", "names", box, { ariaHidden: "true" })
   const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
+  const look = make("div", "look", box, { ariaHidden: "true", hidden: true })
+  const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
   const layout = layoutOf(content, 0)
-  const view = { content, frame, box, canvas, names, tiles, caption, width: 0, layout, send }
+  const shown = { canvas, names, tiles, caption, large }
+  const view = { content, frame, box, ...shown, width: 0, layout, send }
+  tiles.addEventListener("pointerover", (event) => {
+    const tile = event.pointerType === "mouse" && under(event, "button")
+    if (tile) lookAt(view, childrenOf(tiles).indexOf(tile))
+  })
+  tiles.addEventListener("pointerleave", () => {
+    look.hidden = true
+  })
   tiles.addEventListener("click", (event) => {
     const tile = under(event, "button")
     if (tile) choose(view, childrenOf(tiles).indexOf(tile))
@@ -95,7 +106,7 @@ function layoutOfLayers(across, layers, width) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { heads, rows, columns, chosen, rest } = view.content
+  const { heads, rows, columns, chosen } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.layout = layoutOf(view.content, view.width)
@@ -109,9 +120,9 @@ function draw(view) {
   context.imageSmoothingEnabled = side * dots < Math.max(rows, columns)
   const shades = ramp(palette(view.frame, "sequential"))
   const small = make("canvas", "")
+  view.large.look.hidden = true
   for (let head = 0; head < heads; head++) {
-    const bytes = rest.subarray(head * rows * columns, (head + 1) * rows * columns)
-    paintNumbers(small, columns, bytes, [0, 255], shades)
+    paintNumbers(small, columns, dotsOf(view, head), [0, 255], shades)
     const [left, top] = corner(view.layout, head)
     const [x, y, wide] = [left, top + label, side].map((length) => Math.round(length * dots))
     context.drawImage(small, x, y, wide, wide)
@@ -122,6 +133,30 @@ function draw(view) {
   view.caption.textContent = words(view.content)
 }
 
+/** @type {(view: View, head: number) => Uint8Array} */
+function dotsOf({ content: { rows, columns, rest } }, head) {
+  return rest.subarray(head * rows * columns, (head + 1) * rows * columns)
+}
+
+/** Shows one of many heads large, with its name, beside its tile.
+    @type {(view: View, head: number) => void} */
+function lookAt(view, head) {
+  const { content, layout, large, tiles, width } = view
+  large.look.hidden = layout.label > 0
+  if (layout.label) return
+  const shades = ramp(palette(view.frame, "sequential"))
+  paintNumbers(large.canvas, content.columns, dotsOf(view, head), [0, 255], shades)
+  large.name.textContent = childrenOf(tiles)[head].ariaLabel
+  const [left, top] = corner(layout, head)
+  const beside = left + layout.side + ROOM_BETWEEN
+  const before = left - WIDTH_OF_LOOK - ROOM_BETWEEN
+  place(large.look, {
+    left: beside + WIDTH_OF_LOOK > width ? Math.max(0, before) : beside,
+    top: top + layout.side + ROOM_BETWEEN,
+    width: WIDTH_OF_LOOK,
+  })
+}
+
 /** @type {(layout: Layout, head: number) => [number, number]} */
 export function corner({ across, side, left, top, label, gap, turned }, head) {
   const places = [head % across, Math.floor(head / across)]
@@ -130,16 +165,18 @@ export function corner({ across, side, left, top, label, gap, turned }, head) {
 }
 
 /** @type {(view: View) => void} */
-function lay({ frame, tiles, names, layout, content: { heads, layerNames } }) {
+function lay({ frame, tiles, names, layout, content: { heads, layerNames, earned } }) {
   const hues = palette(frame, "categorical")
   const { across, side, gap, label } = layout
   tiles.classList.toggle("plain", !label)
   if (tiles.children.length !== heads)
     tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
-  for (const [head, tile] of childrenOf(tiles).entries())
-    tile.ariaLabel = layerNames.length
+  for (const [head, tile] of childrenOf(tiles).entries()) {
+    const name = layerNames.length
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
       : `Head ${head}`
+    tile.ariaLabel = earned[head] ? `${name}: ${earned[head]}` : name
+  }
   names.replaceChildren()
   const { turned } = layout
   const numbers = Array.from({ length: turned ? layerNames.length : across }, (_, at) => `${at}`)

@@ -1,0 +1,201 @@
+"""Names that heads earn: where they look most, counted over the packaged sentences.
+
+`python -m attention.analysis.names` measures the packaged models anew and writes `names.json`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attention.analysis.heads import Keys
+from attention.analysis.sentences import PRONOUNS, SENTENCES
+from attention.trained import sources
+from attention.trained.models import Model, Pieces, Run
+from attention.trained.sources import EN_PT, MINILM, SMOLLM2
+
+FILE = Path(__file__).with_suffix(".json")
+HOLDS = 0.5  # share of the tokens of a sentence
+EARNED = 0.5  # share of the sentences
+MARKED = re.compile(r"([\[(])(\w+)[\])]")
+
+READING_ENGLISH = (MINILM.about.name, EN_PT.about.name, SMOLLM2.about.name)
+
+Targets = Callable[[Pieces], Tensor]
+
+
+@dataclass(frozen=True)
+class Naming:
+    """A name that a head can earn.
+
+    name; words: the token on which its greatest weight lies; targets: which keys are such a token,
+    (queries, keys); sinks: whether special tokens and the first one count, which otherwise are set
+    aside, see `Pieces.kept`.
+    """
+
+    name: str
+    words: str
+    targets: Targets
+    sinks: bool = False
+
+
+def _beside(offset: int) -> Targets:
+    def targets(pieces: Pieces) -> Tensor:
+        count = len(pieces.ids)
+        return torch.ones(count, count).triu(offset).tril(offset) > 0
+
+    return targets
+
+
+def _first(pieces: Pieces) -> Tensor:
+    targets = torch.zeros(len(pieces.ids), len(pieces.ids), dtype=torch.bool)
+    targets[1:, 0] = True
+    return targets
+
+
+def _separator(pieces: Pieces) -> Tensor:
+    queries = ~torch.tensor(pieces.special)
+    keys = ~queries
+    keys[0] = False
+    return queries[:, None] & keys
+
+
+def _equal(pieces: Pieces) -> Tensor:
+    return (pieces.ids[:, None] == pieces.ids) & ~torch.eye(len(pieces.ids), dtype=torch.bool)
+
+
+def _follower(pieces: Pieces) -> Tensor:
+    return Keys(ids=pieces.ids.tolist()).followers
+
+
+NOUN = "noun"
+NAMINGS = {
+    naming.name: naming
+    for naming in (
+        Naming("previous", "the token before it", _beside(-1)),
+        Naming("next", "the token after it", _beside(1)),
+        Naming("itself", "the token itself", _beside(0)),
+        Naming("same word", "an equal token elsewhere", _equal),
+        Naming("induction", "the token that followed an earlier equal one", _follower),
+        Naming("first", "the first token", _first, sinks=True),
+        Naming("separator", "the special token at the end", _separator, sinks=True),
+    )
+}
+WORDS = {name: naming.words for name, naming in NAMINGS.items()} | {
+    NOUN: "the noun that a pronoun stands for"
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A name that a head has earned.
+
+    share: of the sentences that have such tokens, on how many it holds: more than half of these
+    tokens have their greatest weight there; sentences: how many there are; best: the one on which
+    most of the weight lies there; errs: of those on which it does not hold the one with the least,
+    "" where it holds on all.
+    """
+
+    name: str
+    layer: int
+    head: int
+    share: float
+    sentences: int
+    best: str
+    errs: str = ""
+
+
+def holds(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Whether a name holds for each head on one sentence, and the mean weight on its tokens.
+
+    weights (heads, queries, keys); targets (queries, keys); kept: the positions that count. Both
+    (heads,), empty where no token that counts has such a key.
+    """
+    rows = torch.tensor([*kept])
+    among = targets[rows[:, None], rows]
+    queries = among.any(-1)
+    if not queries.any():
+        return torch.empty(0), torch.empty(0)
+    shown = weights[:, rows[queries][:, None], rows]
+    asked = among[queries]
+    most = shown.argmax(-1, keepdim=True)
+    right = asked.expand_as(shown).gather(-1, most).squeeze(-1)
+    return right.double().mean(-1), (shown * asked).sum(-1).double().mean(-1)
+
+
+def marked(text: str) -> tuple[str, str, str]:
+    """A sentence as in `PRONOUNS` without its marks, its noun in brackets and its (pronoun)."""
+    words = dict(MARKED.findall(text))
+    return MARKED.sub(r"\2", text), words["["], words["("]
+
+
+def noun_targets(pieces: Pieces, noun: str, pronoun: str) -> Tensor:
+    """Which pieces are those of the noun, for those of the pronoun. (queries, keys)."""
+    plain = [text.strip("·▁#_ ").lower() for text in pieces.texts]
+    targets = torch.zeros(len(plain), len(plain), dtype=torch.bool)
+    asking = [at for at, text in enumerate(plain) if text == pronoun.lower()][-1:]
+    for query in asking:
+        targets[query, [at for at, text in enumerate(plain) if text == noun.lower()][:1]] = True
+    return targets
+
+
+@torch.no_grad()
+def earned(model: Model) -> list[Named]:
+    """The names that the heads of a model earn over the packaged sentences, most often first."""
+    counted: dict[tuple[str, int], list[tuple[Tensor, Tensor, str]]] = defaultdict(list)
+
+    def count(name: str, run: Run, text: str, targets: Tensor, kept: Sequence[int]) -> None:
+        for layer, place in enumerate(run.inputs):
+            if place.memory is None and place.layer.recurrence is None:
+                weights = place.layer.trace(place.x).weights
+                right, weight = holds(weights, targets, kept)
+                if len(right):
+                    counted[name, layer].append((right > HOLDS, weight, text))
+
+    for text in SENTENCES:
+        run = model.run(text)
+        for naming in NAMINGS.values():
+            kept = run.pieces.kept(not naming.sinks)
+            count(naming.name, run, text, naming.targets(run.pieces), kept)
+    for text, noun, pronoun in map(marked, PRONOUNS):
+        run = model.run(text)
+        count(NOUN, run, text, noun_targets(run.pieces, noun, pronoun), run.pieces.kept(True))
+    found = []
+    for (name, layer), rows in counted.items():
+        right = torch.stack([row[0] for row in rows])
+        weight = torch.stack([row[1] for row in rows])
+        shares, best = right.double().mean(0), weight.argmax(0)
+        worst = weight.masked_fill(right, torch.inf).argmin(0)
+        for head in (shares > EARNED).nonzero().flatten().tolist():
+            text, errs = (rows[int(at[head])][2] for at in (best, worst))
+            errs = "" if shares[head] == 1 else errs
+            found.append(Named(name, layer, head, float(shares[head]), len(rows), text, errs))
+    return sorted(found, key=lambda one: (-one.share, one.layer, one.head, one.name))
+
+
+@functools.cache
+def names_of(model: str) -> tuple[Named, ...]:
+    """The names that the heads of a model have earned; none where it was not measured."""
+    return tuple(Named(**one) for one in json.loads(FILE.read_text("utf-8")).get(model, ()))
+
+
+def main() -> None:
+    """Measure the packaged models that read English, and write what they have earned."""
+    found = {}
+    for name in READING_ENGLISH:
+        found[name] = [asdict(one) for one in earned(sources.load(name))]
+        print(f"{name}: {len(found[name])} names", flush=True)
+    text = json.dumps(found, indent=0, ensure_ascii=False)
+    FILE.write_text(f"{text}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
