@@ -29,6 +29,7 @@ OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 LABORATORY = "Laboratory"
+MODELS = "Trained models"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
@@ -299,6 +300,7 @@ PAGES = [
         models="needed",
         opens=first_known,
         beside=lambda values: ("model", "layer", "head", "special", "join"),
+        group=MODELS,
     ),
     Page(
         "causes",
@@ -323,6 +325,7 @@ PAGES = [
         models="needed",
         opens=first_cause,
         beside=lambda values: ("model", "layer", "head"),
+        group=MODELS,
     ),
     Page(
         "operations",

@@ -22,6 +22,7 @@ from streamlit.starlette import App
 
 from attention.app import chapters
 from attention.app.cuts import WholeRuns
+from attention.app.heading import APP
 from attention.app.links import whole_numbers
 from attention.app.opened import Leaving, uploads
 from attention.app.pages import FIRST, PAGES
@@ -34,6 +35,7 @@ from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
+from attention.hosting.preview import Preview
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
@@ -57,6 +59,13 @@ def options() -> dict[str, Any]:
         "middleware": [
             Middleware(Headers, headers=headers),
             Middleware(Entrance, links=_links()),
+            Middleware(
+                Preview,
+                site=APP,
+                pages=_previews(),
+                picture=Path(__file__).with_name("preview.png"),
+                address=f"{_top()}preview.png",
+            ),
             Middleware(Elsewhere, here=_is_here),
             Middleware(Door, limits=allowed),
             Middleware(Counted, uploads=uploads()),
@@ -71,6 +80,12 @@ def _links() -> dict[str, Callable[[], str]]:
     """Of each page that opens on a link of its own its path, and what gives that link."""
     top = _top()
     return {top + ("" if page is FIRST else page.name): page.opens for page in PAGES if page.opens}
+
+
+def _previews() -> dict[str, tuple[str, str]]:
+    """Of each page its path, its title and what one finds there; the first has two paths."""
+    top, words = _top(), {page.name: (page.title, page.purpose) for page in PAGES}
+    return {top: words[FIRST.name]} | {top + name: told for name, told in words.items()}
 
 
 def _top() -> str:

@@ -315,7 +315,8 @@ _save_figures = Component("save_figures", SaveFiguresHeader)
 
 
 def save_figures(figures: Mapping[str, str], *, key: str) -> None:
-    """A button for each figure that stands on the page; it saves what is seen of it as SVG.
+    """A button for each figure that stands on the page; it saves what is seen of it as SVG, and
+    another as PNG.
 
     figures: names, with what the keys of their components begin with.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -46,7 +47,9 @@ def test_the_figures_of_explore_are_drawn_with_cells_and_words(
     page = open_page("/?mask=causal")
     expect_heatmap(page)
     expect(page.locator(".equation")).to_be_visible()
-    assert offered(page).all_text_contents() == ["Lines, SVG", "Heatmap, SVG", "Sum, SVG"]
+    kinds = ("SVG", "PNG")
+    named = [f"{name}, {kind}" for name in ("Lines", "Heatmap", "Sum") for kind in kinds]
+    assert offered(page).all_text_contents() == named
     tags, words = drawing(saved(page, "Heatmap, SVG", tmp_path))
     assert {"the", "cat", "walks", "on", "street"} <= set(words)
     assert tags.count("rect") > 21  # the cells that are not masked, and more
@@ -58,6 +61,16 @@ def test_the_figures_of_explore_are_drawn_with_cells_and_words(
     assert words.count("the") == 4
     tags, words = drawing(saved(page, "Sum, SVG", tmp_path))
     assert "Σ = y" in words
+
+
+def test_a_picture_is_saved_twice_as_fine_as_the_screen(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("/explore")
+    expect_heatmap(page)
+    offered(page)
+    width = page.locator(".attention-picture > .part.lines").bounding_box()["width"]
+    head = saved(page, "Lines, PNG", tmp_path).read_bytes()[:24]
+    assert head[1:4] == b"PNG"
+    assert int.from_bytes(head[16:20], "big") == 2 * math.ceil(width)
 
 
 def test_hostile_sentences_are_text_in_the_files(open_page: Open, tmp_path: Path) -> None:

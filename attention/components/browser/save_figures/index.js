@@ -1,9 +1,11 @@
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
-import { saveFigure } from "../shared/svg.js"
+import { saveFigure, savePicture } from "../shared/svg.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
+
+const SAVES = { SVG: saveFigure, PNG: savePicture }
 
 export default component(build, draw, null)
 
@@ -16,10 +18,12 @@ function build({ root, content }) {
 function draw({ frame, content: { figures } }) {
   const buttons = Object.keys(figures).flatMap((name) => {
     if (!partsOf(name, figures[name]).length) return []
-    const textContent = `${name[0].toUpperCase()}${name.slice(1)}, SVG`
-    const button = make("button", "", null, { type: "button", textContent })
-    button.addEventListener("click", () => saveFigure(name, partsOf(name, figures[name])))
-    return [button]
+    return Object.entries(SAVES).map(([kind, save]) => {
+      const textContent = `${name[0].toUpperCase()}${name.slice(1)}, ${kind}`
+      const button = make("button", "", null, { type: "button", textContent })
+      button.addEventListener("click", () => save(name, partsOf(name, figures[name])))
+      return button
+    })
   })
   frame.replaceChildren(...buttons)
 }

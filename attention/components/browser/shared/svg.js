@@ -18,12 +18,37 @@ const LOOKS = [
 const LETTERS = ["font-family", "font-size", "font-weight", "font-style"]
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
+const FINER = 2 // pixels of a PNG file for each of the screen
+
 /** Saves what is seen of some elements as an SVG file of that name.
     @type {(name: string, elements: Element[]) => void} */
 export function saveFigure(name, elements) {
-  const href = URL.createObjectURL(new Blob([svgOf(elements)], { type: "image/svg+xml" }))
-  make("a", "", null, { href, download: `${name}.svg` }).click()
+  save(`${name}.svg`, drawingOf(elements))
+}
+
+/** Saves what is seen of some elements as a PNG file of that name, finer than the screen.
+    @type {(name: string, elements: Element[]) => Promise<void>} */
+export async function savePicture(name, elements) {
+  const src = URL.createObjectURL(drawingOf(elements))
+  const image = make("img", "", null, { src })
+  await image.decode()
+  const [width, height] = [image.naturalWidth * FINER, image.naturalHeight * FINER]
+  const canvas = make("canvas", "", null, { width, height })
+  pencil(canvas).drawImage(image, 0, 0, width, height)
+  URL.revokeObjectURL(src)
+  canvas.toBlob((blob) => blob && save(`${name}.png`, blob))
+}
+
+/** @type {(download: string, blob: Blob) => void} */
+function save(download, blob) {
+  const href = URL.createObjectURL(blob)
+  make("a", "", null, { href, download }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10000)
+}
+
+/** @type {(elements: Element[]) => Blob} */
+function drawingOf(elements) {
+  return new Blob([svgOf(elements)], { type: "image/svg+xml" })
 }
 
 /** What is seen of some elements, as an SVG file: boxes, words, and each cell of a canvas.

@@ -1,0 +1,104 @@
+"""What other sites show of a link: words in the head of a page, and a picture."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attention.app import server
+from attention.app.pages import PAGES
+from attention.hosting.preview import Preview
+
+HTML = b"<html><head><title>x</title></head><body></head></body></html>"
+PICTURE = Path(server.__file__).with_name("preview.png")
+
+
+def answered(
+    path: str,
+    *,
+    method: str = "GET",
+    kind: bytes = b"text/html; charset=utf-8",
+    headers: tuple[tuple[bytes, bytes], ...] = ((b"host", b"school.example"),),
+) -> tuple[dict[str, str], bytes, Any]:
+    """The headers and the body of an answer in two parts, and the request that is passed on."""
+    messages, passed = [], []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        passed.append(scope)
+        told = [(b"content-type", kind), (b"content-length", str(len(HTML)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": told})
+        await send({"type": "http.response.body", "body": HTML[:20], "more_body": True})
+        await send({"type": "http.response.body", "body": HTML[20:]})
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"s=a",
+        "scheme": "http",
+        "headers": [*headers],
+        "server": ("127.0.0.1", 80),
+    }
+
+    async def receive() -> Any:
+        return await asyncio.Future()  # nobody goes away
+
+    pages = {"/": ("Explore", 'See "who" looks at <whom>.'), "/guide": ("Guide", "A way in.")}
+    asyncio.run(Preview(app, "Site", pages, PICTURE, "/preview.png")(scope, receive, send))
+    found = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+    body = b"".join(message.get("body", b"") for message in messages[1:])
+    return found, body, passed[0] if passed else None
+
+
+def test_a_page_says_its_title_its_line_and_its_picture() -> None:
+    headers, body, _ = answered("/")
+    assert int(headers["content-length"]) == len(body)
+    assert body.count(b"og:title") == 1
+    assert b'<meta property="og:title" content="Explore \xc2\xb7 Site">' in body
+    assert b"See &quot;who&quot; looks at &lt;whom&gt;." in body
+    assert b'content="http://school.example/preview.png"' in body
+    assert b"A way in." in answered("/guide")[1]
+
+
+def test_behind_a_proxy_the_picture_has_the_visitors_scheme() -> None:
+    host = (b"host", b"school.example")
+    _, body, _ = answered("/", headers=(host, (b"x-forwarded-proto", b"https")))
+    assert b"https://school.example/preview.png" in body
+    _, body, _ = answered("/", headers=(host, (b"x-forwarded-proto", b'"><script>')))
+    assert b"<script>" not in body
+
+
+@pytest.mark.parametrize("host", [b'a"><script>x', b"", b"[", b"a b"])
+def test_a_hostile_host_stays_text(host: bytes) -> None:
+    _, body, _ = answered("/", headers=((b"host", host),))
+    assert b"<script>" not in body
+    assert body.endswith(b"</html>")
+
+
+def test_the_page_is_asked_for_as_it_is_and_all_else_is_passed_on() -> None:
+    _, _, passed = answered("/", headers=((b"accept-encoding", b"gzip"), (b"host", b"a")))
+    assert passed["headers"] == [(b"host", b"a")]
+    for path, method, kind in (
+        ("/elsewhere", "GET", b"text/html"),
+        ("/", "HEAD", b"text/html"),
+        ("/", "GET", b"application/json"),
+    ):
+        assert answered(path, method=method, kind=kind)[1] == HTML
+
+
+def test_the_picture_is_of_the_size_that_is_told() -> None:
+    headers, body, _ = answered("/preview.png")
+    assert headers["content-type"] == "image/png"
+    assert body[16:24] == (1200).to_bytes(4, "big") + (630).to_bytes(4, "big")
+    assert len(body) < 300_000
+
+
+def test_every_page_has_its_words() -> None:
+    assert {f"/{page.name}" for page in PAGES} < server._previews().keys()
+    assert all(title and words for title, words in server._previews().values())
