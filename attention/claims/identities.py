@@ -60,7 +60,7 @@ class ClaimSettings:
     claim_seed: int = seed_setting()
     power: float = decimal(
         8.25,
-        "X times 2 to the",
+        "Multiply X by 2 to the power",
         -12.0,
         12.0,
         0.25,
