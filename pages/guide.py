@@ -16,7 +16,7 @@ from attention.components.pictures import sweep as sweep_view
 from attention.display import maps
 from attention.display.captions import distinct_names
 from attention.lessons import compare
-from attention.lessons.chapters import LIGHTS, Chapter, lesson_names
+from attention.lessons.chapters import CARRIED, LIGHTS, Chapter, lesson_names
 from attention.pipeline import Result
 
 TITLES = {page.name: page.title for page in PAGES}
@@ -50,6 +50,8 @@ def guide(view: View) -> None:
             figure(view, chapter)
         with st.container(key="guide_question"):
             question(view, chapter)
+        if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
+            hand_in(view, len(lesson.chapters))
         if chapter.after and view["guess"] in range(len(chapter.choices)):
             with st.container(key="guide_after"):
                 alignment(view, chapter)
@@ -58,8 +60,11 @@ def guide(view: View) -> None:
 
 def contents(view: View, there: Sequence[Chapter]) -> None:
     """Which chapters there are, and which lessons."""
-    if len(lesson_names()) > 1:
-        widgets.widget(view, "lesson", width="content", label_visibility="collapsed")
+    offered = [name for name in lesson_names() if name != CARRIED or view["carried"]]
+    if len(offered) > 1:
+        widgets.widget(
+            view, "lesson", offered=offered, width="content", label_visibility="collapsed"
+        )
     if there:
         st.session_state["contents"] = chapters.position(view) or 0
         st.selectbox(
@@ -109,15 +114,27 @@ def question(view: View, chapter: Chapter) -> None:
         format_func=marked,
         key="guessed",
         on_change=take_guess,
+        args=(chapter,),
     )
     if answered:
         verdict = "**Yes.**" if guess == chapter.answer else "**Not quite.**"
         st.markdown(f"{verdict} {chapter.because}")
 
 
-def take_guess() -> None:
+def hand_in(view: View, count: int) -> None:
+    """At the end of a lesson how many first choices were right, and the code that says which."""
+    if not chapters.learner(view):
+        return
+    code, right = chapters.result_code(view)
+    st.markdown(f"**{right} of {count}** right at the first choice. The code for your teacher:")
+    st.code(code, language=None, width="content")
+
+
+def take_guess(chapter: Chapter) -> None:
     """Hold the guess, or that there is none any more, within a callback."""
     guess = st.session_state["guessed"]
+    if guess is not None:
+        chapters.note_guess(session.view(), chapter, guess)
     session.choose("guess", -1 if guess is None else guess)
 
 

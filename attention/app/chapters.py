@@ -24,8 +24,9 @@ from attention.app.view import View
 from attention.app.visit import PLACE, legal_place
 from attention.components.pictures import Place
 from attention.core.masks import format_cells
-from attention.lessons import compare
+from attention.lessons import carried, compare
 from attention.lessons.chapters import (
+    CARRIED,
     GUIDE,
     NUMBERED,
     Chapter,
@@ -33,6 +34,7 @@ from attention.lessons.chapters import (
     Link,
     own_lessons_path,
     read_lesson,
+    read_text,
 )
 from attention.lessons.compare import OTHER, Comparison
 from attention.lessons.spread import Spread, spread_of_scores
@@ -57,8 +59,27 @@ def check(link: Link, page: str) -> list[str]:
 
 def lesson(view: View) -> Lesson:
     """The chosen lesson, read again when its files have changed."""
+    if view["lesson"] == CARRIED:
+        return carried_lesson(view["carried"])
     own = own_lesson() if view["lesson"] == "own" else None
     return _newest(GUIDE) if own is None else own
+
+
+@functools.lru_cache(maxsize=32)  # up to 64 kB each
+def carried_lesson(packed: str) -> Lesson:
+    """The lesson that a link carries; anybody may write one, see `text_lesson`."""
+    try:
+        text = carried.unpack(packed)
+    except ValueError as error:
+        return Lesson((), (f"{error}",))
+    return text_lesson(text)
+
+
+@functools.lru_cache(maxsize=32)
+def text_lesson(text: str) -> Lesson:
+    """The lesson of a text, its words shown as they are written, and all that is wrong with it."""
+    read = read_text(text, check)
+    return Lesson(tuple(chapter.as_text for chapter in read.chapters), read.problems)
 
 
 def own_lesson() -> Lesson | None:
@@ -97,6 +118,26 @@ def opened(view: View) -> Chapter | None:
     """The open chapter; None where a lesson has none that can be read."""
     there = lesson(view).chapters
     return there[position(view) or 0] if there else None
+
+
+def learner(view: View) -> dict[str, int]:
+    """What this visit has chosen first in each chapter of the lesson, by its name."""
+    of = _open(view)[0]
+    return {name: guess for (lesson, name), guess in view.visit.guesses.items() if lesson == of}
+
+
+def note_guess(view: View, chapter: Chapter, guess: int) -> None:
+    """Note what is chosen in a chapter, if it is the first choice there, within a callback."""
+    named = (_open(view)[0], chapter.name)
+    if named not in view.visit.guesses:
+        change(guesses={**view.visit.guesses, named: guess})
+
+
+def result_code(view: View) -> tuple[str, int]:
+    """What this visit has chosen first in the lesson as a code, and how many are right."""
+    shown, guesses = lesson(view), learner(view)
+    result = carried.Result(tuple(guesses.get(each.name) for each in shown.chapters))
+    return carried.code_of(result, shown), result.right(shown)
 
 
 def turn_to(chapter: Chapter) -> None:
@@ -179,7 +220,7 @@ def alignment(view: View, chapter: Chapter) -> tuple[Translation, Result] | None
 
 
 def _open(view: View) -> tuple[object, ...]:
-    return view["lesson"], view["chapter"]
+    return (view["lesson"], view["carried"]), view["chapter"]
 
 
 def enter(view: View) -> View:

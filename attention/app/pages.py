@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
+from attention.lessons.carried import CarriedSettings
 from attention.lessons.causes import CauseSettings, first_cause
 from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
@@ -29,6 +30,7 @@ OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 LABORATORY = "Laboratory"
+CLASS = "For a class"
 MODELS = "Trained models"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
@@ -129,7 +131,7 @@ PAGES = [
         "and a question to answer before the explanation; or a lesson of your own",
         purpose="Attention in twelve short chapters: a live figure, and a question to answer.",
         figures={"figure": "guide_figure"},
-        settings=(LessonSettings,),
+        settings=(LessonSettings, CarriedSettings),
     ),
     Page(
         "explore",
@@ -381,6 +383,25 @@ PAGES = [
         figures={"heads": "glance", "heatmap": "picture"},
         sentence=lambda values: False,
         group=LABORATORY,
+    ),
+    Page(
+        "write",
+        "Write a lesson",
+        "a lesson of your own, written in the browser, with all that is wrong told by its line; a "
+        "link or a file carries it",
+        purpose="Write chapters with live figures and questions; a link carries the lesson.",
+        settings=(CarriedSettings,),
+        sentence=lambda values: False,
+        group=CLASS,
+    ),
+    Page(
+        "answers",
+        "Answers of a class",
+        "result codes of a class, pasted: how many chose what at first, question by question",
+        purpose="Paste the codes that a class hands in: what was chosen at first. Nothing is kept.",
+        settings=(LessonSettings, CarriedSettings),
+        sentence=lambda values: False,
+        group=CLASS,
     ),
 ]
 

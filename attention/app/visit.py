@@ -67,7 +67,7 @@ class Visit:
     marked: the answer to the question asked, and the cells marked for it, see `predicting`;
     refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
     was added, and why; writing: a model that is going on with the sentence; stopped: the name of
-    the job that the visitor has stopped.
+    the job that the visitor has stopped; guesses: the first choice in each chapter of each lesson.
     """
 
     page: str = ""
@@ -89,6 +89,7 @@ class Visit:
     not_added: tuple[tuple[str, str] | None, str] = (None, "")
     writing: Writing | None = None
     stopped: object = None
+    guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """How the run comes to a page. returned: by a step in the browser's history."""

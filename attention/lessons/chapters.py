@@ -10,7 +10,7 @@ import html
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -31,6 +31,7 @@ FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread")
 PARTS = ("lines", "heatmap", "sum", "away")
 FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
+TEXTS = ("title", "question", "because")
 OPTIONAL = ("link", "page", "parts", "probes", "after")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
 MIN_CHOICES, MAX_CHOICES = 2, 4
@@ -77,16 +78,29 @@ LINKS = (
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 
+CARRIED = "link"  # the lesson that a link carries
+BETWEEN = "==="  # a line between the chapters of a lesson that is one text
+
+
 class LessonError(ValueError):
     """What is wrong with a lesson, with the file and the line in which it stands."""
 
     def __init__(self, file: str, line: int, problem: str) -> None:
         super().__init__(f"{file}, line {line}: {problem}.")
+        self.line = line
+
+
+class LessonErrors(ValueError):
+    """All that is wrong with a chapter, in words, in the order of its lines."""
+
+    def __init__(self, errors: Sequence[LessonError]) -> None:
+        self.problems = tuple(str(error) for error in errors)
+        super().__init__("\n".join(self.problems))
 
 
 def lesson_names() -> tuple[str, ...]:
-    """What the menu of lessons offers; `own` only where the owner has named a folder."""
-    return ("guide", "own") if own_lessons_path() else ("guide",)
+    """The lessons there are; `own` only where the owner has named a folder."""
+    return ("guide", *(("own",) if own_lessons_path() else ()), CARRIED)
 
 
 def own_lessons_path() -> str | None:
@@ -99,7 +113,10 @@ class LessonSettings:
     """Which chapter of which lesson is open, and what was guessed in it."""
 
     lesson: str = choice(
-        "guide", "Lesson", lesson_names, help="guide: ours. own: the one of whoever runs this app."
+        "guide",
+        "Lesson",
+        lesson_names,
+        help="guide: ours. own: the one of whoever runs this app. link: the one in the link.",
     )
     chapter: str = text("", "Chapter", 80)
     guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")
@@ -140,6 +157,23 @@ class Chapter:
     def sentence(self) -> str | None:
         """Its own sentence, None where its link has none."""
         return self.link["s"][-1] if "s" in self.link else None
+
+    @property
+    def plain_choices(self) -> tuple[str, ...]:
+        """Its choices where no Markdown is read."""
+        return tuple(ESCAPED.sub(r"\1", choice) for choice in self.choices)
+
+    @property
+    def as_text(self) -> Chapter:
+        """The same with all its words as they are written, none of them read as Markdown."""
+        return replace(
+            self,
+            title=_escaped(self.title),
+            body=_escaped(self.body),
+            question=_escaped(self.question),
+            choices=tuple(map(_escaped, self.choices)),
+            because=_escaped(self.because),
+        )
 
     def words_about(self, shown: str) -> str:
         """Which sentence its words are about where its figure shows another one, "" elsewhere."""
@@ -193,9 +227,33 @@ def read_lesson(folder: Path, check: Check) -> Lesson:
         try:
             chapters.append(read_chapter(file, check))
         except ValueError as error:
-            problems.append(str(error))
+            problems.extend(str(error).splitlines())
     if len(files) > MAX_CHAPTERS:
         problems.append(f"Only the first {MAX_CHAPTERS} of {len(files)} chapters are shown.")
+    return Lesson(tuple(chapters), tuple(problems))
+
+
+def read_text(text: str, check: Check) -> Lesson:
+    """All chapters of one text, between lines `===`, each as its file would be; see `read_lesson`.
+
+    What is wrong is told with its line in the whole text.
+    """
+    parts: list[tuple[int, list[str]]] = [(0, [])]
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        if line.rstrip() == BETWEEN:
+            parts.append((number, []))
+        elif parts[-1][1] or line.strip():
+            parts[-1][1].append(line)
+        else:  # an empty line before the chapter's first one
+            parts[-1] = (number, [])
+    chapters, problems = [], []
+    for number, (before, lines) in enumerate(parts[:MAX_CHAPTERS], 1):
+        try:
+            chapters.append(_Reader(f"chapter {number}", lines, check, before).chapter())
+        except ValueError as error:
+            problems.extend(str(error).splitlines())
+    if len(parts) > MAX_CHAPTERS:
+        problems.append(f"Only the first {MAX_CHAPTERS} of {len(parts)} chapters are shown.")
     return Lesson(tuple(chapters), tuple(problems))
 
 
@@ -217,49 +275,71 @@ def read_chapter(file: Path, check: Check) -> Chapter:
 class _Reader:
     """The lines of one file on their way to a chapter; knows in which line each key stands."""
 
-    def __init__(self, file: str, lines: list[str], check: Check) -> None:
-        self.file, self.check = file, check
+    def __init__(self, file: str, lines: list[str], check: Check, before: int = 0) -> None:
+        self.file, self.check, self.before = file, check, before
         if not lines or lines[0].rstrip() != "---":
-            raise LessonError(file, 1, "a lesson begins with a line ---, then its title and so on")
+            raise self._error(1, "a lesson begins with a line ---, then its title and so on")
         ends = [index for index, line in enumerate(lines) if index and line.rstrip() == "---"]
         if not ends:
-            raise LessonError(
-                file, len(lines), "the line --- that ends the front matter is missing"
-            )
+            raise self._error(len(lines), "the line --- that ends the front matter is missing")
         self.end = ends[0] + 1
         self.body = lines[ends[0] + 1 :]
         self.values, self.lines = self._front_matter("\n".join(lines[1 : ends[0]]))
 
     def refuse(self, where: str, problem: str) -> LessonError:
         """The error to raise for what stands under a key, or is missing."""
-        return LessonError(self.file, self.lines.get(where, self.end), problem)
+        return self._error(self.lines.get(where, self.end), problem)
 
     def chapter(self) -> Chapter:
-        """The chapter, all of it checked."""
+        """The chapter, all of it checked; raises LessonErrors with all that is wrong."""
+        errors: list[LessonError] = []
+
+        def part(read: Callable[..., Any], *arguments: Any) -> Any:
+            """What is read, None where it is wrong."""
+            try:
+                return read(*arguments)
+            except LessonError as error:
+                errors.append(error)
+
         for name in self.values:
             if name not in NEEDED + OPTIONAL:
                 known = ", ".join(NEEDED + OPTIONAL)
-                raise self.refuse(name, f"{_short(name)} is unknown; known are {known}")
+                errors.append(self.refuse(name, f"{_short(name)} is unknown; known are {known}"))
         if missing := [name for name in NEEDED if name not in self.values]:
-            raise LessonError(self.file, self.end, f"{', '.join(missing)} must be given")
-        link, page = self._link()
-        choices = self._some("choices", MIN_CHOICES, MAX_CHOICES)
-        probes = self._some("probes", 1, 2) if "probes" in self.values else ()
+            errors.append(self._error(self.end, f"{', '.join(missing)} must be given"))
+        given = {name: part(self._text, name) for name in TEXTS if name in self.values}
+        link = part(self._link)
+        choices = (
+            part(self._some, "choices", MIN_CHOICES, MAX_CHOICES) if self._has("choices") else ()
+        )
+        answer = part(self._answer, choices) if choices and self._has("answer") else 0
+        probes = part(self._some, "probes", 1, 2) if self._has("probes") else ()
+        figure = part(self._one_of, "figure", FIGURES) if self._has("figure") else ""
+        parts, body = part(self._parts), part(self._body)
+        after = part(self._one_of, "after", FURTHER) if self._has("after") else ""
+        if errors:
+            raise LessonErrors(sorted(errors, key=lambda error: error.line))
         return Chapter(
             file=self.file,
-            title=" ".join(self._text("title").split()),  # it becomes a heading, which is one line
-            body=self._body(),
-            figure=self._one_of("figure", FIGURES),
-            link=link,
-            page=page,
-            question=self._text("question"),
+            title=" ".join(given["title"].split()),  # it becomes a heading, which is one line
+            body=body,
+            figure=figure,
+            link=link[0],
+            page=link[1],
+            question=given["question"],
             choices=choices,
-            answer=self._answer(choices),
-            because=self._text("because"),
-            parts=self._parts(),
+            answer=answer,
+            because=given["because"],
+            parts=parts,
             probes=probes,
-            after=self._one_of("after", FURTHER) if "after" in self.values else "",
+            after=after,
         )
+
+    def _error(self, line: int, problem: str) -> LessonError:
+        return LessonError(self.file, line + self.before, problem)
+
+    def _has(self, name: str) -> bool:
+        return name in self.values
 
     def _front_matter(self, text: str) -> tuple[dict[str, Any], dict[str, int]]:
         """Its values, and the line of the file in which each stands.
@@ -274,14 +354,14 @@ class _Reader:
             problem = getattr(error, "problem", None) or "it cannot be read"
             line = mark.line + 2 if mark else 2
             hint = "texts with a colon or a # in them need quotes"
-            raise LessonError(self.file, line, f"the YAML is wrong: {problem}; {hint}") from error
+            raise self._error(line, f"the YAML is wrong: {problem}; {hint}") from error
         if not isinstance(values, dict):
-            raise LessonError(self.file, 2, "the front matter must be lines such as title: Scores")
+            raise self._error(2, "the front matter must be lines such as title: Scores")
         lines: dict[str, int] = {}
         for key, _ in node.value:
             name, line = str(key.value), key.start_mark.line + 2
             if name in lines:
-                raise LessonError(self.file, line, f"{_short(name)} is given twice")
+                raise self._error(line, f"{_short(name)} is given twice")
             lines[name] = line
         return {str(name): value for name, value in values.items()}, lines
 
@@ -358,13 +438,13 @@ class _Reader:
         words = 0
         for number, line in enumerate(self.body, self.end + 1):
             if problem := _forbidden(line) or _dark(line):
-                raise LessonError(self.file, number, problem)
+                raise self._error(number, problem)
             words += len(line.split())
             if words > MAX_WORDS:
                 problem = f"the text before the figure has more than {MAX_WORDS} words"
-                raise LessonError(self.file, number, problem)
+                raise self._error(number, problem)
         if not words:
-            raise LessonError(self.file, self.end, "the text after the front matter is missing")
+            raise self._error(self.end, "the text after the front matter is missing")
         return "\n".join(self.body).strip()
 
 
@@ -378,6 +458,11 @@ def _forbidden(text: str) -> str | None:
         if any(pattern.search(words) for pattern in LINKS for words in read):
             return "links to other hosts are not allowed"
     return None
+
+
+def _escaped(text: str) -> str:
+    """A text that Markdown shows as it is written."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 def _dark(line: str) -> str | None:

@@ -28,6 +28,8 @@ OF_SENTENCES: dict[str, list[Link]] = {
     "cross": [{}, BATCH],
     "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
     "own": [],
+    "write": [],
+    "answers": [],
     "operations": [],
     "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
 }

@@ -245,7 +245,7 @@ def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(ow
 def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
     app = opened("guide", lesson="own")
-    assert "lesson must be one of guide, got 'own'; showing guide instead." in app.notes
+    assert "lesson must be one of guide, link, got 'own'; showing guide instead." in app.notes
     assert "lesson" not in app.controls
 
 

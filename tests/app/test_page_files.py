@@ -95,6 +95,8 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
             "Weights and lengths · layer 3, head 0, token 0",
         },
     ),
+    ("write", {}, set()),
+    ("answers", {}, set()),
     ("own", {}, {"Weights · layer 0, head 0", "What each head attends to"}),
 ]
 
@@ -139,7 +141,7 @@ def test_every_page_is_among_these() -> None:
 def test_no_file_is_offered_before_it_is_asked_for() -> None:
     for page in PAGES:
         app = opened(page.name)
-        assert labels(app) <= {"The example as a file"}
+        assert labels(app) <= {"The example as a file", "Save as a file"}
         assert "save_figures" not in app.sent
 
 

@@ -15,6 +15,7 @@ from attention.lessons.chapters import (
     NUMBERED,
     read_chapter,
     read_lesson,
+    read_text,
 )
 
 SOUND = """---
@@ -45,6 +46,26 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
     with pytest.raises(ValueError, match=r"01-it\.md, line \d+: ") as caught:
         read_chapter(file, check)
     return str(caught.value).removeprefix("01-it.md, ")
+
+
+def test_all_that_is_wrong_with_a_chapter_is_told_in_the_order_of_its_lines(
+    tmp_path: Path,
+) -> None:
+    text = SOUND.replace("answer: that", "answer: 9").replace("figure: picture", "figure: cake")
+    file = tmp_path / "01-it.md"
+    file.write_text(text.replace("More of them.", "<b>More</b>"), "utf-8")
+    found = read_lesson(tmp_path, anything).problems
+    lines = [int(problem.split("line ")[1].split(":")[0]) for problem in found]
+    assert lines == [3, 10, 15]
+
+
+def test_chapters_of_one_text_are_told_apart_and_count_its_lines() -> None:
+    found = read_text(f"\n\n{SOUND}===\n{SOUND}===\n\n---\ntitle: A\n", anything)
+    assert [chapter.title for chapter in found.chapters] == ["Scores", "Scores"]
+    last = 2 + 2 * (len(SOUND.splitlines()) + 1) + 3
+    assert found.problems == (
+        f"chapter 3, line {last}: the line --- that ends the front matter is missing.",
+    )
 
 
 def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:

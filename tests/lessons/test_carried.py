@@ -1,0 +1,107 @@
+"""Lessons within links, and result codes: what is packed comes out again, what is wrong is told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.lessons.carried import (
+    LONGEST,
+    MOST_CODES,
+    Result,
+    code_of,
+    pack,
+    read_class,
+    result_of,
+    unpack,
+)
+from attention.lessons.chapters import Chapter, Lesson
+
+
+def chapter(question: str, answer: int, choices: int = 3) -> Chapter:
+    texts = tuple(f"choice {at}" for at in range(choices))
+    return Chapter("01-a.md", "A", "words", "picture", {}, "", question, texts, answer, "so")
+
+
+LESSON = Lesson((chapter("one", 0), chapter("two", 2), chapter("three", 1, 4)), ())
+ALL = st.tuples(*[st.none() | st.integers(0, 3)] * 3)
+
+
+@given(st.text(max_size=2000))
+def test_a_packed_lesson_comes_out_as_it_was(text: str) -> None:
+    packed = pack(text.encode("utf-8", "replace").decode())
+    assert unpack(packed) == text.encode("utf-8", "replace").decode()
+    assert packed.replace("-", "").replace("_", "").isalnum()
+
+
+@pytest.mark.parametrize("packed", ["a", "é", "AAAA", pack("a lesson")[:-5], "=" * 9, ""])
+def test_what_is_no_lesson_is_told(packed: str) -> None:
+    with pytest.raises(ValueError, match="no lesson that can be read"):
+        unpack(packed)
+
+
+def test_a_packed_lesson_that_grows_beyond_measure_is_refused() -> None:
+    import base64
+    import zlib
+
+    bomb = base64.urlsafe_b64encode(zlib.compress(b"a" * (1 << 20), 9)).decode()
+    assert len(bomb) < LONGEST
+    with pytest.raises(ValueError, match="no lesson that can be read"):
+        unpack(bomb)
+
+
+def test_a_lesson_too_long_for_a_link_is_told_with_both_lengths() -> None:
+    import random
+
+    text = "".join(chr(random.Random(0).randrange(32, 900)) for _ in range(6000))
+    letters = "".join(map(chr, random.Random(1).choices(range(32, 900), k=6000)))
+    assert pack(text)
+    with pytest.raises(ValueError, match=rf"up to {LONGEST} letters, this lesson takes \d+"):
+        pack(letters)
+
+
+@given(ALL)
+def test_a_code_says_what_was_chosen_and_is_short(guesses: tuple[int | None, ...]) -> None:
+    code = code_of(Result(guesses), LESSON)
+    assert result_of(code, LESSON).guesses == guesses
+    assert result_of(code.lower().replace("1", "l").replace("0", "o"), LESSON).guesses == guesses
+    assert len(code) <= 6
+
+
+@given(ALL, st.integers(0, 5), st.sampled_from("0123456789ABCDEFGHJKMNPQRSTVWXYZ"))
+def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
+    guesses: tuple[int | None, ...], at: int, letter: str
+) -> None:
+    code = code_of(Result(guesses), LESSON).replace("-", "")
+    wrong = code[:at] + letter + code[at + 1 :]
+    if at < len(code) - 2 and letter != code[at]:  # one in 1,024 passes, as another result
+        found = read_class(wrong, LESSON)
+        assert found.problems or found.results[0].guesses != guesses
+    elif at < len(code) and letter != code[at]:
+        assert read_class(wrong, LESSON).problems
+
+
+def test_a_code_of_another_lesson_is_told() -> None:
+    other = Lesson((chapter("other", 0), chapter("two", 2), chapter("three", 1, 4)), ())
+    code = code_of(Result((0, 2, 1)), other)
+    with pytest.raises(ValueError, match="of another lesson"):
+        result_of(code, LESSON)
+
+
+def test_a_class_is_counted_by_question_and_by_score() -> None:
+    results = [(0, 2, 1), (0, 2, 3), (1, None, 3)]
+    codes = [code_of(Result(guesses), LESSON) for guesses in results]
+    found = read_class(f"{codes[0]}, {codes[1]}\n{codes[2]};nonsense!", LESSON)
+    assert [found.counts(at, 4) for at in range(3)] == [[2, 1, 0, 0], [0, 0, 2, 0], [0, 1, 0, 2]]
+    assert found.scores(LESSON) == [1, 0, 1, 1]
+    assert found.problems == ("“nonsense!”: it is no code.",)
+
+
+def test_only_so_many_codes_are_counted() -> None:
+    code = code_of(Result((0, 0, 0)), LESSON)
+    found = read_class(f"{code} " * (MOST_CODES + 7), LESSON)
+    assert len(found.results) == MOST_CODES
+    assert found.problems == (
+        f"Only the first {MOST_CODES} of {MOST_CODES + 7} codes are counted.",
+    )
