@@ -9,7 +9,7 @@ from attention.app.view import View
 from attention.lessons import carried
 from attention.lessons.chapters import CARRIED, FIGURES, MAX_WORDS, Lesson
 
-DRAFT, HEIGHT = "draft", 420
+DRAFT, HEIGHT = "draft", 560
 HOW = f"""\
 A line `===` stands between two chapters. A chapter begins with its front matter, between two lines
 `---`:
@@ -28,7 +28,7 @@ def write(view: View) -> None:
     """The text, what is wrong with it, and ways to hand it out."""
     if DRAFT not in st.session_state:
         st.session_state[DRAFT] = begun(view)
-    left, right = st.columns([7, 5], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         text = st.text_area("Lesson", key=DRAFT, height=HEIGHT, on_change=keep)
         opened_file()
@@ -95,14 +95,15 @@ def faults(lesson: Lesson) -> None:
 
 
 def hand_out(text: str, lesson: Lesson) -> None:
-    """The lesson as a link and as a file, and the page for its answers."""
+    """The lesson as a link and as a file, the page for its answers, and how it looks."""
     try:
         packed = carried.pack(text)
     except ValueError as error:
+        packed = ""
         notes.note(f"{error}.")
-    else:
-        link = urlencode({"lesson": CARRIED, "carried": packed})
-        with st.container(horizontal=True, vertical_alignment="center"):
+    link = urlencode({"lesson": CARRIED, "carried": packed})
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if packed:
             st.link_button(
                 "Open the lesson",
                 f"guide?{link}",
@@ -111,7 +112,14 @@ def hand_out(text: str, lesson: Lesson) -> None:
                 help="In a new tab: its address is the link to hand out.",
             )
             st.link_button("Answers of a class", f"answers?{link}", help="Where codes are counted.")
-    st.download_button("Save as a file", text, "lesson.md", "text/markdown", on_click="ignore")
+        st.download_button("Save as a file", text, "lesson.md", "text/markdown", on_click="ignore")
+    if packed and lesson.chapters:
+        beside = (st.context.url or "").rpartition("/")[0]
+        st.iframe(
+            f"{beside}/guide?{link}&embed=true&hide=lesson",
+            height=HEIGHT,
+            alt="The lesson as it looks",
+        )
 
 
 frame.show(__file__, write)
