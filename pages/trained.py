@@ -293,7 +293,9 @@ def linking_heads(view: View, model: Model, result: Result, query: int) -> None:
         return
     rows, names = results.rows_in_all_layers(view, query), distinct_names(result.tokens)
     greatest = rows.amax((0, 1))
-    key = view["key"] if 0 <= view["key"] < len(names) else int(greatest.argmax())
+    key = view["key"]
+    if key not in range(len(names)):
+        key = trained.most_linked(rows, query, result.special)
     st.subheader("Heads that link two words")
     st.text(f"From “{names[query]}” to “{names[key]}”. Click another word.")
     matrices(

@@ -338,6 +338,18 @@ def linking_heads(rows: Tensor, key: int) -> list[tuple[int, int]]:
     return [divmod(index, rows.shape[1]) for index in order[:LINKING].tolist()]
 
 
+def most_linked(rows: Tensor, query: int, special: Sequence[bool]) -> int:
+    """The key that some head gives the most weight, the query itself and sinks aside.
+
+    rows: as in `linking_heads`; special: for each key whether it is a special token; where none is,
+    the first key is the sink.
+    """
+    greatest = rows.amax((0, 1)).clone()
+    sinks = [at for at, each in enumerate(special) if each] or [0]
+    greatest[[*sinks, query]] = -1.0
+    return int(greatest.argmax())
+
+
 def layer_rows(
     rows: Tensor, tokens: Sequence[str], title_of: Callable[[int], str]
 ) -> list[Matrix | str]:

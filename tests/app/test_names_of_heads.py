@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from attention.analysis import glances
 from attention.analysis.names import names_of
@@ -66,10 +67,14 @@ def test_heads_that_link_two_words_are_ranked_by_the_weight_between_them() -> No
     assert app.query_params["key"] == "5"
 
 
-def test_without_a_chosen_key_it_is_the_one_that_some_head_looks_at_most() -> None:
-    rows = glances.rows_of(run_model("minilm", SENTENCE), 9)
-    chosen = visit().sent["links"].header["chosen"]
-    assert chosen == [0, int(rows.amax((0, 1)).argmax())]
+def test_without_a_chosen_key_it_is_the_word_that_some_head_looks_at_most() -> None:
+    rows = torch.tensor([[[0.9, 0.1, 0.8, 0.7]], [[0.9, 0.3, 0.2, 0.1]]])
+    assert trained.most_linked(rows, 2, [True, False, False, False]) == 3
+    assert trained.most_linked(rows, 3, [False] * 4) == 2
+    assert trained.most_linked(rows, 1, [True, False, False, True]) == 2
+    greatest = glances.rows_of(run_model("minilm", SENTENCE), 9).amax((0, 1))
+    greatest[[0, 9, 13]] = 0
+    assert visit().sent["links"].header["chosen"] == [0, int(greatest.argmax())]
 
 
 def test_a_model_that_was_not_measured_has_no_names() -> None:
