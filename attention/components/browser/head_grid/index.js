@@ -146,7 +146,8 @@ function lookAt(view, head) {
   if (layout.label) return
   const shades = ramp(palette(view.frame, "sequential"))
   paintNumbers(large.canvas, content.columns, dotsOf(view, head), [0, 255], shades)
-  large.name.textContent = childrenOf(tiles)[head].ariaLabel
+  const { ariaLabel, ariaDescription } = childrenOf(tiles)[head]
+  large.name.textContent = [ariaLabel, ariaDescription].filter(Boolean).join(": ")
   const [left, top] = corner(layout, head)
   const beside = left + layout.side + ROOM_BETWEEN
   const before = left - WIDTH_OF_LOOK - ROOM_BETWEEN
@@ -172,10 +173,10 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames, earned
   if (tiles.children.length !== heads)
     tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
   for (const [head, tile] of childrenOf(tiles).entries()) {
-    const name = layerNames.length
+    tile.ariaLabel = layerNames.length
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
       : `Head ${head}`
-    tile.ariaLabel = earned[head] ? `${name}: ${earned[head]}` : name
+    tile.ariaDescription = earned[head] ?? ""
   }
   names.replaceChildren()
   const { turned } = layout
