@@ -36,6 +36,7 @@ def all_heads(view: View) -> None:
             widgets.choose_head,
             key="head_grid",
         )
+        notes.note_group(result)
     with right:
         sections.weights_of(view, result, f"Head {result.head}.")
     notes.note_problems(result)

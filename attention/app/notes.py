@@ -71,11 +71,19 @@ def note_head(result: Result) -> None:
     if heads == 1:
         return
     mixed = result.trace.mixed_weights is not None
-    st.caption(
+    words = [
         f"One head of {heads}: y is the output of head {result.head} by itself, before W_o joins "
-        "all heads; the page Heads shows the output of the layer."
-        + (" The sum takes its weights after they were mixed across heads." if mixed else "")
-    )
+        "all heads; the page Heads shows the output of the layer.",
+        "The sum takes its weights after they were mixed across heads." if mixed else "",
+        captions.group_words(result.layer, result.head),
+    ]
+    st.caption(" ".join(filter(None, words)))
+
+
+def note_group(result: Result) -> None:
+    """Which heads share keys and values with the one that is shown, if any."""
+    if words := captions.group_words(result.layer, result.head):
+        st.caption(words)
 
 
 def head_words(result: Result) -> str:

@@ -63,6 +63,10 @@ class Rotary:
         """
         return _rotations(self, n_tokens, d_k, first)
 
+    def frequencies(self, d_k: int) -> Tensor:
+        """The angle by which each pair turns from one token to the next. (d_k // 2,), float64."""
+        return _turns(self, 1, d_k, 1)[0]
+
     def sides(self, d_k: int) -> tuple[slice, slice]:
         """The first and the second dimension of all pairs."""
         half = d_k // 2
@@ -79,10 +83,16 @@ def rotary(vectors: Tensor) -> Tensor:
 @functools.lru_cache(maxsize=16)  # queries and keys of all layers of a model ask for the same
 @torch.inference_mode(False)  # what is kept may meet gradients later
 def _rotations(rotary: Rotary, n_tokens: int, d_k: int, first: int) -> Tensor:
+    angles = _turns(rotary, n_tokens, d_k, first)
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)
+
+
+def _turns(rotary: Rotary, n_tokens: int, d_k: int, first: int) -> Tensor:
+    """The angle of each pair at each position. (tokens, d_k // 2), float64."""
     angles = _angles(n_tokens, d_k // 2 * 2, d_k, rotary.base, first)
     if rotary.slower:
         angles = angles / torch.tensor(rotary.slower, dtype=angles.dtype, device="cpu")
-    return torch.stack([angles.cos(), angles.sin()], dim=-1)
+    return angles
 
 
 def _angles(

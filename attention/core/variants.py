@@ -120,9 +120,17 @@ class Variant(nn.Module):
         count = self.heads if role == "queries" else self.groups
         return self.normed(split_heads(functional.linear(x, *self.projection(role)), count), role)
 
+    def norm(self, role: str) -> tuple[Tensor, float] | None:
+        """The RMS norm that queries or keys of each head go through (Henry et al. 2020): its gain,
+        (d_k,), and what it adds to the mean of the squares; None: there is none."""
+        return None
+
     def normed(self, vectors: Tensor, role: str) -> Tensor:
-        """Queries, keys or values of each head after its norm, where there is one."""
-        return vectors
+        """Queries, keys or values of each head after their norm, where there is one."""
+        if (norm := self.norm(role)) is None:
+            return vectors
+        gain, eps = norm
+        return torch.rms_norm(vectors, gain.shape, gain, eps)
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).

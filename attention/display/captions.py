@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.core.masks import combine
+from attention.core.variants import Variant
 from attention.display.tables import number
 
 MASK_NAMES = {
@@ -22,6 +23,7 @@ EMPTY_ROW = (
     "“not a number”, and that spreads through all that follows."
 )
 PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
+MOST_NAMED = 5  # heads of a group
 ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
 
 
@@ -86,6 +88,18 @@ def parameters_words(origin: str) -> str:
         f"Its parameters are {PARAMETERS[origin]} here and have learned nothing; a trained model's "
         "have."
     )
+
+
+def group_words(layer: Variant, head: int) -> str:
+    """Which heads share keys and values with a head, in a sentence; "" where none does."""
+    size = layer.heads // layer.groups
+    if size == 1:
+        return ""
+    group = head // size
+    first, last = group * size, (group + 1) * size - 1
+    named = range(first, last + 1) if size <= MOST_NAMED else []
+    heads = listed(map(str, named)) if named else f"{first} to {last}"
+    return f"Heads {heads} share the keys and values of group {group}."
 
 
 def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:

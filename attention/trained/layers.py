@@ -86,11 +86,9 @@ class TrainedAttention(DotScores):
     def apart(self) -> bool:
         return True
 
-    def normed(self, vectors: Tensor, role: str) -> Tensor:
+    def norm(self, role: str) -> tuple[Tensor, float] | None:
         gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
-        if gain is None:
-            return vectors
-        return torch.rms_norm(vectors, gain.shape, gain, self.config.eps)
+        return None if gain is None else (gain, self.config.eps)
 
     def before_softmax(self, scaled: Tensor) -> Tensor:
         cap: float | None = self.config.cap

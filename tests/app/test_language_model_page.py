@@ -83,6 +83,33 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     assert any("special tokens: set aside" in note for note in aside.notes)
 
 
+def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
+    packaged("smollm2")
+    place = {"model": "smollm2", "s": TEXT, "layer": 5, "head": 4}
+    app = opened("steps", **place, step="rotated keys", row=2, column=35)
+    before, after = app.sent["matrices"].matrices
+    layer = run_model("smollm2", TEXT).inputs[5].layer
+    trace = layer.trace(run_model("smollm2", TEXT).inputs[5].x)
+    assert trace.unrotated is not None
+    assert_close(before, trace.unrotated[1][4], atol=1e-5, rtol=1e-4)
+    assert_close(after, trace.keys[4], atol=1e-5, rtol=1e-4)
+    (table,) = app.tables
+    assert table[""] == ["dimension 35, × cos θ", "dimension 3, × sin θ", "sum"]
+    frequency = 100_000 ** (-2 * 3 / 64)
+    said = f"position 2 × frequency {frequency:.7f} = {2 * frequency:.4f}."
+    assert said in app.said
+
+
+def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:
+    packaged("smollm2")
+    shared = "Heads 3, 4 and 5 share the keys and values of group 1."
+    for page in ("explore", "heads"):
+        app = opened(page, model="smollm2", s=TEXT, layer=5, head=4)
+        assert any(shared in caption.value for caption in app.caption)
+        alone = opened(page, s=TEXT, variant="multihead", heads_variant="multihead")
+        assert not any("share the keys" in caption.value for caption in alone.caption)
+
+
 def test_the_bare_address_of_the_page_leads_to_a_head_at_work() -> None:
     packaged("smollm2")
     assert first_known() == KNOWN_HEADS[0].link

@@ -18,6 +18,25 @@ function apart(steps) {
   return { boxes, arrows }
 }
 
+/** The same with so many boxes that queries and keys go through on their way. */
+function refined(between, steps) {
+  const { boxes, arrows } = apart(steps)
+  const more = Array.from({ length: between }, (_, at) => [
+    box("q", at + 2, 0),
+    box("k", at + 2, 1),
+  ])
+  const behind = boxes.slice(4).map((one) => ({ ...one, column: one.column + between }))
+  const moved = (at) => (at < 4 ? at : at + 2 * between)
+  const further = arrows.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }))
+  for (const [lane, name] of ["Q", "K"].entries()) {
+    const last = further.find((arrow) => arrow.name === name)
+    const way = [lane + 1, ...Array.from({ length: between }, (_, at) => 4 + 2 * at + lane)]
+    last.start = way[between]
+    for (let at = 0; at < between; at++) further.push(arrow(way[at], way[at + 1]))
+  }
+  return { boxes: [...boxes.slice(0, 4), ...more.flat(), ...behind], arrows: further }
+}
+
 /** One box for all three roles. */
 function together(steps) {
   const boxes = Array.from({ length: steps + 3 }, (_, index) => box(`s${index}`, index, 0))
@@ -34,7 +53,7 @@ const overlap = (a, b) =>
   b.top < a.top + HEIGHT
 
 test("boxes stand within the width and the height, and none on another", () => {
-  for (const content of [apart(6), apart(7), apart(9), together(6)])
+  for (const content of [apart(6), apart(9), refined(1, 7), refined(2, 9), together(6)])
     for (const width of [288, 358, 480, 640, 820, 980, 1280]) {
       const { spots, height } = layoutOf(content, width)
       for (const [index, spot] of spots.entries()) {
@@ -72,7 +91,7 @@ test("in one line where there is room, in rows that run to and fro where there i
 
 test("an arrow ends where its box begins", () => {
   for (const width of [358, 980]) {
-    const content = apart(7)
+    const content = refined(1, 7)
     const { spots, lines } = layoutOf(content, width)
     for (const [index, { tip }] of lines.entries()) {
       const [x, y] = tip

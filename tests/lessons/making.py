@@ -52,12 +52,21 @@ class Rotating(GroupedQuery):
     rotary = Rotary(700.0, halves=True)
 
 
+class Normed(Rotating):
+    """The same, whose queries and keys go through a norm of each head, as those of Qwen3 do."""
+
+    def norm(self, role: str) -> tuple[Tensor, float] | None:
+        width = self.config.d_model // self.heads
+        gain = torch.linspace(0.5, 2.0, width) * (1 if role == "queries" else -1)
+        return None if role == "values" else (gain, 1e-2)
+
+
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 
 
 def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
     """A layer with sizes that are all different, as far as the variant has them."""
-    variant = (LAYERS | {"rotating": Rotating})[name]
+    variant = (LAYERS | {"rotating": Rotating, "normed": Normed})[name]
     schema: type[Config] = variant.Config
     declared = settings_of(schema)
     known: dict[str, Any] = {n: size for n, size in (SIZES | sizes).items() if n in declared}

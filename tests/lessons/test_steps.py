@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,7 @@ from attention.lessons.steps import (
     StepSettings,
     step,
 )
+from attention.lessons.steps.step import REFINED
 from tests.lessons.making import HEADS, LAYERS, drawn, layer_of
 
 TOKENS, D_MODEL, HEAD, GROUP = 7, 12, 2, 1
@@ -44,7 +46,7 @@ CASES: dict[str, dict[str, Any]] = {
 RUNS = [(layer, case) for layer in LAYERS for case in ("plain", "masked and dropped")]
 RUNS += [(layer, "rotary") for layer in ("dot", "qkv", "grouped", "biased")]
 RUNS += [(layer, "alibi") for layer in ("dot", "additive", "biased", "talking")]
-RUNS += [("rotating", "plain"), ("rotating", "masked and dropped")]
+RUNS += [("rotating", "plain"), ("rotating", "masked and dropped"), ("normed", "plain")]
 RUNS += [("dot", "sinusoidal"), ("qkv", "all hidden"), ("talking", "all hidden")]
 each_run = pytest.mark.parametrize(("layer", "case"), RUNS)
 each_layer = pytest.mark.parametrize("layer", LAYERS)
@@ -169,11 +171,13 @@ def test_each_step_starts_from_what_earlier_ones_gave(layer: str, case: str) -> 
     results = {name: made[name].result.numbers for name in made}
     for name, same in run.alike.items():
         made[name], results[name] = made[same], results[same]
-    aside = ("x", "queries", "keys", "values", "joined")
-    chain = pairwise(["queries", *(name for name in run.steps if name not in aside)])
-    for before, after in (("x", "queries"), ("x", "keys"), ("x", "values"), *chain):
+    forms = {role: [*run.forms(role)] for role in ("queries", "keys", "values")}
+    aside = ("x", "joined", *(form for steps in forms.values() for form in steps))
+    chain = ["queries", *forms["queries"][1:], *(name for name in run.steps if name not in aside)]
+    links = [pair for steps in (chain, forms["keys"]) for pair in pairwise(steps)]
+    for before, after in (("x", "queries"), ("x", "keys"), ("x", "values"), *links):
         assert torch.equal(parts(made[after])[0].numbers, results[before]), after
-    assert torch.equal(parts(made["scores"])[1].numbers, results["keys"])
+    assert torch.equal(parts(made["scores"])[1].numbers, results[forms["keys"][-1]])
     assert torch.equal(parts(made["output"])[1].numbers, results["values"])
     if "joined" in made:
         columns = slice(run.head * WIDTH, (run.head + 1) * WIDTH)
@@ -211,9 +215,11 @@ def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "missing"),
     [
-        ("qkv", {"mixed scores", "mixed weights", "joined"}),
-        ("grouped", {"mixed scores", "mixed weights"}),
-        ("talking", set()),
+        ("qkv", {*REFINED, "mixed scores", "mixed weights", "joined"}),
+        ("grouped", {*REFINED, "mixed scores", "mixed weights"}),
+        ("rotating", {*REFINED[:2], "mixed scores", "mixed weights"}),
+        ("normed", {"mixed scores", "mixed weights"}),
+        ("talking", {*REFINED}),
     ],
 )
 def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[str]) -> None:
@@ -233,7 +239,8 @@ def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_t
         f"q = k = v of “cat”, dimension 2, is x itself: {number(float(run.x[1, 2]))}."
     )
     rotated = done("dot", "rotary")
-    assert rotated.steps[:5] == ("x", "queries", "keys", "values", "scores")
+    turned = ("rotated queries", "rotated keys")
+    assert rotated.steps[:7] == ("x", "queries", "keys", "values", *turned, "scores")
     assert step("values", rotated).title == "Values"
 
 
@@ -351,36 +358,88 @@ def test_x_is_its_vector_plus_its_position() -> None:
 def test_rotary_positions_turn_a_dimension_with_its_partner(layer: str) -> None:
     run = done(layer, "rotary")
     for place, role in enumerate(("queries", "keys")):
-        made = step(role, run)
+        made = step(f"rotated {role}", run)
         before = run.trace.unrotated[place]
-        assert torch.equal(parts(made)[-2].numbers, before)
+        assert torch.equal(step(role, run).result.numbers, before)
         torch.testing.assert_close(made.result.numbers, rotary(before))
         first, second = made.working(4, 0), made.working(4, 1)
         assert first.columns["before"] == second.columns["before"][::-1] == before[4, :2].tolist()
         assert first.columns["times"] == pytest.approx([math.cos(4), -math.sin(4)])
         assert second.columns["times"] == pytest.approx([math.cos(4), math.sin(4)])
-    last = step("keys", run).working(4, run.trace.keys.shape[1] - 1)
-    assert ("has no partner to rotate with" in last.words) == (layer != "dot")
-    assert "rotated" not in step("values", run).result.name
+    last = step("rotated keys", run).working(4, run.trace.keys.shape[1] - 1)
+    assert ("has no partner to turn with" in last.words) == (layer != "dot")
+    assert [part.name for part in parts(step("scores", run))[:2]] == ["Q, rotated", "K, rotated"]
 
 
 def test_a_layer_that_rotates_by_itself_shows_its_own_pairs_and_angles() -> None:
     run = done("rotating")
     assert run.trace.unrotated is not None
     for place, role in enumerate(("queries", "keys")):
-        before, made = run.trace.unrotated[place], step(role, run)
+        before, made = run.trace.unrotated[place], step(f"rotated {role}", run)
         assert torch.equal(made.result.numbers, Rotary(700.0, halves=True)(before))
         assert before.shape == (TOKENS, WIDTH) == (7, 3)
     wide = computed(layer_of("rotating", 20))
     assert wide.trace.unrotated is not None
-    before, made = wide.trace.unrotated[1], step("keys", wide)
+    before, made = wide.trace.unrotated[1], step("rotated keys", wide)
     angle = 4 / 700 ** (2 / 5)
     first, second = made.working(4, 1), made.working(4, 3)
-    assert first.names == ("dimension 1", "dimension 3")
+    assert first.names == ("dimension 1, × cos θ", "dimension 3, × −sin θ")
+    assert second.names == ("dimension 3, × cos θ", "dimension 1, × sin θ")
     assert first.columns["before"] == second.columns["before"][::-1] == before[4, [1, 3]].tolist()
     assert first.columns["times"] == pytest.approx([math.cos(angle), -math.sin(angle)])
     assert second.columns["times"] == pytest.approx([math.cos(angle), math.sin(angle)])
-    assert "has no partner to rotate with" in made.working(4, 4).words
+    assert "has no partner to turn with" in made.working(4, 4).words
+    assert r"700^{2i/5}" in made.formula
+    assert "here i and i + 2." in made.why
+
+
+@pytest.mark.parametrize("slower", [(), (1.0, 3.0)])
+def test_the_angle_of_a_rotation_is_its_position_times_a_frequency(slower: tuple[float]) -> None:
+    layer = layer_of("rotating", 16)
+    layer.rotary = Rotary(700.0, slower=slower)
+    made = step("rotated queries", computed(layer))
+    for row in range(TOKENS):
+        for column in range(4):
+            work = made.working(row, column)
+            position, frequency, angle = map(
+                float,
+                re.findall(r"position (\d+) × frequency ([\d.]+) = ([\d.]+)\.$", work.words)[0],
+            )
+            assert position == row
+            assert angle == pytest.approx(position * frequency, abs=1e-4)
+            sine = math.sin(angle) if column % 2 else -math.sin(angle)
+            assert work.columns["times"] == pytest.approx([math.cos(angle), sine], abs=1e-4)
+    assert made.working(1, 2).words.endswith(
+        f"frequency {round(700**-0.5 / (slower or (1, 1))[1], 7)} = "
+        f"{700**-0.5 / (slower or (1, 1))[1]:.4f}."
+    )
+    assert ("by s." in made.why) == ("s_i" in made.formula) == bool(slower)
+
+
+def test_a_norm_leaves_the_direction_of_a_query_and_gives_each_dimension_its_gain() -> None:
+    run = done("normed")
+    for role in ("queries", "keys"):
+        before, made = step(role, run).result.numbers, step(f"normed {role}", run)
+        norm = run.layer.norm(role)
+        assert norm is not None
+        gain, eps = norm
+        roots = (before.square().mean(-1, keepdim=True) + eps).sqrt()
+        torch.testing.assert_close(made.result.numbers, before / roots * gain)
+        work = made.working(2, 1)
+        assert f"over {number(float(roots[2]))}, the root" in work.words
+        expected = [before[2, 1].item(), 1 / roots[2].item(), gain[1].item()]
+        assert work.columns["number"] == pytest.approx(expected)
+    assert [*run.forms("queries")] == ["queries", "normed queries", "rotated queries"]
+    assert step("scores", run).formula == r"s_{ij} = q_i \cdot k_j"
+
+
+def test_keys_and_values_say_which_heads_share_them() -> None:
+    for layer in ("grouped", "rotating"):
+        for role in ("keys", "values"):
+            why = step(role, done(layer)).why
+            assert why.endswith("Heads 2 and 3 share the keys and values of group 1.")
+    for layer, role in (("grouped", "queries"), ("multihead", "keys"), ("dot", "queries")):
+        assert "share" not in step(role, done(layer)).why
 
 
 def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score() -> None:
@@ -471,9 +530,9 @@ def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do() ->
     identities = [
         *(shown(numbers).identity for numbers in ([[1.0, 2.0]], [[1.0, 2.5]], [[1.0], [2.0]])),
         *(shown([[1.0, 2.0]], allowed=torch.tensor(some)).identity for some in allowed),
-        *(step(name, runs[0]).identity for name in STEPS),
+        *(step(name, runs[0]).identity for name in runs[0].steps),
         step("masked", runs[1]).identity,
         *(step("dropout", some).identity for some in runs[2:]),
     ]
     assert len(set(identities)) == len(identities)
-    assert [step(name, again).identity for name in STEPS] == identities[5:-3]
+    assert [step(name, again).identity for name in again.steps] == identities[5:-3]

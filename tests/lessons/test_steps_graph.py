@@ -23,7 +23,7 @@ def titles(run: Computation) -> dict[str, tuple[str, str]]:
     return {box.step: (box.title, box.note) for box in graph(run).boxes}
 
 
-@over("layer", LAYERS)
+@over("layer", [*LAYERS, "rotating", "normed"])
 @pytest.mark.parametrize("case", ["plain", "masked and dropped"])
 def test_there_is_a_box_for_each_step_and_one_for_y(layer: str, case: str) -> None:
     run = done(layer, case)
@@ -57,6 +57,21 @@ def test_queries_and_keys_meet_in_the_scores_and_values_wait_for_the_weights() -
         ("dropout", "output"): ("", SQUARE),
         ("output", ""): ("", (TOKENS, 5)),
     }
+
+
+def test_norms_and_rotations_stand_between_what_is_made_and_the_scores() -> None:
+    run, square = done("normed"), (TOKENS, WIDTH)
+    arrows, boxes = joined(graph(run)), {box.step: box for box in graph(run).boxes}
+    for role, letter in (("queries", "Q"), ("keys", "K")):
+        assert arrows["x", role] == ("", (TOKENS, D_MODEL))
+        assert arrows[role, f"normed {role}"] == ("", square)
+        assert arrows[f"normed {role}", f"rotated {role}"] == ("", square)
+        assert arrows[f"rotated {role}", "scores"] == (letter, square)
+        lanes = {boxes[f"{how}{role}"].lane for how in ("", "normed ", "rotated ")}
+        assert len(lanes) == 1
+    assert arrows["values", "output"] == ("V", square)
+    columns = [boxes[name].column for name in ("x", *run.forms("keys"), "scores", "scaled")]
+    assert columns == [0, 1, 2, 3, 4, 5]
 
 
 def test_heads_are_joined_into_the_width_of_the_layer() -> None:
@@ -95,8 +110,9 @@ def test_positions_are_told_where_they_enter() -> None:
     assert titles(done("dot", "sinusoidal"))["x"] == ("x", "+ positions")
     rotary = titles(done("qkv", "rotary"))
     roles = [rotary[role] for role in ("queries", "keys", "values")]
-    assert roles == [("W_q", "rotated"), ("W_k", "rotated"), ("W_v", "values")]
-    assert titles(done("dot", "rotary"))["keys"] == ("k = x", "rotated")
+    assert roles == [("W_q", "queries"), ("W_k", "keys"), ("W_v", "values")]
+    assert rotary["rotated queries"] == ("rotate", "queries")
+    assert titles(done("dot", "rotary"))["keys"] == ("k = x", "keys")
     assert titles(done("biased", "alibi"))["scaled"] == ("scale", "+ ALiBi")
 
 

@@ -7,10 +7,19 @@ mixing, and their terms.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from attention.lessons.steps.graph import Graph, graph
-from attention.lessons.steps.step import STEPS, Computation, Step, StepSettings
-from attention.lessons.steps.vectors import projection_step, x_step
+from attention.lessons.steps.step import (
+    NORMED,
+    ROLES,
+    ROTATED,
+    STEPS,
+    Computation,
+    Step,
+    StepSettings,
+)
+from attention.lessons.steps.vectors import norm_step, projection_step, rotation_step, x_step
 from attention.lessons.steps.weights import (
     dropout_step,
     joined_step,
@@ -27,9 +36,9 @@ __all__ = ["STEPS", "Computation", "Graph", "Step", "StepSettings", "graph", "st
 
 MAKERS: dict[str, Callable[[Computation], Step]] = {
     "x": x_step,
-    "queries": lambda done: projection_step(done, "queries"),
-    "keys": lambda done: projection_step(done, "keys"),
-    "values": lambda done: projection_step(done, "values"),
+    **{role: partial(projection_step, role=role) for role in ROLES},
+    **{f"{NORMED} {role}": partial(norm_step, role=role) for role in ROLES[:2]},
+    **{f"{ROTATED} {role}": partial(rotation_step, role=role) for role in ROLES[:2]},
     "scores": scores_step,
     "scaled": scaled_step,
     "mixed scores": mixed_scores_step,

@@ -8,9 +8,7 @@ from itertools import pairwise
 
 from torch import Tensor
 
-from attention.lessons.steps.step import ROLES, Computation
-
-LETTERS = {"queries": "Q", "keys": "K", "values": "V"}
+from attention.lessons.steps.step import LETTERS, NORMED, ROLES, ROTATED, SYMBOLS, Computation
 
 
 @dataclass(frozen=True)
@@ -50,26 +48,31 @@ def graph(done: Computation) -> Graph:
     """The computation's operations from x to y; shapes are those of its trace."""
     words = _words(done)
     roles = [role for role in ROLES if role in done.steps]
-    chain = done.steps[1 + len(roles) :]
     apart = len(roles) > 1
     boxes = [Box("x", *words["x"], 0, 1 if apart else 0)]
-    boxes += [Box(role, *words[role], 1, lane) for lane, role in enumerate(roles)]
-    middle = 0.5 if apart else 0
-    boxes += [Box(name, *words[name], column, middle) for column, name in enumerate(chain, 2)]
-    boxes.append(Box("", "y", "", len(chain) + 2, middle))
+    columns: dict[str, tuple[int, int]] = {}
+    for lane, role in enumerate(roles):
+        columns |= {form: (column, lane) for column, form in enumerate(done.forms(role), 1)}
+    boxes += [Box(name, *words[name], *columns[name]) for name in done.steps if name in columns]
+    middle, behind = 0.5 if apart else 0, 1 + max(column for column, _ in columns.values())
+    chain = done.steps[len(boxes) :]
+    boxes += [Box(name, *words[name], column, middle) for column, name in enumerate(chain, behind)]
+    boxes.append(Box("", "y", "", len(chain) + behind, middle))
     return Graph(tuple(boxes), tuple(_arrows(done, [box.step for box in boxes])))
 
 
 def _arrows(done: Computation, steps: list[str]) -> Iterator[Arrow]:
     gives = {step: tuple(made.shape) for step, made in _given(done).items()}
     scores = steps.index("scores")
-    for position in range(1, scores):
-        yield Arrow(0, position, "", gives["x"])
     enters = {"queries": "scores", "keys": "scores", "values": "output"}
     names: dict[tuple[int, int], list[str]] = {}
     for role, end in enters.items():
-        start = steps.index(done.alike.get(role, role))
-        names.setdefault((start, steps.index(end)), []).append(LETTERS[role])
+        forms = [steps.index(done.alike.get(form, form)) for form in done.forms(role)]
+        if role not in done.alike:
+            yield Arrow(0, forms[0], "", gives["x"])
+        for start, last in pairwise(forms):
+            yield Arrow(start, last, "", gives[steps[start]])
+        names.setdefault((forms[-1], steps.index(end)), []).append(SYMBOLS[role])
     for (start, last), letters in names.items():
         yield Arrow(start, last, ", ".join(letters), gives[steps[start]])
     for start, last in pairwise(range(scores, len(steps))):
@@ -81,9 +84,7 @@ def _given(done: Computation) -> dict[str, Tensor]:
     trace, W_o = done.trace, done.layer.projection("output")[0]
     given = {
         "x": done.x,
-        "queries": trace.queries,
-        "keys": trace.keys,
-        "values": trace.values,
+        **{name: made for role in ROLES for name, made in done.forms(role).items()},
         "scores": trace.scores,
         "scaled": trace.scaled,
         "mixed scores": trace.scaled,
@@ -115,9 +116,8 @@ def _words(done: Computation) -> dict[str, tuple[str, str]]:
         "joined": (layer.projections.get("output", ""), "all heads"),
     }
     for role in ROLES:
-        rotated = trace.unrotated is not None and role != "values"
-        name = layer.projections.get(role) or f"{LETTERS[role].lower()} = x"
-        words[role] = name, "rotated" if rotated else role
+        words[role] = layer.projections.get(role) or f"{LETTERS[role]} = x", role
+        words |= {f"{NORMED} {role}": ("norm", role), f"{ROTATED} {role}": ("rotate", role)}
     if done.alike:
         words[ROLES[0]] = "= x", "q, k, v"
     return words

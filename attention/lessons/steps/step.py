@@ -6,19 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import torch
 from torch import Generator, Tensor
 
-from attention.core.functional import LongTrace, Trace, drop
+from attention.core.functional import LongTrace, Trace, drop, linear
 from attention.core.settings import choice, decimal, whole
 from attention.core.variants import Variant
 from attention.display.matrix import Matrix
 from attention.display.tables import Working
 
+ROLES = ("queries", "keys", "values")
+NORMED, ROTATED = "normed", "rotated"
+SYMBOLS = {"queries": "Q", "keys": "K", "values": "V"}
+LETTERS = {"queries": "q", "keys": "k", "values": "v"}
+# what queries and keys may go through before they meet
+REFINED = tuple(f"{how} {role}" for how in (NORMED, ROTATED) for role in ROLES[:2])
 STEPS = (
-    *("x", "queries", "keys", "values", "scores", "scaled", "mixed scores"),
+    *("x", *ROLES, *REFINED, "scores", "scaled", "mixed scores"),
     *("masked", "weights", "mixed weights", "dropout", "output", "joined"),
 )
-ROLES = ("queries", "keys", "values")
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,27 @@ class Computation:
         """What the layer is applied to. (tokens, d_model)."""
         return self.vectors if self.positions is None else self.vectors + self.positions
 
+    def place_of(self, role: str) -> int:
+        """Which head of queries, or of keys and values, the head that is shown has."""
+        own = role == "queries"
+        return self.head if own else self.head * self.layer.groups // self.layer.heads
+
+    def forms(self, role: str) -> dict[str, Tensor]:
+        """The queries, keys or values of the head by the steps that give them, as they are used
+        last. Each (tokens, width)."""
+        last: Tensor = getattr(self.trace, role)
+        made = {role: last}
+        if self.trace.unrotated is not None and role != "values":
+            made = {role: self.trace.unrotated[role == "keys"], f"{ROTATED} {role}": last}
+        if self.layer.norm(role) is not None:
+            normed, width = made.pop(role), last.shape[-1]
+            columns = slice(self.place_of(role) * width, (self.place_of(role) + 1) * width)
+            W, b = self.layer.projection(role)
+            W, b = (part if part is None else part[..., columns] for part in (W, b))
+            with torch.no_grad():
+                made = {role: linear(self.x, W, b), f"{NORMED} {role}": normed, **made}
+        return made
+
     @property
     def alike(self) -> dict[str, str]:
         """Steps that show the same as an earlier one does, with that one.
@@ -125,7 +152,9 @@ class Computation:
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps this computation has, those that are `alike` once."""
+        there = {form for role in ROLES for form in self.forms(role)}
         missing = {
+            **{form: form not in there for form in REFINED},
             "mixed scores": self.trace.mixed_scores is None,
             "mixed weights": self.trace.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
@@ -180,6 +209,12 @@ def with_bias(
         last: tuple[float | str, ...] = ("", "", float(bias[column]))
         for cells, cell in zip(columns.values(), last, strict=True):
             cells.append(cell)
+
+
+def symbol_of(form: str) -> str:
+    """The name of a matrix of queries, keys or values, see `Computation.forms`: "Q, rotated"."""
+    *how, role = form.split()
+    return ", ".join([SYMBOLS[role], *how])
 
 
 def dimension_names(count: int) -> list[str]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
 from attention.core.positions import Rotary
+from attention.display.captions import group_words
 from attention.display.matrix import Matrix
-from attention.display.tables import Working, number
-from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
+from attention.display.tables import Working, fixed, number, typed
+from attention.lessons.steps.step import (
+    LETTERS,
+    NORMED,
+    ROTATED,
+    SYMBOLS,
+    Computation,
+    Step,
+    dimension_names,
+    symbol_of,
+    with_bias,
+)
 
-SYMBOLS = {"queries": "Q", "keys": "K", "values": "V"}
-LETTERS = {"queries": "q", "keys": "k", "values": "v"}
+ONE = {"queries": "query", "keys": "key"}
 WHY = {
     "queries": "A query is what a token looks for.",
     "keys": "A key is what a token offers to be found by.",
@@ -69,49 +77,9 @@ def x_step(done: Computation) -> Step:
 
 
 def projection_step(done: Computation, role: str) -> Step:
-    """Queries, keys or values, with rotary positions as one more matrix where there are any."""
-    made: Tensor = getattr(done.trace, role)
-    if done.trace.unrotated is None or role == "values":
-        return _projected(done, role, made)
-    before = done.trace.unrotated[role == "keys"]
-    plain = _projected(done, role, before)
-    d_k, rotary = made.shape[-1], done.layer.rotary or Rotary()
-    cosines, sines = rotary.rotations(len(made), d_k).to(made).unbind(-1)
-    dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
-
-    def working(row: int, column: int) -> Working:
-        place = f"{LETTERS[role]} of “{done.names[row]}”, dimension {column}"
-        total = float(made[row, column])
-        if column == d_k // 2 * 2:
-            return Working(f"{place}, has no partner to rotate with: {number(total)}.", ())
-        second = column in dimensions[1]
-        pair = dimensions[second].index(column)
-        partner = dimensions[not second][pair]
-        numbers = before[row, [column, partner]]
-        sine = sines[row, pair] if second else -sines[row, pair]
-        factors = torch.stack([cosines[row, pair], sine])
-        return Working(
-            f"{place}: with its partner, dimension {partner}, rotated by the angle of position "
-            f"{row} (its cosine and sine).",
-            (f"dimension {column}", f"dimension {partner}"),
-            {
-                "before": numbers.tolist(),
-                "times": factors.tolist(),
-                "product": (numbers * factors).tolist(),
-            },
-            "sum",
-            total,
-        )
-
-    inputs = [*plain.parts[:-1], replace(plain.result, lights="cell")]
-    result = Matrix(f"{SYMBOLS[role]}, rotated", made, done.names)
-    why = f"{plain.why} Rotary positions then rotate each pair of dimensions by the token's place."
-    formula = rf"{plain.formula} \quad\circlearrowright\; R_{{p}}"
-    return Step(plain.title, formula, why, [*inputs, "↻", result], working)
-
-
-def _projected(done: Computation, role: str, made: Tensor) -> Step:
+    """Queries, keys or values, before any norm and any rotation."""
     symbol, letter = SYMBOLS[role], LETTERS[role]
+    made = done.forms(role)[role]
     W, b = done.layer.projection(role)
     if W is None:
         return _unprojected(done, role, made)
@@ -152,10 +120,109 @@ def _projected(done: Computation, role: str, made: Tensor) -> Step:
     return Step(
         role.capitalize(),
         formula,
-        f"{WHY[role]} {MADE_BY[done.layer.origin]}{beyond}",
+        f"{WHY[role]} {MADE_BY[done.layer.origin]}{beyond}{_shared(done, role)}",
         [*parts, "=", result],
         working,
     )
+
+
+def norm_step(done: Computation, role: str) -> Step:
+    """Queries or keys through the norm of each head."""
+    norm, (before, made) = done.layer.norm(role), _forms(done, role, NORMED)
+    assert norm is not None
+    (gain, eps), letter, d_k = norm, LETTERS[role], made.shape[-1]
+    spread = (before.square().mean(-1) + eps).sqrt()
+
+    def working(row: int, column: int) -> Working:
+        root = float(spread[row])
+        return Working(
+            f"{letter} of “{done.names[row]}”, dimension {column}: over {number(root)}, the root "
+            f"of ε + the mean of the squares of its {d_k} numbers, times the gain.",
+            ("before", "1 / root", "gain"),
+            {"number": [float(before[row, column]), 1 / root, float(gain[column])]},
+            "product",
+            float(made[row, column]),
+        )
+
+    return Step(
+        f"{role.capitalize()}, {NORMED}",
+        rf"{letter}'_c = \frac{{g_c\, {letter}_c}}"
+        rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{d_k}}} \sum_d {letter}_d^2}}}}",
+        f"The norm divides all numbers of a {ONE[role]} by one root, so that its length no longer "
+        "counts; each dimension then has a learned gain.",
+        [
+            Matrix(SYMBOLS[role], before, done.names, lights="row"),
+            "÷ root ×",
+            Matrix("gain", gain[None], ("gain",), lights="column"),
+            "=",
+            Matrix(symbol_of(f"{NORMED} {role}"), made, done.names),
+        ],
+        working,
+    )
+
+
+def rotation_step(done: Computation, role: str) -> Step:
+    """Queries or keys rotated by their positions."""
+    name, (before, made) = f"{ROTATED} {role}", _forms(done, role, ROTATED)
+    d_k, letter, rotary = made.shape[-1], LETTERS[role], done.layer.rotary or Rotary()
+    cosines, sines = rotary.rotations(len(made), d_k).to(made).unbind(-1)
+    turns = rotary.frequencies(d_k)
+    dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
+
+    def working(row: int, column: int) -> Working:
+        place = f"{letter} of “{done.names[row]}”, dimension {column}"
+        total = float(made[row, column])
+        if column == d_k // 2 * 2:
+            return Working(f"{place}, has no partner to turn with: {number(total)}.", ())
+        second = column in dimensions[1]
+        pair = dimensions[second].index(column)
+        partner = dimensions[not second][pair]
+        numbers, sign = before[row, [column, partner]], "" if second else "−"
+        factors = torch.stack([cosines[row, pair], sines[row, pair] * (1 if second else -1)])
+        return Working(
+            f"{place}, turns with its partner, dimension {partner}, by θ = position {row} × "
+            f"frequency {typed(round(float(turns[pair]), 7))} = "
+            f"{fixed(row * float(turns[pair]), 4)}.",
+            (f"dimension {column}, × cos θ", f"dimension {partner}, × {sign}sin θ"),
+            {
+                "before": numbers.tolist(),
+                "times": factors.tolist(),
+                "product": (numbers * factors).tolist(),
+            },
+            "sum",
+            total,
+        )
+
+    pairs = f"i and i + {d_k // 2}" if rotary.halves else "2i and 2i + 1"
+    slower = r"s_i\, " if rotary.slower else ""
+    return Step(
+        f"{role.capitalize()}, {ROTATED}",
+        rf"\begin{{gathered}} {letter}'_a = {letter}_a \cos\theta - {letter}_b \sin\theta \\ "
+        rf"{letter}'_b = {letter}_a \sin\theta + {letter}_b \cos\theta \\ "
+        rf"\theta = p \,/\, {slower}{rotary.base:.10g}^{{2i/{d_k}}} \end{{gathered}}",
+        f"Rotary positions turn each {ONE[role]} by the place p of its token, two dimensions at a "
+        f"time: here {pairs}. So a score depends on how far apart two tokens are."
+        + (" Longer texts turn slower, by s." if slower else ""),
+        [
+            Matrix(symbol_of([*done.forms(role)][-2]), before, done.names, lights="cell"),
+            "↻",
+            Matrix(symbol_of(name), made, done.names),
+        ],
+        working,
+    )
+
+
+def _forms(done: Computation, role: str, how: str) -> tuple[Tensor, Tensor]:
+    """Queries or keys before and after they are normed, or rotated."""
+    forms = done.forms(role)
+    at = [*forms].index(f"{how} {role}")
+    before, after = [*forms.values()][at - 1 : at + 1]
+    return before, after
+
+
+def _shared(done: Computation, role: str) -> str:
+    words = "" if role == "queries" else group_words(done.layer, done.head)
+    return f" {words}" if words else ""
 
 
 def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
@@ -185,7 +252,6 @@ def _part_of_head(done: Computation, role: str, width: int) -> tuple[str, slice]
     layer, name = done.layer, done.layer.projections[role]
     if layer.heads == 1:
         return name, slice(None)
-    index, what = done.head, "head"
-    if role != "queries" and layer.groups < layer.heads:
-        index, what = done.head // (layer.heads // layer.groups), "group"
+    index = done.place_of(role)
+    what = "group" if role != "queries" and layer.groups < layer.heads else "head"
     return f"{name}, {what} {index}", slice(index * width, (index + 1) * width)

@@ -9,10 +9,18 @@ import torch
 from torch import Tensor
 
 from attention.core.functional import merge_heads
+from attention.core.variants import DotScores
 from attention.display.captions import ROUNDING, cell_words, sums_words
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
-from attention.lessons.steps.step import Computation, Step, dimension_names, with_bias
+from attention.lessons.steps.step import (
+    REFINED,
+    Computation,
+    Step,
+    dimension_names,
+    symbol_of,
+    with_bias,
+)
 
 JOINED_BY = {
     "": "a matrix mixes them into the output of the layer",
@@ -26,6 +34,7 @@ def scores_step(done: Computation) -> Step:
     """Every query meets every key."""
     trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
     result = Matrix("scores", trace.scores, queries, keys)
+    last_query, last_key = ([*done.forms(role)][-1] for role in ("queries", "keys"))
 
     def working(row: int, column: int) -> Working:
         with torch.no_grad():
@@ -38,14 +47,17 @@ def scores_step(done: Computation) -> Step:
         length = len(next(iter(columns.values())))
         return Working(f"{pair}, term by term.", dimension_names(length), columns, "sum", score)
 
+    formula = done.layer.formula.split(r"\\")[0]
+    if last_query in REFINED and isinstance(done.layer, DotScores):
+        formula = r"s_{ij} = q_i \cdot k_j"
     return Step(
         "Scores",
-        done.layer.formula.split(r"\\")[0],
+        formula,
         "Every query meets every key, and one number says how well they match.",
         [
-            Matrix("Q", trace.queries, queries, lights="row"),
+            Matrix(symbol_of(last_query), trace.queries, queries, lights="row"),
             "and",
-            Matrix("K", trace.keys, keys, lights="row of the column"),
+            Matrix(symbol_of(last_key), trace.keys, keys, lights="row of the column"),
             "→",
             result,
         ],

@@ -110,7 +110,8 @@ function inRows(content, width) {
   return { spots, lines, height }
 }
 
-/** The row and the column of each box. Values stand first, so that their way round is free.
+/** The row and the column of each box. Values stand first, so that their way round is free; below
+    queries and keys stands what these go through.
     @type {(boxes: Box[], across: number) => [number, number][]} */
 function cellsOf(boxes, across) {
   const apart = boxes.filter(({ column }) => column === 1).length > 1
@@ -120,9 +121,10 @@ function cellsOf(boxes, across) {
     return [row + down, down % 2 ? across - 1 - along : along]
   }
   if (!apart) return boxes.map((_, index) => turning(index, 0))
+  const meet = boxes.findIndex(({ lane }) => !Number.isInteger(lane))
   return boxes.map(({ column, lane }, index) => {
     if (column === 0) return [0, 1]
-    return column === 1 ? [1, (lane + 1) % 3] : turning(index - 4, 2)
+    return index < meet ? [column, (lane + 1) % 3] : turning(index - meet, boxes[meet].column)
   })
 }
 
