@@ -26,7 +26,7 @@ from attention.pipeline import Settings
 
 Values = Mapping[str, Any]  # of every setting, by name
 SHARED = settings_of(Settings)
-OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask")
+OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "trained_positions")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 LABORATORY = "Laboratory"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,14 @@ from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OTHER
 from attention.pipeline import Settings
+from attention.trained.layers import Layer
 from attention.trained.sources import NONE
+
+# Whether a layer of a trained model has what a setting leaves out.
+OF_LAYERS: Mapping[str, Callable[[Layer], bool]] = {
+    "trained_mask": lambda layer: bool(layer.masks(1, 1)),
+    "trained_positions": lambda layer: layer.attention.rotary is not None,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +69,8 @@ class View(Mapping[str, Any]):
         """
         if name == "model":
             return len(every_setting()[name].choices) > 1
-        if name == "trained_mask" and self["model"] != NONE:
-            return any(layer.masks(1, 1) for layer in load_model(self["model"]).layers)
+        if name in OF_LAYERS and self["model"] != NONE:
+            return any(map(OF_LAYERS[name], load_model(self["model"]).layers))
         if name in ("head", "seed"):
             if self["model"] != NONE:
                 return name == "head"

@@ -88,6 +88,8 @@ class Result(Sentence):
             del changed["positions"]  # it rotates by itself
         if self.trained.layer.masks(1, 1) and settings.trained_mask == "removed":
             changed["trained_mask"] = "removed"
+        if self.layer.rotary is not None and settings.rotate is False:
+            changed["trained_positions"] = "removed"
         if self.trained.cut:
             changed["cut"] = ", ".join(map(str, self.trained.cut))
         if changed.get("scale") == "factor":

@@ -85,6 +85,14 @@ class Settings:
         unless=("model", NONE),
         help="A model that was trained to go on writing never saw what comes after a token.",
     )
+    trained_positions: str = choice(
+        "kept",
+        "The model's own positions",
+        ("kept", "removed"),
+        unless=("model", NONE),
+        help="This model rotates queries and keys by their positions. Removed: it does not in this "
+        "layer.",
+    )
     variant: str = choice("dot", "Variant", variant_names, when=("model", NONE))
     vectors: str = choice(
         "glove",
@@ -170,7 +178,9 @@ class Settings:
     @property
     def rotate(self) -> bool | None:
         """Whether queries and keys are rotated by their positions, None: as the layer has it."""
-        return True if self.positions == "rotary" else None
+        if self.positions == "rotary":
+            return True
+        return False if self.trained_positions == "removed" else None
 
     def variant_layer(self, d_model: int) -> Variant:
         """The chosen variant, with its own settings, and the shared seed if it has one.

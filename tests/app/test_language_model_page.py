@@ -100,6 +100,19 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
     assert said in app.said
 
 
+def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
+    packaged("smollm2")
+    place = {"model": "smollm2", "s": TEXT, "layer": 5}
+    for page in ("explore", "heads", "steps"):
+        app = opened(page, **place, trained_positions="removed")
+        assert any("the model's own positions: removed" in note for note in app.notes)
+        kept = opened(page, **place)
+        assert not any("positions" in note for note in kept.notes)
+    assert "This layer's rotation is left out here." in app.text[0].value
+    app = opened("compare", **place, b_scale="1/√d_k", b_trained_positions="removed")
+    assert any("B: Changed from" in note and "positions: removed" in note for note in app.notes)
+
+
 def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:
     packaged("smollm2")
     shared = "Heads 3, 4 and 5 share the keys and values of group 1."

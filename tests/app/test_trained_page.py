@@ -393,6 +393,8 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
     assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
     masked = bool(run_of(name).inputs[1].layer.masks(1, 1))
     assert ("trained_mask" in app.controls) == masked
+    rotates = run_of(name).inputs[1].layer.attention.rotary is not None
+    assert ("trained_positions" in app.controls) == rotates
     special = sum(run_of(name).pieces.special)
     words = f"{len(pieces)} tokens" + (f", {special} of them markers" if special else "")
     assert app.sent["examples"].header["words"].startswith(f"{words}. ")

@@ -272,6 +272,41 @@ def trace_of(at: Any) -> Trace:
     return found
 
 
+def share_keys_and_values(at: Any, named: str, group: str) -> bool:
+    """Whether these heads and no others have one head of keys and values."""
+    done, _ = at
+    numbers = [*map(int, re.findall(r"\d+", named))]
+    named_heads = [*range(numbers[0], numbers[-1] + 1)]
+    size = done.layer.heads // done.layer.groups
+    alike = [
+        head
+        for head in range(done.layer.heads)
+        if torch.equal(done.run.keys[head], done.trace.keys) and head // size == int(group)
+    ]
+    return done.head in named_heads and alike == named_heads
+
+
+def has_a_group(at: Any) -> bool:
+    return bool(at[0].layer.groups < at[0].layer.heads)
+
+
+def turns_by(at: Any, position: str, frequency: str, angle: str) -> bool:
+    """Whether the angle is the product, and its cosine and sine make the first number."""
+    done, row = at
+    product = int(position) * float(frequency)
+    made = [
+        before[row, 0] * math.cos(product) - before[row, 1] * math.sin(product) - after[row, 0]
+        for before, after in zip(
+            done.trace.unrotated, (done.trace.queries, done.trace.keys), strict=True
+        )
+    ]
+    return row == int(position) and abs(product - float(angle)) < 1e-4 and max(map(abs, made)) < 1e-4
+
+
+def has_no_pair(at: Any) -> bool:
+    return at[0].trace.queries.shape[-1] == 1
+
+
 def has_bias(at: Any) -> bool:
     return trace_of(at).bias is not None
 
@@ -489,6 +524,7 @@ def adds_up(added: Additions) -> bool:
 
 WEIGHTS = "step weights|step mixed weights|stage weights"
 MADE = "step (?:queries|keys|values)"
+TURNED = "rotated (?:queries|keys)"
 NUMBER = r"(−?\d\S*)"
 SEVERAL = r"the sums of the rows go from (\S+) to (−?\d+\.\d{4})"
 OF_A_RUN = (
@@ -502,6 +538,10 @@ OF_A_RUN = (
     Claim(MADE, "A matrix of ones and zeros", ones_and_zeros, always=True),
     Claim(MADE, "copies it from the vector, number by number", is_copied),
     Claim(MADE, "Beyond the end of the vector it is 0", ends_before, always=True),
+    Claim("step (?:keys|values)", r"Heads (.*) share .* of group (\d+)\.", share_keys_and_values),
+    Claim("step (?:keys|values)", "share the keys and values", has_a_group, always=True),
+    Claim(f"working {TURNED}", r"position (\d+) × frequency (\S+) = (\S+)\.", turns_by),
+    Claim(f"working {TURNED}", "no partner to turn with", has_no_pair, always=True),
     Claim("step scaled|stage scaled", "off for each step of distance", taken_off),
     Claim("step scaled|stage scaled", "ALiBi|taken off", has_bias, always=True),
     Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),

@@ -193,11 +193,26 @@ def test_a_layer_that_rotates_by_itself_does_so_unless_told_otherwise(own: Own) 
         assert added.changes == ["positions: alibi"]
         assert_close(added.layer_trace.scores, result.layer_trace.scores)
 
-    attention = place.layer.attention
-    projected = attention.projected(place.layer.attention_input(place.x))
-    still = attention.sliced(projected, rotate=False)(slice(None), slice(None))
-    assert still.unrotated is None
-    assert_close(still.queries, result.layer_trace.unrotated[0])
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_layer_whose_own_rotation_is_removed_meets_queries_and_keys_as_they_are_made(
+    own: Own, layer: int
+) -> None:
+    name = own("llama")
+    kept, _ = computed(name, layer=layer)
+    removed, _ = computed(name, layer=layer, trained_positions="removed")
+    assert removed.changes == ["the model's own positions: removed"]
+    assert kept.layer_trace.unrotated is not None
+    queries, keys = kept.layer_trace.unrotated
+    assert removed.layer_trace.unrotated is None
+    assert_close((removed.layer_trace.queries, removed.layer_trace.keys), (queries, keys))
+    assert_close(removed.layer_trace.scores, queries @ keys.mT)
+    assert torch.equal(removed.x, kept.x), "what enters the layer is as it was trained"
+
+
+def test_a_model_that_does_not_rotate_has_no_rotation_to_remove() -> None:
+    result, _ = computed("minilm", trained_positions="removed")
+    assert (result.changes, result.layer_trace.unrotated) == ([], None)
 
 
 def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: str) -> None:

@@ -27,15 +27,18 @@ WHY = {
     "keys": "A key is what a token offers to be found by.",
     "values": "A value is what a token hands over where it is attended to.",
 }
-# By whether the vectors come from a trained model, and whether positions are added to them here.
+# By who has given the tokens positions before, and whether positions are added to them here.
 ORDER = {
-    (False, False): "Order is not in it.",
-    (False, True): "Its position is added: order counts.",
-    (True, False): "Its position is in it, since the model has added one before its first layer.",
-    (True, True): "Its position is added once more: the model has added one before its first "
+    ("nobody", False): "Order is not in it.",
+    ("nobody", True): "Its position is added: order counts.",
+    ("sum", False): "Its position is in it, since the model has added one before its first layer.",
+    ("sum", True): "Its position is added once more: the model has added one before its first "
     "layer.",
+    (ROTATED, False): "No position was added to it: the model rotates queries and keys by theirs "
+    "instead.",
+    (ROTATED, True): "Its position is added: the model rotates queries and keys by theirs instead.",
 }
-ROTATES = "No position was added to it: the model rotates queries and keys by theirs instead."
+STILL = " This layer's rotation is left out here."
 MADE_BY = {
     "": "A matrix turns the vector into it.",
     "seeded": "A matrix of random numbers turns the vector into it.",
@@ -65,8 +68,11 @@ def x_step(done: Computation) -> Step:
         words = f"{place}, is its vector plus its position."
         return Working(words, names, {"number": terms}, "sum", value)
 
-    trained = done.layer.origin == "learned"
-    order = ROTATES if trained and done.layer.rotary else ORDER[trained, positions is not None]
+    given = ROTATED if done.layer.rotary else "sum"
+    by = given if done.layer.origin == "learned" else "nobody"
+    order = ORDER[by, positions is not None]
+    if by == ROTATED and done.trace.unrotated is None:
+        order += STILL
     return Step(
         "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
