@@ -81,14 +81,19 @@ def settings(view: View) -> None:
 
 def what_comes_out(view: View) -> None:
     """How far A and B move what comes out of a trained model, and which of its heads matter."""
+    states = results.changed_states(view)
+    if states and (following := results.following(view, states)):
+        st.markdown("**Which piece comes next** · after the sentence")
+        st.text(trained.following_words(*following))
+        st.html(tables.shares("likeliest next pieces with A and B", *following))
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**What comes out of the model** · against all as it was trained")
-        moved = results.moved(view)
-        if moved is None:
+        if not states:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
-            names, columns, means = trained.moved_table(distinct_names(moved[0]), moved[1])
+            tokens, cosines = results.moved(view, states)
+            names, columns, means = trained.moved_table(distinct_names(tokens), cosines)
             st.html(tables.table("cosines of what comes out", names, columns, total=means))
             st.caption(
                 "The cosine of each last hidden state with the one that comes out of the model as "

@@ -15,18 +15,21 @@ MAX_PIECES_AT_ONCE = 64  # up to which all heads of a layer are cut out unasked
 
 
 @torch.no_grad()
-def moved(
+def changed(
     model: Model, run: Run, position: int, output: Tensor, kept: Tensor | slice = slice(None)
 ) -> Tensor:
-    """How far the changed heads of a layer move what comes out of the model. (pieces,).
+    """What comes out if the heads of a layer put out something else. (pieces, d_model).
 
-    Of each last hidden state the cosine between the trained one and the one that comes out if the
-    heads of the layer at `position` put out `output` (heads, kept pieces, d_v) at the pieces
+    The heads of the layer at `position` put out `output` (heads, kept pieces, d_v) at the pieces
     `kept`; at all others they put out what they were trained to.
     """
     pieces: Sequence[int] = torch.arange(len(run.inputs[position].x))[kept].tolist()
-    changed = hidden(model, run, [[Change(position, "output", output, positions=pieces)]])
-    return cosine_similarity(changed[0], run.hidden, dim=-1)
+    return hidden(model, run, [[Change(position, "output", output, positions=pieces)]])[0]
+
+
+def moved(run: Run, states: Tensor) -> Tensor:
+    """Of each last hidden state the cosine between another one and the trained one. (pieces,)."""
+    return cosine_similarity(states, run.hidden, dim=-1)
 
 
 @torch.no_grad()

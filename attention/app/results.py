@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Condition, Lock
 
@@ -368,20 +368,47 @@ def compared(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
     return compare.of_settings(tokens, ours, others), (a, b)
 
 
-def moved(view: View) -> tuple[Sequence[str], dict[str, Tensor]] | None:
-    """How far A and B move what comes out of the chosen model; None where neither changes it.
-
-    The names of what comes out, and the cosines of A and of B by name.
-    """
+def changed_states(view: View) -> dict[str, Tensor]:
+    """The last hidden states of the chosen model with A and B, by name, where these change it."""
     now = compared(view)
     if now is None or view["model"] == NONE:
-        return None
-    model, run = load_model(view["model"]), run_of(view.settings())
-    changed = {side: result for side, result in zip("AB", now[1], strict=True) if result.changes}
-    if not changed:
-        return None
-    cosines = {side: trained.moved(model, run, result) for side, result in changed.items()}
+        return {}
+    sides = zip("AB", now[1], strict=True)
+    return {side: _states(result.settings) for side, result in sides if result.changes}
+
+
+@cached(
+    LRUCache(16),  # up to 1.2 MB each
+    key=lambda settings: replace(settings, head=0, join="pieces"),
+    lock=Lock(),
+)
+def _states(settings: Settings) -> Tensor:
+    model, run = load_model(settings.model), run_of(settings)
+    return trained.changed_states(model, run, result_of(settings))
+
+
+def moved(view: View, states: Mapping[str, Tensor]) -> tuple[Sequence[str], dict[str, Tensor]]:
+    """How far A and B move what comes out of the chosen model: its names, and cosines of each.
+
+    states: see `changed_states`.
+    """
+    run = run_of(view.settings())
+    cosines = {side: effects.moved(run, hidden) for side, hidden in states.items()}
     return run.inputs[-1].pieces.texts, cosines
+
+
+def following(
+    view: View, states: Mapping[str, Tensor]
+) -> tuple[list[str], Mapping[str, Sequence[float]]] | None:
+    """How likely pieces are to come next, see `trained.following`; None where none does.
+
+    states: see `changed_states`.
+    """
+    model = load_model(view["model"])
+    if not isinstance(model, Transformer) or model.unembedding is None:
+        return None
+    by_name = {f"with {side}": hidden for side, hidden in states.items()}
+    return trained.following(model, run_of(view.settings()), by_name)
 
 
 @cached(LRUCache(32), lock=Lock())

@@ -19,7 +19,7 @@ from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
 from attention.core.settings import decimal, settings_of, whole
-from attention.display.captions import distinct_names
+from attention.display.captions import distinct_names, listed
 from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
@@ -31,6 +31,8 @@ from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
 LINKING = 8  # heads
+LIKELIEST_OF_EACH = 5  # with a change, and without
+AS_TRAINED = "as trained"
 SINK = 2.0  # times an even spread
 
 
@@ -398,8 +400,8 @@ def added_words(place: LayerInput, added: Additions) -> str:
     )
 
 
-def moved(model: Model, run: Run, result: Result) -> Tensor:
-    """How far the changed layer of a result moves what comes out of the model, see `effects.moved`.
+def changed_states(model: Model, run: Run, result: Result) -> Tensor:
+    """The last hidden states if a layer is changed as in a result, see `effects.changed`.
 
     What is set aside there stays as it was trained.
     """
@@ -408,7 +410,37 @@ def moved(model: Model, run: Run, result: Result) -> Tensor:
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
     kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "set aside"))
-    return effects.moved(model, run, position, changed, kept)
+    return effects.changed(model, run, position, changed, kept)
+
+
+def following(
+    model: Transformer, run: Run, states: Mapping[str, Tensor]
+) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+    """Names and columns: how likely pieces are to come next, as trained and with each change.
+
+    states: the last hidden states with each change, by its name. Of each column the likeliest
+    `LIKELIEST_OF_EACH` are there, those first that are likeliest as trained.
+    """
+    shares = {
+        name: model.scores(hidden[-1]).double().softmax(-1)
+        for name, hidden in {AS_TRAINED: run.hidden, **states}.items()
+    }
+    likeliest = {
+        int(piece) for share in shares.values() for piece in share.topk(LIKELIEST_OF_EACH).indices
+    }
+    ids = sorted(likeliest, key=lambda piece: -float(shares[AS_TRAINED][piece]))
+    columns = {name: share[ids].tolist() for name, share in shares.items()}
+    return distinct_names(model.shown(ids)), columns
+
+
+def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
+    """Which piece is likeliest to come next, as trained and with each change, in a sentence."""
+    said: dict[str, list[str]] = {}
+    for title, shares in columns.items():
+        most = max(shares)
+        said.setdefault(names[shares.index(most)], []).append(f"{title} ({most:.1%})")
+    told = ", ".join(f"“{name}” {listed(titles)}" for name, titles in said.items())
+    return f"The likeliest next piece is {told}."
 
 
 def moved_table(

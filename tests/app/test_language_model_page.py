@@ -6,6 +6,7 @@ import pytest
 from torch.testing import assert_close
 
 from attention.analysis import glances
+from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app import server
 from attention.lessons.known_heads import KNOWN_HEADS, KnownHead, first_known
@@ -111,6 +112,25 @@ def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
     assert "This layer's rotation is left out here." in app.text[0].value
     app = opened("compare", **place, b_scale="1/√d_k", b_trained_positions="removed")
     assert any("B: Changed from" in note and "positions: removed" in note for note in app.notes)
+
+
+def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
+    model, run = packaged("smollm2"), run_model("smollm2", TEXT)
+    assert isinstance(model, Transformer)
+    link = {"model": "smollm2", "s": TEXT, "layer": 18, "b_scale": "1/√d_k"}
+    app = opened("compare", **link, b_cut="6")
+    (table,) = (table for table in app.tables if "with B" in table)
+    assert [*table] == ["", "as trained", "with B"]
+    ((without,),) = hidden(model, run, [[Change(18, heads=[6])]]).unsqueeze(0)
+    for title, states in (("as trained", run.hidden), ("with B", without)):
+        shares = model.scores(states[-1]).softmax(-1)
+        likeliest = shares.topk(5)
+        named = dict(zip(table[""], map(float, table[title]), strict=True))
+        for id_, share in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True):
+            assert named[model.shown([id_])[0]] == pytest.approx(share, abs=1e-4)
+    assert any(text.value.startswith("The likeliest next piece is “") for text in app.text)
+    unchanged = opened("compare", **link)
+    assert not any("as trained" in table for table in unchanged.tables)
 
 
 def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:

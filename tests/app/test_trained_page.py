@@ -26,6 +26,7 @@ from attention.trained.models import Run, Transformer
 from attention.trained.translator import Translator
 from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
+from tests.lessons.test_trained import moved_by
 from tests.running import App, Sent, opened
 from tests.trained.built import offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
@@ -510,8 +511,8 @@ def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() ->
     *_, moved, matters = app.tables
     model, run = packaged("minilm"), run_of("minilm")
     both = {
-        "cosine A": trained.moved(model, run, result_of("minilm", layer=3, cut="1,2")),
-        "cosine B": trained.moved(model, run, result_of("minilm", layer=3, scale="none")),
+        "cosine A": moved_by(model, run, result_of("minilm", layer=3, cut="1,2")),
+        "cosine B": moved_by(model, run, result_of("minilm", layer=3, scale="none")),
     }
     assert list(moved) == ["", *both]
     assert moved[""] == [*run.pieces.texts, "mean"]

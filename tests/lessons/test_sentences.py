@@ -300,7 +300,9 @@ def turns_by(at: Any, position: str, frequency: str, angle: str) -> bool:
             done.trace.unrotated, (done.trace.queries, done.trace.keys), strict=True
         )
     ]
-    return row == int(position) and abs(product - float(angle)) < 1e-4 and max(map(abs, made)) < 1e-4
+    return (
+        row == int(position) and abs(product - float(angle)) < 1e-4 and max(map(abs, made)) < 1e-4
+    )
 
 
 def has_no_pair(at: Any) -> bool:

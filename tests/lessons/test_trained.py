@@ -55,6 +55,11 @@ def run_of(name: str) -> tuple[Model, Run]:
     return packaged(name), run_model(name, SENTENCE)
 
 
+def moved_by(model: Model, run: Run, result: Result) -> Tensor:
+    """How far the layer of a result moves what comes out of the model."""
+    return effects.moved(run, trained.changed_states(model, run, result))
+
+
 def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], Layer]) -> Tensor:
     """What comes out of the model over the same pieces where one layer is another one."""
     other: Any = copy.copy(model)
@@ -135,7 +140,7 @@ def test_what_a_norm_makes_of_the_heads_is_what_they_add_where_it_stands_before_
 def test_nothing_moves_where_nothing_is_changed(name: str) -> None:
     model, run = run_of(name)
     for position in range(len(model.layers)):
-        cosines = trained.moved(model, run, computed(name, layer=position, head=3))
+        cosines = moved_by(model, run, computed(name, layer=position, head=3))
         assert_close(cosines, torch.ones(len(run.hidden)), **CLOSE)
 
 
@@ -147,13 +152,13 @@ def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(na
         return replace(layer, attention=layer.attention.without([1, 4]))
 
     for position in range(len(model.layers)):
-        moved = trained.moved(model, run, computed(name, layer=position, cut="1,4"))
+        moved = moved_by(model, run, computed(name, layer=position, cut="1,4"))
         assert float(moved.min()) < 0.9999
         hidden = run_with(model, run, position, without)
         assert_close(moved, cosine_similarity(hidden, run.hidden, dim=-1), **CLOSE)
 
     causal = run_with(model, run, 2, lambda layer: replace(layer, causal=True))
-    moved = trained.moved(model, run, computed(name, layer=2, mask=("causal",)))
+    moved = moved_by(model, run, computed(name, layer=2, mask=("causal",)))
     assert_close(moved, cosine_similarity(causal, run.hidden, dim=-1), **CLOSE)
 
 
@@ -168,22 +173,22 @@ def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() ->
     with torch.no_grad():
         hidden = model.hidden(run.batch, start=Start(5, after))
     expected = cosine_similarity(hidden, run.hidden, dim=-1)
-    assert_close(trained.moved(model, run, result), expected, **CLOSE)
+    assert_close(moved_by(model, run, result), expected, **CLOSE)
     assert float(expected.min()) < 0.999
 
     last = computed("minilm", layer=5, special="set aside")
-    cosines = trained.moved(model, run, last)
+    cosines = moved_by(model, run, last)
     assert_close(cosines[[0, -1]], torch.ones(2), **CLOSE)
     assert float(cosines[1:-1].min()) < 0.999
 
 
 def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
     model, run = run_of("minilm")
-    whole = trained.moved(model, run, computed("minilm", layer=1, cut="3", scale="none"))
+    whole = moved_by(model, run, computed("minilm", layer=1, cut="3", scale="none"))
     monkeypatch.setattr(computing, "MAX_KEPT", 0)
     long = computed("minilm", layer=1, cut="3", scale="none")
     assert isinstance(long.layer_trace, LongTrace)
-    assert_close(trained.moved(model, run, long), whole, **CLOSE)
+    assert_close(moved_by(model, run, long), whole, **CLOSE)
 
 
 @each_packaged
@@ -198,7 +203,7 @@ def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
         assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
         for head, expected in enumerate(cosines):
             result = computed(name, layer=position, cut=str(head))
-            assert_close(trained.moved(model, run, result), expected, **CLOSE)
+            assert_close(moved_by(model, run, result), expected, **CLOSE)
 
 
 def test_the_head_without_which_most_moves_comes_first() -> None:
@@ -218,6 +223,36 @@ def test_the_cosines_of_both_sides_stand_beside_each_other_over_their_means() ->
     assert columns == {"cosine A": [0.5, 1.0], "cosine B": [0.25, 0.5]}
     assert means == ["mean", "0.7500", "0.3750"]
     assert list(trained.moved_table(("the", "cat"), {"B": cosines["B"]})[1]) == ["cosine B"]
+
+
+@pytest.mark.parametrize("sides", ["A", "B", "AB"])
+def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_each(
+    written: Transformer, sides: str
+) -> None:
+    run = written.run("abcab")
+    d_model = run.hidden.shape[-1]
+    states = {f"with {side}": run.hidden + drawn(d_model, seed=ord(side)) for side in sides}
+    names, columns = trained.following(written, run, states)
+    assert [*columns] == ["as trained", *states]
+    shares = {
+        title: next_scores(written, replace(run, hidden=hidden)).softmax(-1)
+        for title, hidden in {"as trained": run.hidden, **states}.items()
+    }
+    likeliest = {int(id_) for share in shares.values() for id_ in share.topk(5).indices}
+    assert sorted(names) == sorted(written.shown([*likeliest]))
+    assert columns["as trained"] == sorted(columns["as trained"], reverse=True)
+    ids = [*likeliest]
+    for title, column in columns.items():
+        by_name = dict(zip(written.shown(ids), shares[title][ids].tolist(), strict=True))
+        assert column == pytest.approx([by_name[name] for name in names], abs=1e-5)
+
+
+def test_the_likeliest_piece_is_told_with_each_change() -> None:
+    columns = {"as trained": [0.5, 0.25], "with A": [0.125, 0.75], "with B": [0.25, 0.125]}
+    assert trained.following_words(["cat", "dog"], columns) == (
+        "The likeliest next piece is “cat” as trained (50.0%) and with B (25.0%), “dog” with A "
+        "(75.0%)."
+    )
 
 
 # All heads at a glance
