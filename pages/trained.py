@@ -16,6 +16,7 @@ from attention.app.view import View
 from attention.app.visit import Writing
 from attention.components.inputs import examples, next_pieces
 from attention.components.pictures import head_grid, matrices, place_of
+from attention.components.tokens import layer_lines
 from attention.core.settings import settings_of
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -263,10 +264,18 @@ def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
         return
     st.subheader("Where it looks, layer by layer")
     rows = results.rows_in_all_layers(view, query)
-    st.text(f"“{distinct_names(result.tokens)[query]}”: a row for each layer, the first on top.")
-    matrices(
-        trained.layer_rows(rows, result.tokens, model.title_of), key="layers", of=f"token {query}"
-    )
+    name = distinct_names(result.tokens)[query]
+    st.text(f"Follow “{name}” through the layers: lines lead back to the tokens it looks at.")
+    lines = trained.layer_lines(rows, view["all_layers"], view["cover"])
+    titles = [model.title_of(layer) for layer in range(len(rows))]
+    layer_lines(lines, result.tokens, titles, query, view.place, key="layer_lines")
+    st.caption(lines.words)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "all_layers", width="content")
+        widgets.widget(view, "cover", width=200)
+    with st.expander("The same in numbers"):
+        parts = trained.layer_rows(rows, result.tokens, model.title_of)
+        matrices(parts, key="layers", of=f"token {query}")
 
 
 def named_heads(model: Model) -> None:

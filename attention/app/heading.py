@@ -45,7 +45,14 @@ TOLD_APART = (
     *(*VARIANT_MENUS, "model", "layer", "scale"),
     *("compare", "lesson", "chapter", "guess", "map"),
 )
-KEPT = '.st-key-copy_link, .note, [data-testid="stAlert"], [data-testid="stException"]'
+KEPT = ", ".join(
+    (
+        ".st-key-copy_link",
+        '[data-testid="stHtml"] .note',  # no note within a figure
+        '[data-testid="stAlert"]',
+        '[data-testid="stException"]',
+    )
+)
 
 
 def said_alone(view: View) -> Sequence[tuple[str, str]]:

@@ -20,7 +20,7 @@ from attention.lessons.opening import opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
-from attention.lessons.trained import KeySettings, SamplingSettings
+from attention.lessons.trained import KeySettings, LayerSettings, SamplingSettings
 from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
 
@@ -297,8 +297,8 @@ PAGES = [
             "layer norm",
             "Σ",
         ),
-        figures={"heads": "glance_", "heatmap": "picture"},
-        settings=(SamplingSettings, KeySettings),
+        figures={"heads": "glance_", "heatmap": "picture", "layers": "layer_lines"},
+        settings=(SamplingSettings, KeySettings, LayerSettings),
         models="needed",
         opens=first_known,
         beside=lambda values: ("model", "layer", "head", "special", "join"),

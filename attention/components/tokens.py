@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
+import torch
 from torch import Tensor
 
 from attention.components.base import Component
 from attention.components.pictures import Place
 from attention.display import files
+from attention.lessons.trained import LayerLines
 
 
 class HeadViewHeader(TypedDict):
@@ -60,3 +62,44 @@ def head_view(
     }
     fits = (lambda chosen: all(head in range(heads) for head in chosen), on_active)
     _head_view.draw(header, weights, key=key, active=fits)
+
+
+class LayerLinesHeader(TypedDict):
+    """What the component is sent besides weights, which of them are drawn, and of which head."""
+
+    tokens: list[str]
+    layers: list[str]
+    query: int
+    byHead: bool
+    place: Place
+
+
+_layer_lines = Component("layer_lines", LayerLinesHeader)
+
+
+def layer_lines(
+    lines: LayerLines,
+    tokens: Sequence[str],
+    titles: Sequence[str],
+    query: int,
+    place: Place,
+    *,
+    key: str,
+) -> None:
+    """Layers across, tokens down: lines from a token back to those it looks at in each layer.
+
+    titles: of the layers; query: the token; place: as in `picture`. Pointing at a layer or a token
+    tells its numbers; a click or arrow keys choose a token, arrow keys go through the layers.
+    """
+    of = f"token {query}"
+    files.offer_matrix(f"{lines.kind} of the heads, by layer", lines.weights, titles, tokens, of=of)
+    header: LayerLinesHeader = {
+        "tokens": list(tokens),
+        "layers": list(titles),
+        "query": query,
+        "byHead": lines.heads is not None,
+        "place": place,
+    }
+    parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
+    rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)
+    _layer_lines.draw(header, lines.weights, key=key, rest=rest)

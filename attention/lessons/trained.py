@@ -18,7 +18,7 @@ from attention.analysis.names import EARNED, WORDS, Named
 from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
-from attention.core.settings import decimal, settings_of, whole
+from attention.core.settings import choice, decimal, settings_of, whole
 from attention.display.captions import distinct_names, listed
 from attention.display.matrix import Matrix
 from attention.display.tables import number
@@ -70,6 +70,44 @@ class KeySettings:
     """The key that is looked at beside the query."""
 
     key: int = whole(-1, "Key", -1, 511, help="−1: the key with the greatest weight.")
+
+
+@dataclass(frozen=True)
+class LayerSettings:
+    """What is shown of one token in all layers."""
+
+    all_layers: str = choice(
+        "mean",
+        "Weights of all layers",
+        ("mean", "greatest"),
+        help="mean: of all heads of a layer. greatest: for each key the head that looks hardest at "
+        "it.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LayerLines:
+    """Where one token looks in each layer.
+
+    kind: mean or greatest of the heads; weights: (layers, keys); drawn: bool of the same shape, the
+    strongest of each layer; heads: of the same shape, which head each weight is of, None: of all.
+    """
+
+    kind: str
+    weights: Tensor
+    drawn: Tensor
+    heads: Tensor | None
+
+    @property
+    def words(self) -> str:
+        """How many lines are drawn, and how much of the weight they hold, in two sentences."""
+        numbers = self.weights.double()
+        count, share = int(self.drawn.sum()), float(numbers[self.drawn].sum() / numbers.sum())
+        of = "The mean of all heads is drawn"
+        if self.heads is not None:
+            of = "The head that looks hardest at a token is drawn, in its own colour"
+        lines = "line holds" if count == 1 else "lines hold"
+        return f"{of}: the thicker, the more weight. {count} {lines} {share:.0%} of these weights."
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,6 +401,18 @@ def layer_rows(
     mean = Matrix("mean of the heads", rows.mean(1), titles, names, "share")
     most = Matrix("greatest of the heads", rows.amax(1), titles, names, "share")
     return [mean, "", most]
+
+
+def layer_lines(rows: Tensor, kind: str, share: float) -> LayerLines:
+    """Where one token looks in each layer, and the fewest keys that hold a share of each.
+
+    rows: its weights, (layers, heads, keys); kind: as in `LayerSettings`.
+    """
+    if kind == "mean":
+        weights, heads = rows.mean(1), None
+    else:
+        weights, heads = rows.max(1)
+    return LayerLines(kind, weights, analysed.strongest_edges(weights, share), heads)
 
 
 def piece_at(result: Result, query: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from torch.testing import assert_close
 
 from attention.analysis import glances
+from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app import server
@@ -131,6 +133,28 @@ def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_
     assert any(text.value.startswith("The likeliest next piece is “") for text in app.text)
     unchanged = opened("compare", **link)
     assert not any("as trained" in table for table in unchanged.tables)
+
+
+@pytest.mark.parametrize("kind", ["mean", "greatest"])
+def test_lines_lead_from_the_chosen_token_through_all_layers(kind: str) -> None:
+    app = visit(query=2, all_layers=kind, cover=0.8)
+    lines, run = app.sent["layer_lines"], run_model("smollm2", TEXT)
+    rows = glances.rows_of(run, 2)
+    assert (lines.header["query"], lines.header["tokens"]) == (2, list(run.pieces.texts))
+    assert lines.header["layers"] == [f"layer {layer}" for layer in range(30)]
+    expected = rows.mean(1) if kind == "mean" else rows.amax(1)
+    assert_close(lines.numbers.reshape(expected.shape), expected)
+    drawn = strongest_edges(expected, 0.8)
+    sent = [bool(byte) for byte in lines.rest[: drawn.numel()]]
+    assert sent == drawn.flatten().tolist()
+    heads = [*lines.rest[drawn.numel() :]]
+    assert heads == ([] if kind == "mean" else rows.argmax(1).flatten().tolist())
+    held = float(expected[drawn].sum() / expected.sum())
+    words = f"{int(drawn.sum())} lines hold {held:.0%} of these weights."
+    assert any(words in caption.value for caption in app.caption)
+    moved = app.move(query=1).sent["layer_lines"]
+    assert moved.header["query"] == 1
+    assert not torch.equal(moved.numbers, lines.numbers)
 
 
 def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:

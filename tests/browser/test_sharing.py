@@ -206,6 +206,11 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
         ("/heads?figure=lines", ".st-key-head_view", ".st-key-picture, .numbers, .st-key-cover"),
         ("/heads?figure=heatmap", ".st-key-picture .heatmap", ".st-key-head_grid"),
         ("/trained?figure=heads", ".st-key-glance_0", ".st-key-picture, .numbers"),
+        (
+            "/trained?figure=layers&model=smollm2",
+            ".st-key-layer_lines",
+            ".st-key-picture, .numbers",
+        ),
         ("/cross?figure=sum", ".equation", ".st-key-target, .nearest"),
         ("/cross?figure=matrices&cross=batch", ".st-key-sequence_0", ".st-key-cross, .working"),
         ("/compare?figure=comparison", ".st-key-comparison", ".numbers, .st-key-other_settings"),

@@ -68,6 +68,27 @@ def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Ope
     check_link(page, open_page)
 
 
+def test_lines_through_all_layers_follow_the_token_that_is_clicked(open_page: Open) -> None:
+    page = open_page("/trained?model=minilm&query=2")
+    expect_heatmap(page)
+    lines = page.locator(".st-key-layer_lines")
+    expect(page.get_by_text("Follow “cat” through the layers")).to_be_visible()
+    lines.get_by_role("option", name="street").click()
+    expect(page.get_by_text("Follow “street” through the layers")).to_be_visible()
+    expect_search(page, {"model": "minilm", "query": "6"})
+    lines.get_by_role("option", name="cat").hover()
+    expect(lines.get_by_role("status")).to_contain_text("“street” to “cat”, the most: ")
+    lines.get_by_role("listbox").focus()
+    page.mouse.move(0, 0)
+    page.keyboard.press("ArrowLeft")
+    expect(lines.get_by_role("status")).to_contain_text("Layer 5: “street” looks at ")
+    page.keyboard.press("ArrowLeft")
+    expect(lines.get_by_role("status")).to_contain_text("Layer 4: “street” looks at ")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_text("Follow “the (5)” through the layers")).to_be_visible()
+
+
 def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     open_page: Open,
 ) -> None:

@@ -225,6 +225,28 @@ def test_the_cosines_of_both_sides_stand_beside_each_other_over_their_means() ->
     assert list(trained.moved_table(("the", "cat"), {"B": cosines["B"]})[1]) == ["cosine B"]
 
 
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
+def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share: float) -> None:
+    rows = drawn(5, 3, 7).mul(2).softmax(-1)
+    mean = trained.layer_lines(rows, "mean", share)
+    most = trained.layer_lines(rows, "greatest", share)
+    assert mean.heads is None
+    assert most.heads is not None
+    assert_close(mean.weights, rows.mean(1))
+    assert_close(most.weights, rows.amax(1))
+    assert_close(rows.gather(1, most.heads[:, None])[:, 0], most.weights)
+    for lines in (mean, most):
+        for weights, kept in zip(lines.weights, lines.drawn, strict=True):
+            assert float(weights[kept].sum()) >= share * float(weights.sum()) - 1e-6
+            least = float(weights[kept].min())
+            assert float(weights[kept].sum()) - least < share * float(weights.sum())
+            assert (weights[~kept] <= least).all()
+        held = float(lines.weights[lines.drawn].sum() / lines.weights.sum())
+        assert f" {int(lines.drawn.sum())} lines hold {held:.0%} of these" in lines.words
+    assert "mean of all heads" in mean.words
+    assert "head that looks hardest" in most.words
+
+
 @pytest.mark.parametrize("sides", ["A", "B", "AB"])
 def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_each(
     written: Transformer, sides: str

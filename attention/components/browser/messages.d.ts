@@ -70,6 +70,14 @@ export interface HeadViewHeader {
   place: Place
 }
 
+export interface LayerLinesHeader {
+  tokens: string[]
+  layers: string[]
+  query: number
+  byHead: boolean
+  place: Place
+}
+
 export interface LightsHeader {
   selectors: Record<string, string>
   figure: string
@@ -241,6 +249,7 @@ export interface Headers {
   focus_button: FocusButtonHeader
   head_grid: HeadGridHeader
   head_view: HeadViewHeader
+  layer_lines: LayerLinesHeader
   lights: LightsHeader
   mask_grid: MaskGridHeader
   matrices: MatricesHeader
@@ -263,6 +272,7 @@ export interface Answers {
   focus_button: {}
   head_grid: { head: number }
   head_view: { active: number[] }
+  layer_lines: {}
   lights: {}
   mask_grid: { paint: Paint }
   matrices: { cell: [number, number] }
