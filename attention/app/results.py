@@ -37,7 +37,7 @@ from attention.trained.writing import Written, begin, longer
 
 AT_ONCE = 0.2  # seconds of writing, then what was written is shown
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
-WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 24 MB of 512 pieces
+WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 36 MB of 512 pieces
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
 
 

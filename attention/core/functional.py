@@ -342,13 +342,15 @@ class Projected:
     """What attention is worked out from, of all heads.
 
     queries (…, heads, queries, d_k), keys (…, groups, keys, d_k), values (…, groups, keys, d_v), as
-    they were before any rotation; first: the position of the first query.
+    they were before any rotation; first: the position of the first query; rotated: the keys as the
+    layer itself rotates them, None: it does not.
     """
 
     queries: Tensor
     keys: Tensor
     values: Tensor
     first: int = 0
+    rotated: Tensor | None = None
 
     @property
     def end(self) -> int:

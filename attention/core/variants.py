@@ -234,10 +234,14 @@ class Variant(nn.Module):
             return replace(before, queries=queries, first=before.end)
         source = x if memory is None else memory
         keys, values = self.project(source, "keys"), self.project(source, "values")
+        first = 0 if before is None else before.end
+        rotated = None if self.rotary is None else self.rotary(keys, first)
         if before is None:
-            return Projected(queries, keys, values)
+            return Projected(queries, keys, values, first, rotated)
         keys, values = torch.cat([before.keys, keys], -2), torch.cat([before.values, values], -2)
-        return Projected(queries, keys, values, before.end)
+        if before.rotated is not None and rotated is not None:
+            rotated = torch.cat([before.rotated, rotated], -2)
+        return Projected(queries, keys, values, first, rotated)
 
     def sliced(
         self,
@@ -259,7 +263,8 @@ class Variant(nn.Module):
         plain = projected.queries, projected.keys
         queries, keys = plain
         if rotary is not None:
-            queries, keys = rotary(queries, projected.first), rotary(keys)
+            queries = rotary(queries, projected.first)
+            keys = rotary(keys) if projected.rotated is None else projected.rotated
 
         def trace_of(rows: slice, heads: slice) -> Trace:
             trace = functional.attend(

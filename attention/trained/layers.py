@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
-from attention.core.functional import Projected, Trace, linear, merge_heads
+from attention.core.functional import Projected, Trace, attend, linear, merge_heads
 from attention.core.positions import Rotary
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
@@ -90,6 +90,28 @@ class TrainedAttention(DotScores):
         gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
         return None if gain is None else (gain, self.config.eps)
 
+    def outputs(self, projected: Projected, mask: Tensor | None) -> Tensor:
+        """What each head makes of the values, no steps kept. (…, heads, queries, d_v).
+
+        Heads that share keys and values are worked out as further queries of one head. mask: as in
+        `forward`.
+        """
+        queries, n_queries = projected.queries, projected.queries.shape[-2]
+        if self.rotary is not None:
+            queries = self.rotary(queries, projected.first)
+        size = self.heads // self.groups
+        trace = attend(
+            queries.unflatten(-3, (self.groups, size)).flatten(-3, -2),
+            projected.keys if projected.rotated is None else projected.rotated,
+            projected.values,
+            scores=self.scores,
+            scale=self.scale,
+            mask=None if mask is None else torch.cat([mask] * size, -2).unsqueeze(-3),
+            before_softmax=self.before_softmax,
+        )
+        outputs: Tensor = trace.output.unflatten(-2, (size, n_queries)).flatten(-4, -3)
+        return outputs
+
     def before_softmax(self, scaled: Tensor) -> Tensor:
         cap: float | None = self.config.cap
         return scaled if cap is None else cap * (scaled / cap).tanh()
@@ -120,7 +142,9 @@ class Kept:
     @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
-        return self.projected.keys.nbytes + self.projected.values.nbytes
+        projected = self.projected
+        parts = projected.keys, projected.values, projected.rotated
+        return sum(part.nbytes for part in parts if part is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,15 +265,22 @@ class Layer:
         if self.recurrence is not None:
             x, state = self.recurrence(entered, None if before is None else before.state)
         projected = self._projected(x, memory, before)
-        sliced, made = self._sliced(projected, padding), None
+        mask, made = self._mask(projected, padding), None
+        sliced = self.attention.sliced(projected, mask)
         whole = self._at_once(projected) >= self.attention.heads
+        goes_on = before is not None and self.attention.groups < self.attention.heads
         if edit is not None:
             made = edited(self.attention, sliced(ALL, ALL), edit)
-        elif whole or torch.is_grad_enabled():
+        elif torch.is_grad_enabled() or (whole and not goes_on):
             made = sliced(ALL, ALL)
-        traces = self._traces(sliced, projected) if made is None else [made]
-        outputs = [trace.output for trace in traces]
-        attended = linear(merge_heads(torch.cat(outputs, -3)), *self.attention.projection("output"))
+        if made is not None:
+            outputs = made.output
+        elif whole:
+            outputs = self.attention.outputs(projected, mask)
+        else:
+            traces = self._traces(sliced, projected)
+            outputs = torch.cat([trace.output for trace in traces], -3)
+        attended = linear(merge_heads(outputs), *self.attention.projection("output"))
         attended = through(self.attention_norms.added, attended)
         middle = x + attended
         residual = through(self.attention_norms.after, middle)
@@ -266,13 +297,14 @@ class Layer:
         last = None if before is None else before.projected
         return self.attention.projected(self.attention_input(x), memory, last)
 
-    def _sliced(
-        self, projected: Projected, padding: Tensor | None = None
-    ) -> Callable[[slice, slice], Trace]:
+    def _sliced(self, projected: Projected) -> Callable[[slice, slice], Trace]:
+        return self.attention.sliced(projected, self._mask(projected))
+
+    def _mask(self, projected: Projected, padding: Tensor | None = None) -> Tensor | None:
+        """What its own masks and padding allow, (…, queries, keys), None where there is none."""
         shape = projected.queries.shape[-2], projected.keys.shape[-2]
         own = self.masks(*shape, projected.first).values()
-        mask = masks.combine(own if padding is None else [*own, padding])
-        return self.attention.sliced(projected, mask)
+        return masks.combine(own if padding is None else [*own, padding])
 
     def _traces(
         self, sliced: Callable[[slice, slice], Trace], projected: Projected

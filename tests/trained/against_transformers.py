@@ -37,6 +37,7 @@ PROMPTS = [
 MIXED = ["x", "12", "3", "foo", "<|im_start|>", "\t", "²", "it's", "\n", "don't", "“q”", "ı", "🇩🇪"]
 TOLERANCE, WRITTEN = 1e-4, 20
 SIZES = (14, 256)
+MOST_TIMES, MOST_TIMES_WRITTEN = 1.3, 1.5  # the time of transformers
 
 
 def lines() -> list[str]:
@@ -170,7 +171,7 @@ def main() -> None:
         text for text in texts if model.pieces(text).ids.tolist() != tokenizer(text)["input_ids"]
     ]
     print(f"{len(texts)} lines: {len(other)} in other pieces {other[:3]}")
-    many = model.pieces(" ".join([*ENGLISH, *PORTUGUESE])).ids
+    many, slow = model.pieces(" ".join([*ENGLISH, *PORTUGUESE])).ids, []
     for size in SIZES:
         ids = many[:size]
         kept = [*model.forward(Padded(ids))]
@@ -196,6 +197,8 @@ def main() -> None:
         print(f"{size} pieces: {ours:.3f} s, transformers {peer:.3f} s, {ours / peer:.2f} times")
         ratio = own_token / their_token
         print(f"one more: {own_token:.4f} s, transformers {their_token:.4f} s, {ratio:.2f} times")
+        if ours > MOST_TIMES * peer or ratio > MOST_TIMES_WRITTEN:
+            slow.append(size)
     written = [
         written_on(model, ids) == written_anew(model, ids) == written_by(theirs, ids)
         for ids in (model.pieces(text).ids for text in PROMPTS)
@@ -207,6 +210,8 @@ def main() -> None:
     print(f"{len(ran)} sentences of up to {max(map(len, ran))} pieces: {worst:.1e} apart")
     if other or not all(written) or worst > TOLERANCE:
         raise SystemExit("they are not the same")
+    if slow:
+        raise SystemExit(f"too slow with pieces: {', '.join(map(str, slow))}")
 
 
 if __name__ == "__main__":
