@@ -21,11 +21,13 @@ from scipy.sparse.csgraph import maximum_flow
 from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
+from torch.nn.utils.rnn import pad_sequence
 
 from attention.analysis.interventions import (
     MAX_PIECES_AT_ONCE,
     Change,
     Intervention,
+    Progress,
     Token,
     changed_runs,
 )
@@ -43,12 +45,14 @@ class Followed:
     """A sentence whose associations are asked for; the model runs over it once.
 
     words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
-    the likeliest next piece at each position.
+    the likeliest next piece at each position. progress: is told how much of how much is done by
+    methods that take long; an exception that it raises stops the work.
     """
 
     model: Model
     pieces: Pieces
     words: tuple[int, int] | None = None
+    progress: Progress = lambda done, of: None
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
@@ -120,14 +124,15 @@ class Followed:
         return range(len(self.pieces.ids))
 
     def changed(
-        self, several: Sequence[Intervention], n_layers: int
+        self, several: Sequence[Intervention], n_layers: int, turn: int = 0, turns: int = 1
     ) -> Iterator[dict[int, Tensor]]:
         """The outputs of the first layers of changed runs, by layer, some runs after the others.
 
-        Each (interventions, pieces, d_model).
+        turn, turns: which of how many such calls it is. Each (interventions, pieces, d_model).
         """
         at_once = max(1, MAX_PIECES_AT_ONCE // len(self.pieces.ids))
         for first in range(0, len(several), at_once):
+            self.progress(turn * len(several) + first, turns * len(several))
             some = several[first : first + at_once]
             outputs = {}
             for layer, run in changed_runs(self.model, self.run, some):
@@ -139,9 +144,30 @@ class Followed:
 
     def run_over(self, ids: Tensor, n_layers: int) -> Iterator[dict[int, Tensor]]:
         """The same of other sentences. ids (sentences, pieces)."""
-        for some in ids.split(max(1, MAX_PIECES_AT_ONCE // ids.shape[1])):
-            runs = itertools.islice(self.model.forward(Padded(some)), n_layers)
+        at_once = max(1, MAX_PIECES_AT_ONCE // ids.shape[1])
+        for first in range(0, len(ids), at_once):
+            self.progress(first, len(ids))
+            some = Padded(ids[first : first + at_once])
+            runs = itertools.islice(self.model.forward(some), n_layers)
             yield {layer: run.output for layer, run in enumerate(runs)}
+
+    def ends_of(self, sentences: Sequence[Tensor]) -> Iterator[Tensor]:
+        """The last hidden states of other sentences of any lengths. ids (pieces,) each.
+
+        (pieces, d_model) each.
+        """
+        n_layers, longest = len(self.layers), max(map(len, sentences))
+        at_once = max(1, MAX_PIECES_AT_ONCE // longest)
+        for first in range(0, len(sentences), at_once):
+            self.progress(first, len(sentences))
+            some = sentences[first : first + at_once]
+            lengths = torch.tensor([len(ids) for ids in some])
+            ids = pad_sequence([*some], batch_first=True)
+            mask = torch.arange(ids.shape[1]) < lengths[:, None]
+            batch = Padded(ids, None if bool(mask.all()) else mask)
+            *_, last = itertools.islice(self.model.forward(batch), n_layers)
+            states = self.final(last.output)
+            yield from (state[:length] for state, length in zip(states, lengths, strict=True))
 
     def target(self, hidden: Tensor) -> Tensor:
         """The number that a gradient or an erasure is asked about, at each position.
@@ -243,13 +269,14 @@ def rollout(followed: Followed) -> Tensor:
 
 
 def flow(followed: Followed) -> Tensor:
-    return flow_of(with_identity(raw(followed)))
+    return flow_of(with_identity(raw(followed)), followed.progress)
 
 
-def flow_of(steps: Tensor) -> Tensor:
+def flow_of(steps: Tensor, progress: Progress = lambda done, of: None) -> Tensor:
     """The maximum flow from each token after each layer to each token before the first, rows to 1.
 
     steps (layers, queries, keys): the capacities of the edges from a layer's queries to its keys.
+    progress: see `Followed`.
     """
     n_layers, n_tokens, _ = steps.shape
     capacities = (steps.double() * WHOLE).round().to(torch.int32)
@@ -260,6 +287,8 @@ def flow_of(steps: Tensor) -> Tensor:
     graph = csr_array(edges, shape=shape, dtype=np.int32)
     found = np.zeros(steps.shape)
     for above, row, column in itertools.product(range(n_layers), range(n_tokens), range(n_tokens)):
+        if column == 0:
+            progress(above * n_tokens + row, n_layers * n_tokens)
         source = (above + 1) * n_tokens + row
         found[above, row, column] = maximum_flow(graph, source, column).flow_value
     return row_normalised(torch.from_numpy(found)).float()
@@ -308,9 +337,11 @@ def alti_logit(followed: Followed) -> Tensor:
 def gradient(followed: Followed) -> Tensor:
     n_tokens = len(followed.pieces.ids)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_tokens)
-    return torch.cat(
-        [_gradient(followed, some) for some in torch.arange(n_tokens).split(at_once)], 1
-    )
+    rows = []
+    for some in torch.arange(n_tokens).split(at_once):
+        followed.progress(int(some[0]), n_tokens)
+        rows.append(_gradient(followed, some))
+    return torch.cat(rows, 1)
 
 
 def gradients(followed: Followed, positions: Tensor) -> tuple[list[Tensor], list[Tensor]]:
@@ -343,10 +374,11 @@ def _gradient(followed: Followed, positions: Tensor) -> Tensor:
 def value_zeroing_steps(followed: Followed) -> Tensor:
     """Of each layer the cosine distance of each output of the block with and without the values of
     a key in all heads, rows to 1. (layers, queries, keys)."""
-    steps = []
+    steps, n_layers = [], len(followed.layers)
     for layer, run in enumerate(followed.runs):
         several = [[Change(layer, "values", 0.0, positions=[key])] for key in followed.positions]
-        outputs = torch.cat([runs[layer] for runs in followed.changed(several, layer + 1)])
+        changed = followed.changed(several, layer + 1, layer, n_layers)
+        outputs = torch.cat([runs[layer] for runs in changed])
         distances = 1 - cosine_similarity(outputs.double(), run.output.double(), dim=-1)
         steps.append(row_normalised(followed.seen(distances.T.clamp_min(0).float())))
     return torch.stack(steps)
@@ -411,11 +443,9 @@ class Method:
     number: Callable[[Followed], Tensor]
     decoder: bool = False
 
-    def __call__(
-        self, model: Model, pieces: Pieces, words: tuple[int, int] | None = None
-    ) -> Tensor:
+    def __call__(self, followed: Followed) -> Tensor:
         """See `associate`."""
-        followed = Followed(model, pieces, words)
+        model = followed.model
         if not followed.layers:
             raise ValueError(f"{model.about.title} has no layers of self-attention")
         if self.decoder and not followed.goes_on:
@@ -523,16 +553,20 @@ METHODS = {
 
 
 def associate(
-    model: Model, pieces: Pieces, method: str, words: tuple[int, int] | None = None
+    model: Model,
+    pieces: Pieces,
+    method: str,
+    words: tuple[int, int] | None = None,
+    progress: Progress = lambda done, of: None,
 ) -> Tensor:
     """The associations of a sentence by one of `METHODS`. (layers, queries, keys).
 
-    words: ids of two pieces whose scores are told apart, for decoders.
+    words: ids of two pieces whose scores are told apart, for decoders; progress: see `Followed`.
     Raises ValueError where there is no such method, or the model has not what it needs.
     """
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
-    return METHODS[method](model, pieces, words)
+    return METHODS[method](Followed(model, pieces, words, progress))
 
 
 def methods_for(model: Model) -> list[str]:
@@ -594,20 +628,16 @@ def curves(followed: Followed, importance: Tensor) -> Curves:
             return float(states[-1] @ followed.directions[-1])
         return float(cosine_similarity(states.mean(0), followed.hidden.mean(0), dim=-1))
 
-    def without(removed: Sequence[int]) -> float:
+    def without(removed: Sequence[int]) -> Tensor:
         ids = pieces.ids.clone()
         if mask is None:
-            ids = ids[[at for at in range(len(ids)) if at not in removed]]
-        else:
-            ids[[*removed]] = mask
-        if not len(ids):
-            return 0.0
-        (outputs,) = followed.run_over(ids[None], len(followed.layers))
-        return target(followed.final(outputs[len(followed.layers) - 1][0]))
+            return ids[[at for at in range(len(ids)) if at not in removed]]
+        ids[[*removed]] = mask
+        return ids
 
-    whole = target(followed.hidden)
-    counts = range(len(order) + 1)
-    return Curves(
-        torch.tensor([whole - without(order[:count]) for count in counts]),
-        torch.tensor([whole - without(order[count:]) for count in counts]),
-    )
+    whole, counts = target(followed.hidden), range(len(order) + 1)
+    left = [without(part) for count in counts for part in (order[:count], order[count:])]
+    there = [ids for ids in left if len(ids)]
+    states = followed.ends_of(there) if there else iter(())
+    drops = [whole - (target(next(states)) if len(ids) else 0.0) for ids in left]
+    return Curves(torch.tensor(drops[::2]), torch.tensor(drops[1::2]))

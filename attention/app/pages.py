@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
+from attention.lessons.associations import AssociationSettings, opening_link
 from attention.lessons.carried import CarriedSettings
 from attention.lessons.causes import CauseSettings, first_cause
 from attention.lessons.chapters import LessonSettings
@@ -328,6 +329,36 @@ PAGES = [
         opens=first_cause,
         beside=lambda values: ("model", "layer", "head"),
         group=MODELS,
+    ),
+    Page(
+        "associations",
+        "Associations",
+        "how much each word has to do with every other, after all heads and layers: eleven methods "
+        "side by side, with source, definition and a case to work out by hand, and which to trust",
+        purpose="How much each word has to do with every other, after all heads and layers.",
+        words=(
+            "token",
+            "association",
+            "query",
+            "key",
+            "head",
+            "weight",
+            "erasure",
+            "residual path",
+            "layer norm",
+            "rank agreement",
+            "‖·‖",
+        ),
+        figures={
+            "lines": "association_0",
+            "heatmap": "association_0",
+            "graph": "association_graph",
+            "curves": "association_curves",
+        },
+        settings=(AssociationSettings,),
+        models="needed",
+        opens=opening_link,
+        beside=lambda values: ("model", "after", "special", "join", "itself"),
     ),
     Page(
         "operations",

@@ -11,9 +11,12 @@ from threading import Condition, Lock
 from cachetools import LRUCache, cached
 from torch import Tensor
 
+from attention.analysis import associations as followed
 from attention.analysis import effects, glances
+from attention.analysis.associations import Curves, Followed
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
+from attention.analysis.interventions import Progress
 from attention.analysis.probes import Probe, probe
 from attention.app.links import every_setting
 from attention.app.shared import load_model, load_vectors, neighbours
@@ -23,7 +26,8 @@ from attention.core.functional import Trace
 from attention.display.showing import write_npz
 from attention.hosting.jobs import Jobs, State
 from attention.inputs.text import plain, tokenize
-from attention.lessons import causes, compare, cross, trained, where
+from attention.lessons import associations, causes, compare, cross, trained, where
+from attention.lessons.associations import Association, AssociationSettings
 from attention.lessons.causes import CauseSettings, Guesses, Question, Reasons
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
@@ -38,6 +42,7 @@ from attention.trained.writing import Written, begin, longer
 AT_ONCE = 0.2  # seconds of writing, then what was written is shown
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
 WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 36 MB of 512 pieces
+ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
 MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
 
 
@@ -421,6 +426,89 @@ def without_each(view: View) -> Tensor:
     settings = view.settings()
     last = len(load_model(settings.model).layers) - 1
     return _without_each(settings.model, plain(settings.s), min(settings.layer, last))
+
+
+_associations: LRUCache[tuple[str, str, str], Tensor] = LRUCache(
+    ASSOCIATION_BYTES, getsizeof=lambda found: found.nbytes
+)
+_curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
+
+
+@cached(
+    _associations,
+    key=lambda name, text, method, progress: (name, text, method),
+    condition=Condition(),
+)
+def _associate(name: str, text: str, method: str, progress: Progress) -> Tensor:
+    pieces = run_model(name, text).pieces
+    return followed.associate(load_model(name), pieces, method, progress=progress)
+
+
+def association(view: View, method: str, progress: Progress = lambda done, of: None) -> Association:
+    """The association of the sentence by a method, as the page shows it; one run gives all layers.
+
+    progress: see `associations.Followed`.
+    """
+    name, text = view["model"], plain(view["s"])
+    found = _associate(name, text, method, progress)
+    settings = view.of(AssociationSettings)
+    aside, words = view["special"] == "set aside", view["join"] == "words"
+    pieces = run_model(name, text).pieces
+    return associations.association(method, found, pieces, settings, aside, words, _is_causal(name))
+
+
+def is_associated(view: View, method: str) -> bool:
+    """Whether a method has been worked out for the sentence, and is kept."""
+    return (view["model"], plain(view["s"]), method) in _associations
+
+
+@cached(LRUCache(1024), lock=Lock())
+def _agreement(name: str, text: str, method: str, layer: int) -> float:
+    found, erased = (
+        _associate(name, text, one, lambda done, of: None) for one in (method, "erasure")
+    )
+    special = run_model(name, text).pieces.special
+    return followed.agreement(found[layer], erased[-1], special, _is_causal(name))
+
+
+def _is_causal(name: str) -> bool:
+    """Whether no query of the layers that are followed sees a key behind it."""
+    return all(layer.causal for layer in load_model(name).layers if not layer.crosses)
+
+
+def followed_layers(view: View) -> int:
+    """How many layers of the chosen model are followed: those over the sentence itself."""
+    return sum(not layer.crosses for layer in load_model(view["model"]).layers)
+
+
+def agreement_with_erasure(view: View, method: str) -> float:
+    """The rank agreement of a method after the chosen layer with erasure after the last."""
+    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
+    return _agreement(view["model"], plain(view["s"]), method, layer)
+
+
+@cached(
+    _curves,
+    key=lambda name, text, method, layer, progress: (name, text, method, layer),
+    condition=Condition(),
+)
+def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
+    found = _associate(name, text, method, progress)[layer]
+    sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
+    return followed.curves(sentence, associations.importance(found, sentence.goes_on))
+
+
+def curves_of(view: View, method: str, progress: Progress = lambda done, of: None) -> Curves:
+    """How far the target drops as the words that a method names first go, or alone stay."""
+    name, text = view["model"], plain(view["s"])
+    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
+    return _curves_of(name, text, method, layer, progress)
+
+
+def has_curves(view: View, method: str) -> bool:
+    """Whether they have been worked out, and are kept."""
+    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
+    return (view["model"], plain(view["s"]), method, layer) in _curves
 
 
 def differences(view: View) -> list[str]:

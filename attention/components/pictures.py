@@ -60,6 +60,7 @@ class PictureHeader(StagesOfHeatmap):
     masks: list[str]
     emptyRow: str
     caption: dict[str, str]
+    called: str
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class Picture:
     numbers sent with the sum. memory: the tokens of the keys and which are known, None where they
     are those of the queries; masks: those in force, by name; head: which one of several the trace
     is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
-    "" = all of them; of: what the files say it is of, where that is not the only head.
+    "" = all of them; of: what the files say it is of, where that is not the only head;
+    words: where the weights are no weights of attention but shares, which may lie below 0, what
+    they are.
     """
 
     trace: Trace
@@ -85,6 +88,7 @@ class Picture:
     caption: tuple[str, str] = ("", "")
     stage: str = ""
     of: str = ""
+    words: str = ""
 
     @property
     def keys(self) -> list[str] | None:
@@ -108,7 +112,7 @@ class Picture:
         rows, columns = trace.scores.shape
         masks = self.masks or {}
         header: PictureHeader = {
-            **figures.heatmap_of_stages(trace, self.tokens, keys),
+            **figures.heatmap_of_stages(trace, self.tokens, keys, self.words),
             "parts": list(self.parts),
             "rows": rows,
             "columns": columns,
@@ -123,6 +127,7 @@ class Picture:
             "masks": [MASK_NAMES[name] for name in masks],
             "emptyRow": EMPTY_ROW,
             "caption": {"before": self.caption[0], "after": self.caption[1]},
+            "called": "share" if self.words else "weight",
         }
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
@@ -145,15 +150,18 @@ def picture(shown: Picture, place: Place, *, key: str, content: bytes | None = N
     place: which query and stage are chosen, see `place_of`; they change in the browser, which has
     all numbers already. content: that of the picture, None where it is not known yet.
     """
-    _offer_trace(shown.trace, shown.tokens, shown.keys, shown.of)
+    _offer_trace(shown)
     _picture.draw({"place": place}, key=key, rest=content or shown.content())
 
 
-def _offer_trace(trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None, of: str) -> None:
+def _offer_trace(shown: Picture) -> None:
     """The numbers of a picture as files, each token with its position."""
-    asking = [f"{position} {token}" for position, token in enumerate(tokens)]
-    asked = [f"{position} {token}" for position, token in enumerate(keys or tokens)]
+    trace, of = shown.trace, shown.of
+    asking = [f"{position} {token}" for position, token in enumerate(shown.tokens)]
+    asked = [f"{position} {token}" for position, token in enumerate(shown.keys or shown.tokens)]
     titles = {"scaled": "scaled scores", "masked": "masked scores", "mixed": "mixed weights"}
+    if shown.words:
+        titles["weights"] = "shares"
     for name, numbers in trace.stages.items():
         allowed = trace.mask if name == "masked" else None
         files.offer_matrix(titles.get(name, name), numbers, asking, asked, allowed, of)

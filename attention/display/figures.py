@@ -212,12 +212,17 @@ class StagesOfHeatmap(TypedDict):
 
 
 def heatmap_of_stages(
-    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None
+    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None, words: str = ""
 ) -> StagesOfHeatmap:
-    """What a page draws `heatmap` from for any stage, without the numbers."""
+    """What a page draws `heatmap` from for any stage, without the numbers.
+
+    words: what the weights are where they are no weights of attention: then without entropy.
+    """
     bits = _entropies(trace)
     heat, _, layout = _around_cells(trace, "weights", tokens, keys, bits)
     layout.pop("xaxis2", None)  # that of the entropy, which a page draws itself
+    if words:
+        layout["xaxis"].pop("domain")
     n_keys = trace.scores.shape[1]
     quantile = colour_quantile(n_keys)
     stages: dict[str, HeatmapStage] = {}
@@ -228,15 +233,15 @@ def heatmap_of_stages(
             most = stages["scores"]["zmax"] * trace.scale
         else:
             most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
-        diverging = name != "weights"
+        diverging = name != "weights" or bool((numbers < 0).any())
         low = -most if diverging else 0.0
-        words = stage_words(trace, name)
-        stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": words}
+        told = words or stage_words(trace, name)
+        stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": told}
     return {
         "heat": cast(HeatmapCells, heat),
         "layout": cast(HeatmapLayout, layout),
         "room": ENTROPY_DOMAIN,
-        "entropy": bits,
+        "entropy": [] if words else bits,
         "stages": stages,
     }
 

@@ -254,14 +254,15 @@ def spread_figure(
         "yaxis": up,
         "yaxis2": up | {"anchor": "x2", "range": [0, 1.02]},
         "annotations": [
-            _heading("spread of the scores", 0),
-            _heading("the greatest of 8 shares", 0.56),
+            heading("spread of the scores", 0),
+            heading("the greatest of 8 shares", 0.56),
         ],
     }
     return go.Figure(lines, layout)
 
 
-def _heading(words: str, x: float) -> dict[str, Any]:
+def heading(words: str, x: float) -> dict[str, Any]:
+    """The title of a part of a figure. x: where it begins, from 0 to 1."""
     return {
         "text": words,
         "x": x,

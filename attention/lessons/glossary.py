@@ -43,5 +43,9 @@ GLOSSARY = {
     "positions": "What tells attention where a token stands. Without them, and without a mask, the "
     "weight between two words is the same in any order of the words.",
     "residual path": "What came into a layer and is added to what attention puts out.",
+    "association": "How much one word has to do with another, in a number: a method says how.",
+    "erasure": "A word is hidden, and how far the others move is measured.",
+    "rank agreement": "Whether two lists put the same words first: Spearman’s ρ, 1 for the same "
+    "order, 0 for orders that have nothing in common, −1 for the opposite one.",
     "layer norm": "Each vector moved and stretched to mean 0 and variance 1, then scaled.",
 }

@@ -51,6 +51,14 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
             "What each head attends to across two sentences",
         },
     ),
+    (
+        "associations",
+        {"model": "minilm", "s": "the cat sat on the mat", "method_beside": "Rollout"},
+        {
+            *("Shares · ALTI", "Shares · Rollout", "Pairs by ALTI", "Faithfulness"),
+            *("Rank agreement with erasure", "Layer 2 · ALTI by hand, step 2"),
+        },
+    ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
     (
         "cross",

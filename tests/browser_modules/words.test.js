@@ -52,6 +52,15 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   assert.equal(told(0, hidden), "“the” may attend to nothing: weights and output are 0.")
 })
 
+test("shares are told as such, and none below 0 as the greatest", () => {
+  const tokens = ["a", "b", "c"]
+  const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
+  const weights = new Float32Array([0, 0.25, -0.75, 0, 0, 0, 0, 0, 0])
+  const told = (query) => sums.summary({ ...content, called: "share", numbers: { weights } }, query)
+  assert.equal(told(0), "“a” has to do most with “b” (25 %).")
+  assert.equal(told(1), "“b” has no share in another word.")
+})
+
 test("masks tell how many keys each of them hides, and that none is left", () => {
   const content = { tokens: ["a", "b"], columns: 4, emptyRow: "Its row is 0." }
   const hidden = Uint8Array.from([0, 1, 3, 0, 2, 2, 3, 2])
@@ -119,7 +128,15 @@ test("pointing at a cell tells its tokens, its numbers and what hides it", () =>
   const scores = new Float32Array([0, 1, 2, 3])
   const numbers = { scores, weights: new Float32Array([1, 0, 0.5, 0.5]) }
   const masks = { masks: ["causal", "padding"], hidden: Uint8Array.from([0, 3, 0, 0]) }
-  const content = { tokens, keys: tokens, columns: 2, scale: 0.5, numbers, ...masks }
+  const content = {
+    tokens,
+    keys: tokens,
+    columns: 2,
+    scale: 0.5,
+    numbers,
+    called: "weight",
+    ...masks,
+  }
   const said = heatmap.words({ ...content, stages: { scores: {}, scaled: {}, weights: {} } }, 0, 1)
   assert.deepEqual(said.split("\n"), [
     "query  a (0)",

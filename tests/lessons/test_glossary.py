@@ -52,7 +52,10 @@ FOUND_AS = {
 }
 # Besides those of the glossary that the guide speaks of.
 MORE = ["bits", "w·v", "batch", "padding", "window", "causal", "cross-attention", "[CLS]"]
-NOT_IN_THE_GUIDE = ["token", "residual", "d_model", "d_v", "residual path", "layer norm"]
+NOT_IN_THE_GUIDE = [
+    *("token", "residual", "d_model", "d_v", "residual path", "layer norm"),
+    *("association", "erasure", "rank agreement"),
+]
 TERMS = [*(term for term in GLOSSARY if term not in NOT_IN_THE_GUIDE), *MORE]
 EXPLAINED_WITHOUT_BOLD = {
     "bits": "as if 8 words shared it equally",

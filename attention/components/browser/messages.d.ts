@@ -190,6 +190,7 @@ export interface PictureHeader {
   masks: string[]
   emptyRow: string
   caption: Record<string, string>
+  called: string
 }
 
 export interface PlaceAnswer {

@@ -150,7 +150,8 @@ function draw(view, stage) {
     layout: { ...layout, ...looks },
   }
   view.asked = rangesOf(layout)
-  chart.ariaLabel = `Heatmap of the ${stage}: queries down, keys across.`
+  const of = stage === "weights" ? `${content.called}s` : stage
+  chart.ariaLabel = `Heatmap of the ${of}: queries down, keys across.`
   chart.style.minHeight = `${layout.height}px`
   const { before, after } = content.caption
   caption.textContent = [before, words, after].filter(Boolean).join(" ")
@@ -282,7 +283,7 @@ function drawBeside(view) {
   for (const textContent of ends) make("span", "", view.legend, { textContent })
   place(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
-  if (view.stage !== "weights") return
+  if (view.stage !== "weights" || !view.content.entropy.length) return
   if (rows > MOST_BARS || height < rows * LEAST_LINE) drawProfile(view, height)
   else drawBars(view, height)
   place(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
@@ -378,11 +379,11 @@ function cellAt(view, { clientX, clientY }) {
 
 /** All that is to be said of a cell.
     @type {(content: Pick<Content, "tokens" | "keys" | "columns" | "masks" | "hidden" | "numbers" |
-      "scale" | "stages">, query: number, key: number) => string} */
+      "scale" | "stages" | "called">, query: number, key: number) => string} */
 export function words(content, query, key) {
-  const { tokens, keys, columns, masks, hidden, numbers, stages } = content
+  const { tokens, keys, columns, masks, hidden, numbers, stages, called } = content
   const cell = query * columns + key
-  const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: "weight" }
+  const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: called }
   const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
     ([stage]) => stages[stage] && (numbers[stage] || (stage === "scaled" && numbers.scores)),
   )

@@ -29,19 +29,18 @@ export function buildLines(parent, content) {
 function build(parent, content) {
   const heads = make("div", "heads", parent)
   make("span", "", heads, { textContent: "query" })
-  make("span", "", heads, { textContent: "key and its weight" })
+  const title = make("span", "", heads)
   const scroll = make("div", "scroll", parent)
   const queries = make("div", "queries", scroll)
   const lines = makeShape("svg", { preserveAspectRatio: "none" }, scroll)
-  const words = "Keys, each with the weight it gets"
-  const keys = make("div", "keys", scroll, { role: "list", ariaLabel: words })
+  const keys = make("div", "keys", scroll, { role: "list" })
   const told = make("p", "summary", parent, { role: "status" })
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
   const pointed = makeShape("path", {}, lines)
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
-    ...{ content, scroll, queries, options, lines, pointed, keys, items, told, notes },
+    ...{ content, scroll, queries, options, lines, pointed, keys, items, told, notes, title },
     ...{ names: "", height: 0, held: -1, isNew: true, sight: makeSight() },
     at: /** @type {At | undefined} */ (undefined),
     weights: /** @type {Text[]} */ ([]),
@@ -60,6 +59,8 @@ function draw(view, content) {
   const { tokens, known, keys, keysKnown, own } = content
   const names = JSON.stringify([tokens, known, keys, keysKnown])
   view.content = content
+  view.title.textContent = `key and its ${content.called}`
+  view.keys.ariaLabel = `Keys, each with the ${content.called} it gets`
   view.at = undefined
   view.isNew = true
   if (view.names !== names) write(view)
@@ -117,7 +118,7 @@ function show(view, at) {
 /** @type {(view: Pick<View, "content">, query: number) => Row} */
 function rowAt({ content: { columns, numbers, hidden } }, query) {
   const row = rowOf(numbers.weights, columns, query)
-  const most = row.reduce((most, weight) => Math.max(most, weight), 0) || 1
+  const most = row.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) || 1
   return { row, masked: rowOf(hidden, columns, query), most }
 }
 
@@ -136,7 +137,8 @@ function join(view, at) {
     const line = lines.children[index]
     line.setAttribute("d", keys.map(curveTo).join(""))
     line.setAttribute("stroke-width", String(widthOf(weight)))
-    line.setAttribute("stroke-opacity", String(0.08 + (0.8 * weight) / most))
+    line.setAttribute("stroke-opacity", String(0.08 + (0.8 * Math.abs(weight)) / most))
+    line.classList.toggle("negative", weight < 0)
   }
   point(view, at)
   writeInSight(view, isNew, (all) => weigh(view, all))
@@ -152,7 +154,7 @@ export function groupsOf(row, masked, most) {
   if (row.length <= MOST_ALONE) return keys.map((key) => ({ keys: [key], weight: row[key] }))
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS + 1 }, () => [])
-  for (const key of keys) levels[Math.max(0, Math.round((LEVELS * row[key]) / most))].push(key)
+  for (const key of keys) levels[Math.round((LEVELS * Math.abs(row[key])) / most)].push(key)
   return levels
     .filter((level) => level.length)
     .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
@@ -160,7 +162,7 @@ export function groupsOf(row, masked, most) {
 
 /** @type {(weight: number) => number} */
 function widthOf(weight) {
-  return 0.75 + 7 * weight
+  return 0.75 + 7 * Math.abs(weight)
 }
 
 /** From a query to each key; asks for the layout once.
@@ -190,8 +192,9 @@ function weigh({ at, content, items, weights, sight }, all) {
   for (const [key, item] of items.entries()) {
     if (!all && item.parentElement && sight.out.has(item.parentElement)) continue
     const none = Boolean(masked[key])
-    const share = `${6 + (44 * row[key]) / most}%`
-    const colour = `color-mix(in srgb, var(--st-primary-color) ${share}, transparent)`
+    const share = `${6 + (44 * Math.abs(row[key])) / most}%`
+    const hue = row[key] < 0 ? "#d97706" : "var(--st-primary-color)"
+    const colour = `color-mix(in srgb, ${hue} ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
     weights[key].data = none ? "masked" : glance(row[key], content.columns)

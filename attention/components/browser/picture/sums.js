@@ -152,26 +152,28 @@ export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
 }
 
 /** At which keys a query looks most, in a sentence; `own` says that it is one of the keys.
-    @type {(content: Pick<Content, "tokens" | "keys" | "own" | "numbers" | "hidden" | "columns">,
-      query: number) => string} */
-export function summary({ tokens, keys, own, numbers, hidden, columns }, query) {
+    @type {(content: Pick<Content, "tokens" | "keys" | "own" | "numbers" | "hidden" | "columns" |
+      "called">, query: number) => string} */
+export function summary({ tokens, keys, own, numbers, hidden, columns, called }, query) {
   const weights = rowOf(numbers.weights, columns, query)
   const bits = rowOf(hidden, columns, query)
   const order = [...weights.keys()].filter((key) => weights[key] > 0 && !bits[key])
+  if (called === "share" && !order.length) return `“${tokens[query]}” has no share in another word.`
   if (!order.length) return `“${tokens[query]}” may attend to nothing: weights and output are 0.`
   order.sort((a, b) => weights[b] - weights[a])
+  const [looks, at] = called === "share" ? ["has to do", "with"] : ["looks", "at"]
   const name = (/** @type {number} */ key) => (own && key === query ? "itself" : named(keys, key))
   const alike = (/** @type {number} */ key) => {
     const tied = order.filter((other) => weights[other] === weights[key]).map(name)
-    if (tied.length === 1) return `at ${tied[0]} (${percent(weights[key])})`
+    if (tied.length === 1) return `${at} ${tied[0]} (${percent(weights[key])})`
     const some = `${tied.length} keys, as ${tied[0]}`
-    return `equally at ${tied.length === 2 ? tied.join(" and ") : some}, ${percent(weights[key])} each`
+    return `equally ${at} ${tied.length === 2 ? tied.join(" and ") : some}, ${percent(weights[key])} each`
   }
   const [first, second] = order
   const single = second === undefined || weights[second] !== weights[first]
-  if (!single) return `${named(tokens, query)} looks ${alike(first)}.`
+  if (!single) return `${named(tokens, query)} ${looks} ${alike(first)}.`
   const then = second === undefined ? "" : `, then ${alike(second)}`
-  return `${named(tokens, query)} looks most ${alike(first)}${then}.`
+  return `${named(tokens, query)} ${looks} most ${alike(first)}${then}.`
 }
 
 /** What a column of the table says.

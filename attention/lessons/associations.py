@@ -1,0 +1,369 @@
+"""Associations between the words of a sentence: the settings, tables and words of their page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import torch
+from torch import Tensor
+
+from attention.analysis.associations import METHODS, Curves, Method, methods_for
+from attention.analysis.heads import strongest_edges
+from attention.analysis.words import slots, whole_words
+from attention.core import masks
+from attention.core.analysis import join
+from attention.core.settings import choice, decimal, whole
+from attention.display.captions import distinct_names, listed
+from attention.display.tables import fixed
+from attention.lessons.study import STUDIES, share
+from attention.trained import sources
+from attention.trained.models import Model, Pieces, Transformer
+from attention.trained.sources import MINILM
+
+MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
+SLOW = {"flow", "gradient", "value-zeroing", "erasure"}  # that run the model many times
+# pieces times layers up to which these are worked out unasked, and at all: 80 s on one core
+AT_ONCE, MOST = 160, 1920
+MOST_EDGES = 24_000  # of the graph of a flow: 20 s
+MOST_PAIRS = 24
+
+
+OPENING = {
+    "s": "the animal did not cross the street because it was too tired",
+    "model": MINILM.about.name,
+    "special": "set aside",
+    "query": 8,
+}
+
+
+def opening_link() -> str:
+    """The query of the link that the bare address leads to, "" without its model."""
+    return urlencode(OPENING) if OPENING["model"] in sources.names() else ""
+
+
+def titles() -> tuple[str, ...]:
+    """What methods are called in menus and links."""
+    return tuple(method.title for method in METHODS.values())
+
+
+@dataclass(frozen=True)
+class AssociationSettings:
+    """What the page "Associations" is set to, besides the settings all pages share."""
+
+    method: str = choice("ALTI", "Method", titles)
+    method_beside: str = choice("Raw weights", "Beside it", titles)
+    after: int = whole(
+        0,
+        "After how many layers",
+        0,
+        64,
+        help="How far the sentence is followed through the model. 0: through all its layers.",
+    )
+    itself: str = choice(
+        "left out",
+        "The word itself",
+        ("left out", "shown"),
+        help="Every method gives a word itself a part, mostly the largest. Left out, that between "
+        "different words is seen, and it is that which is compared with erasure.",
+    )
+    linked: float = decimal(
+        0.4,
+        "Share of all that is drawn",
+        0.05,
+        1.0,
+        0.05,
+        help="The strongest links of the whole sentence until they hold this share of all.",
+    )
+
+
+def method_of(title: str) -> Method:
+    """The method of a title."""
+    return next(method for method in METHODS.values() if method.title == title)
+
+
+def titles_for(model: Model) -> list[str]:
+    """The titles of the methods that a model has what they need for."""
+    return [METHODS[name].title for name in methods_for(model)]
+
+
+def is_quick(method: str, pieces: int, layers: int) -> bool:
+    """Whether a method is worked out unasked."""
+    return method not in SLOW or pieces * layers <= AT_ONCE
+
+
+def most_pieces(method: str, layers: int) -> int:
+    """Of how many pieces a sentence may be for a method, in a model of so many layers."""
+    if method not in SLOW:
+        return MAX_PIECES
+    edges = math.isqrt(MOST_EDGES // layers) if method == "flow" else MAX_PIECES
+    return min(MAX_PIECES, MOST // layers, edges)
+
+
+def too_long(method: str, pieces: int, layers: int) -> str:
+    """Why a method is not worked out for so many pieces, in words; "" where it is."""
+    most = most_pieces(method, layers)
+    if pieces <= most:
+        return ""
+    return (
+        f"{METHODS[method].title} is worked out here for sentences of up to {most} pieces with "
+        f"this model; this one has {pieces}. `python -m attention.associations` takes longer ones."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Association:
+    """An association as the page shows it.
+
+    method; tokens: pieces, or the words they are joined into; numbers (tokens, tokens): as the
+    method gives them; shares: each row divided by the sum of its sizes; seen: which keys a query
+    sees, None: all of them; layers: after how many, and of: of how many.
+    """
+
+    method: Method
+    tokens: tuple[str, ...]
+    numbers: Tensor
+    shares: Tensor
+    seen: Tensor | None
+    layers: int
+    of: int
+
+    @property
+    def names(self) -> list[str]:
+        """The tokens, told apart."""
+        return distinct_names(self.tokens)
+
+    @property
+    def signed(self) -> bool:
+        """Whether there are numbers below 0."""
+        return bool((self.numbers < 0).any())
+
+    @property
+    def words(self) -> str:
+        """What is shown, in a sentence or two."""
+        after = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
+        sizes = "the sum of its sizes" if self.signed else "its sum"
+        return f"{self.method.title} after {after}. Each row is divided by {sizes}."
+
+
+def association(
+    method: str,
+    found: Tensor,
+    pieces: Pieces,
+    settings: AssociationSettings,
+    aside: bool,
+    words: bool,
+    causal: bool,
+) -> Association:
+    """An association of a sentence as it is shown. found (layers, pieces, pieces).
+
+    aside: whether special pieces are set aside, see `Pieces.kept`; words: whether pieces are joined
+    into words, rows averaged and columns added up; causal: whether no query sees a key behind it.
+    What is not a number becomes 0.
+    """
+    layers = layers_shown(settings.after, len(found))
+    kept = pieces.kept(aside)
+    numbers = found[layers - 1].nan_to_num()[kept][:, kept]
+    tokens = tuple(pieces.texts[at] for at in kept)
+    if words:
+        places = slots([pieces.words[at] for at in kept])
+        numbers, tokens = join(numbers, places, places), whole_words(tokens, places)
+    if settings.itself == "left out":
+        numbers = numbers.clone().fill_diagonal_(0)
+    sizes = numbers.abs().sum(-1, keepdim=True)
+    shares = numbers / sizes.where(sizes > 0, 1.0)
+    seen = masks.causal(*numbers.shape) if causal else None
+    return Association(METHODS[method], tokens, numbers, shares, seen, layers, len(found))
+
+
+def layers_shown(after: int, of: int) -> int:
+    """After how many layers an association is shown: the chosen number, 0 for all."""
+    return min(after or of, of)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How much a word has to do with another: query and key by their positions, and the share."""
+
+    query: int
+    key: int
+    share: float
+
+
+def pairs(shown: Association) -> list[Pair]:
+    """All pairs of different words by the size of their share, the greatest first."""
+    shares = shown.shares.clone().fill_diagonal_(0)
+    order = shares.abs().flatten().argsort(descending=True, stable=True).tolist()
+    places = (divmod(at, len(shares)) for at in order)
+    return [
+        Pair(query, key, float(shares[query, key])) for query, key in places if shares[query, key]
+    ]
+
+
+def pairs_table(shown: Association) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+    """Names and columns of the strongest pairs, see `tables.table`."""
+    most, names = pairs(shown)[:MOST_PAIRS], shown.names
+    columns: dict[str, Sequence[float | str]] = {
+        "has to do with": [names[pair.key] for pair in most],
+        "share": [pair.share for pair in most],
+        "number": [float(shown.numbers[pair.query, pair.key]) for pair in most],
+    }
+    return [names[pair.query] for pair in most], columns
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The strongest links of a sentence. held: the share of all that they hold; of: how many there
+    are."""
+
+    links: list[Pair]
+    held: float
+    of: int
+
+    @property
+    def words(self) -> str:
+        """What is drawn, in a sentence."""
+        if not self.of:
+            return "There are no links to draw."
+        return (
+            f"{len(self.links)} of {self.of} links, the strongest; together they hold "
+            f"{self.held:.0%} of all."
+        )
+
+
+def graph(shown: Association, part: float) -> Graph:
+    """The strongest links until they hold a part of all."""
+    everything = pairs(shown)
+    sizes = torch.tensor([[abs(pair.share) for pair in everything]])
+    if not everything:
+        return Graph([], 0.0, 0)
+    drawn = strongest_edges(sizes, part)[0].tolist()
+    links = [pair for pair, is_drawn in zip(everything, drawn, strict=True) if is_drawn]
+    held = sum(abs(pair.share) for pair in links) / float(sizes.sum())
+    return Graph(links, held, len(everything))
+
+
+def importance(found: Tensor, goes_on: bool) -> Tensor:
+    """How much each piece counts for the sentence. found (pieces, pieces) -> (pieces,).
+
+    Of models that go on the row of the last piece, of others the mean of all rows.
+    """
+    numbers = found.nan_to_num()
+    return numbers[-1] if goes_on else numbers.mean(0)
+
+
+def agreement_table(
+    here: Mapping[str, float], model: str
+) -> tuple[list[str], Mapping[str, Sequence[str]]]:
+    """Names and columns of the rank agreement with erasure, the best here first.
+
+    here: by method, on this sentence; model: whose study stands beside it, where there is one.
+    """
+    order = sorted(here, key=lambda name: (here[name] != here[name], -here[name]))
+    columns = {"on this sentence": [_rho(here[name]) for name in order]}
+    if study := STUDIES.get(model):
+        last = study.last
+        columns[f"over {study.sentences} sentences"] = [
+            share(last[name]) if name in last else "–" for name in order
+        ]
+    return [METHODS[name].title for name in order], columns
+
+
+def _rho(number: float) -> str:
+    return "–" if number != number else fixed(number, 2)
+
+
+def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
+    """The answer to the question of what a model makes of all heads and layers, for one word.
+
+    erased: by erasure; here: the agreement of the other methods with it.
+    """
+    query = min(query, len(erased.tokens) - 1)
+    row = erased.numbers[query].clone()
+    row[query] = 0
+    if len(row) < 2 or not bool(row.any()):
+        return "There is no other word whose absence could be felt."
+    names = erased.names
+    most = row.argsort(descending=True, stable=True)[:3].tolist()
+    told = listed(f"“{names[key]}” (by {fixed(float(row[key]), 3)})" for key in most if row[key])
+    words = f"“{names[query]}” changes most without {told}: that is what erasure says."
+    known = {name: rho for name, rho in here.items() if rho == rho}
+    if known:
+        name = max(known, key=lambda name: known[name])
+        words += (
+            f" Of the other methods {METHODS[name].title} ranks the words of this sentence most "
+            f"as erasure does (ρ = {fixed(known[name], 2)})."
+        )
+    return words
+
+
+QUESTION = (
+    "An honest answer asks the model itself: hide one word after the other, and see how far the "
+    "others move after the last layer. That is erasure, the yardstick. It costs a run for each "
+    "word, and shows the model sentences that it may never have seen. The other methods read it "
+    "off one run; how far they may be trusted is how far they agree with it."
+)
+WHAT = (
+    "A weight says where one head of one layer looks. A model has many of both, and what they "
+    "find is added to a word, passed on and mixed again. **An association says how much one word "
+    "has to do with what the model has made of another**, after all heads and layers.\n\n"
+    "**Why weights alone mislead.** In the small case below “cat” looks more at “the” (weight "
+    "0.625) than at itself (0.375). But a weight is multiplied by a value, and the value of “the” "
+    "is short: it brings a vector of length 0.75, “cat” itself one of length 2. On top of that "
+    "“cat” keeps its own vector, on the residual path, and later layers mix once more."
+)
+TRUST = (
+    "**Which method to trust.** None blindly. Erasure says what would happen, the others say "
+    "what they assume. Prefer those that agree with it, on your sentence in the table above and "
+    "over many sentences in the study below."
+)
+AGREEMENT = (
+    "Of each word all others are ranked by both; special tokens and the word itself are left out, "
+    "ties count as ties, and ρ is the mean over the words. Erasure is that of the whole model, "
+    "whatever layer is chosen."
+)
+
+
+def methods_here(model: Model, pieces: int, layers: int) -> list[str]:
+    """The methods that a model can have, as far as they are worked out for so many pieces."""
+    return [name for name in methods_for(model) if not too_long(name, pieces, layers)]
+
+
+def compared(first: str, second: str, offered: Sequence[str]) -> list[str]:
+    """The methods whose faithfulness is drawn: the two that are shown, by their titles, and
+    erasure."""
+    wanted = dict.fromkeys([method_of(first).name, method_of(second).name, "erasure"])
+    return [name for name in wanted if name in offered]
+
+
+def faithfulness_table(
+    found: Mapping[str, Curves],
+) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+    """Names and columns: the mean drop of each curve over all numbers of pieces."""
+    columns = {
+        "mean drop, removed": [float(one.comprehensiveness.mean()) for one in found.values()],
+        "mean drop, kept": [float(one.sufficiency.mean()) for one in found.values()],
+    }
+    return [*found], columns
+
+
+def faithfulness_words(model: Model) -> str:
+    """What the curves show, in a few sentences."""
+    goes_on = isinstance(model, Transformer) and model.unembedding is not None
+    target = (
+        "the score of the likeliest next piece"
+        if goes_on
+        else "the cosine of the mean of all last vectors with that of the whole sentence"
+    )
+    return (
+        "Comprehensiveness: how far the target drops as the first 1, 2, … pieces are removed. "
+        "Sufficiency: how far it drops when these alone are kept (DeYoung et al. 2020). The "
+        f"target is {target}. All are compared at equal numbers of pieces."
+    )
+
+
+def title_of_model(name: str) -> str:
+    """What a model is called, its name where it is not installed."""
+    return sources.about(name).title if name in sources.names() else name
