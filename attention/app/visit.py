@@ -6,7 +6,7 @@ Nothing here knows Streamlit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -68,6 +68,7 @@ class Visit:
     refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
     was added, and why; writing: a model that is going on with the sentence; stopped: the name of
     the job that the visitor has stopped; guesses: the first choice in each chapter of each lesson.
+    the job that the visitor has stopped; begun: the names of those asked for by a click.
     """
 
     page: str = ""
@@ -90,6 +91,7 @@ class Visit:
     writing: Writing | None = None
     stopped: object = None
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
+    begun: frozenset[Hashable] = frozenset()
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """How the run comes to a page. returned: by a step in the browser's history."""

@@ -75,7 +75,7 @@ class Picture:
     is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
     "" = all of them; of: what the files say it is of, where that is not the only head;
     words: where the weights are no weights of attention but shares, which may lie below 0, what
-    they are.
+    they are; most: the size that their last colour stands for, None = the greatest there is.
     """
 
     trace: Trace
@@ -89,6 +89,7 @@ class Picture:
     stage: str = ""
     of: str = ""
     words: str = ""
+    most: float | None = None
 
     @property
     def keys(self) -> list[str] | None:
@@ -129,6 +130,9 @@ class Picture:
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
         }
+        if self.most is not None:
+            weights = header["stages"]["weights"]
+            weights["zmax"], weights["zmin"] = self.most, -self.most * weights["diverging"]
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()

@@ -27,18 +27,15 @@ def arcs(names: Sequence[str], links: Sequence[Link], query: int) -> go.Figure:
     """The words of a sentence from top to bottom, the linked ones joined by arcs.
 
     links: (query, key, strength); an arc on the right leads from a word to one before it, on the
-    left to one behind it; its dot is at the key. query: the word whose links stand out.
+    left to one behind it; those of a strength below 0 are dashed. query: the word whose links stand
+    out.
     """
     count = len(names)
     most = max((abs(strength) for *_, strength in links), default=1.0) or 1.0
     drawn = []
     for chosen in (False, True):
-        for forward in (False, True):
-            some = [
-                link
-                for link in links
-                if (link[0] == query) == chosen and (link[1] > link[0]) == forward
-            ]
+        for below in (False, True):
+            some = [link for link in links if (link[0] == query, link[2] < 0) == (chosen, below)]
             drawn += _levels(some, most, count, chosen)
     dots = {
         "type": "scatter",
@@ -107,6 +104,7 @@ def _levels(links: Sequence[Link], most: float, count: int, chosen: bool) -> lis
             y.append(None)
         width = MOST_WIDE * level / LEVELS
         line = {"color": CHOSEN if chosen else BLUE, "width": width, "shape": "linear"}
+        line["dash"] = "dash" if some[0][2] < 0 else "solid"
         found.append(
             {
                 "type": "scatter",

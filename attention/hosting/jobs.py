@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from cachetools import LRUCache
@@ -15,6 +16,8 @@ KEPT = 64  # answers
 
 Progress = Callable[[int, int], None]
 Work = Callable[[Progress], Any]
+Step = tuple[str, Callable[[Progress], object]]  # what it is called, and its work
+STEP = 1000  # parts of a step that are told apart
 
 
 class _DroppedError(Exception):
@@ -41,6 +44,23 @@ class State:
     ahead: int = 0
 
 
+def in_turn(steps: Sequence[Step]) -> Work:
+    """One work of several, one after the other; its answer is True."""
+
+    def work(tell: Progress) -> bool:
+        of = STEP * len(steps)
+        for number, (_, step) in enumerate(steps):
+            tell(STEP * number, of)
+            step(partial(_tell_part, tell, STEP * number, of))
+        return True
+
+    return work
+
+
+def _tell_part(tell: Progress, before: int, of: int, done: int, whole: int) -> None:
+    tell(before + STEP * done // max(1, whole), of)
+
+
 @dataclass(eq=False)
 class Jobs:
     """Does one job after the other, in a thread that ends with the last one."""
@@ -50,12 +70,12 @@ class Jobs:
     _jobs: dict[Hashable, _Job] = field(default_factory=dict)
     _answers: LRUCache[Hashable, Any] = field(default_factory=lambda: LRUCache(KEPT))
 
-    def ask(self, key: Hashable, work: Work, wait: float = 0.0) -> State:
+    def ask(self, key: Hashable, work: Work, wait: float = 0.0, keep: bool = True) -> State:
         """How far the job of that name is; it begins, or stands in the queue, if it did not yet.
 
         work: is given what to tell its progress, how many of how many steps, and gives an answer,
-        which is not None; wait: seconds that the caller has for it. Jobs of one name are the same
-        job. Raises what the work has raised, once.
+        which is not None; wait: seconds that the caller has for it; keep: the answer, for who asks
+        again. Jobs of one name are the same job. Raises what the work has raised, once.
         """
         until = time.monotonic() + wait
         with self._changed:
@@ -71,8 +91,9 @@ class Jobs:
                     return State(steps=job.steps, ahead=[*self._jobs].index(key))
                 self._changed.wait(left)
             answer = self._answers[key]
-            if isinstance(answer, Exception):
+            if isinstance(answer, Exception) or not keep:
                 del self._answers[key]
+            if isinstance(answer, Exception):
                 raise answer
             return State(answer)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -18,6 +18,8 @@ from attention.core.analysis import join
 from attention.core.settings import choice, decimal, whole
 from attention.display.captions import distinct_names, listed
 from attention.display.tables import fixed
+from attention.lessons import small_cases
+from attention.lessons.small_cases import ROW
 from attention.lessons.study import STUDIES, share
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, Transformer
@@ -178,6 +180,11 @@ def association(
     return Association(METHODS[method], tokens, numbers, shares, seen, layers, len(found))
 
 
+def greatest(shown: Iterable[Association]) -> float:
+    """The size of the greatest share of some associations, so that colours can be compared."""
+    return max((float(one.shares.abs().max()) for one in shown), default=1.0) or 1.0
+
+
 def layers_shown(after: int, of: int) -> int:
     """After how many layers an association is shown: the chosen number, 0 for all."""
     return min(after or of, of)
@@ -272,7 +279,7 @@ def agreement_table(
 
 
 def _rho(number: float) -> str:
-    return "–" if number != number else fixed(number, 2)
+    return "–" if number != number else share(number)
 
 
 def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
@@ -294,7 +301,7 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
         name = max(known, key=lambda name: known[name])
         words += (
             f" Of the other methods {METHODS[name].title} ranks the words of this sentence most "
-            f"as erasure does (ρ = {fixed(known[name], 2)})."
+            f"as erasure does (ρ = {share(known[name])})."
         )
     return words
 
@@ -308,11 +315,7 @@ QUESTION = (
 WHAT = (
     "A weight says where one head of one layer looks. A model has many of both, and what they "
     "find is added to a word, passed on and mixed again. **An association says how much one word "
-    "has to do with what the model has made of another**, after all heads and layers.\n\n"
-    "**Why weights alone mislead.** In the small case below “cat” looks more at “the” (weight "
-    "0.625) than at itself (0.375). But a weight is multiplied by a value, and the value of “the” "
-    "is short: it brings a vector of length 0.75, “cat” itself one of length 2. On top of that "
-    "“cat” keeps its own vector, on the residual path, and later layers mix once more."
+    "has to do with what the model has made of another**, after all heads and layers."
 )
 TRUST = (
     "**Which method to trust.** None blindly. Erasure says what would happen, the others say "
@@ -326,16 +329,42 @@ AGREEMENT = (
 )
 
 
+@dataclass(frozen=True)
+class Misleading:
+    """An example of weights that mislead, as a chapter of the guide has it.
+
+    told: the weights, in words; question, choices, answer: what to guess first; because: why.
+    """
+
+    told: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+    because: str
+
+
+def misleading() -> Misleading:
+    """The small case: the word that gets most weight gives less."""
+    weights: list[float] = small_cases.numbers_of("raw")[ROW].tolist()
+    lengths: list[float] = small_cases.numbers_of("norm").flatten().tolist()
+    (the, cat), most = small_cases.WORDS, lengths.index(max(lengths))
+    return Misleading(
+        f"**Why weights alone mislead.** Below, “{cat}” looks at “{the}” with weight "
+        f"{weights[0]:g} and at itself with {weights[1]:g}, the mean of two heads in layer 1. The "
+        f"value of “{the}” has length 1, that of “{cat}” length 4.",
+        f"From which word does “{cat}” get more?",
+        small_cases.WORDS,
+        most,
+        f"A weight is multiplied by a value before it counts. “{the}” brings a vector of length "
+        f"{lengths[0]:g}, “{cat}” one of {lengths[1]:g}: choose “Norm-based” on top, and see how. "
+        f"Besides, “{cat}” keeps its own vector, on the residual path, and later layers mix once "
+        "more.",
+    )
+
+
 def methods_here(model: Model, pieces: int, layers: int) -> list[str]:
     """The methods that a model can have, as far as they are worked out for so many pieces."""
     return [name for name in methods_for(model) if not too_long(name, pieces, layers)]
-
-
-def compared(first: str, second: str, offered: Sequence[str]) -> list[str]:
-    """The methods whose faithfulness is drawn: the two that are shown, by their titles, and
-    erasure."""
-    wanted = dict.fromkeys([method_of(first).name, method_of(second).name, "erasure"])
-    return [name for name in wanted if name in offered]
 
 
 def faithfulness_table(

@@ -98,6 +98,13 @@ def small_case(method: str) -> tuple[Step, ...]:
         return tuple(_CASES[method](followed(method)))
 
 
+def numbers_of(method: str) -> Tensor:
+    """What the last step of a small case comes to."""
+    last = small_case(method)[-1].parts[-1]
+    assert isinstance(last, Matrix)
+    return last.numbers
+
+
 def _square(name: str, numbers: Tensor) -> Matrix:
     return Matrix(name, numbers, WORDS, WORDS, "share")
 

@@ -7,6 +7,14 @@ from typing import Any
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
+from attention.app import works
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages wait for what takes long; a browser would ask again."""
+    monkeypatch.setattr(works, "WAIT", 120.0)
+
 
 @pytest.fixture(autouse=True)
 def _warm(monkeypatch: pytest.MonkeyPatch) -> None:

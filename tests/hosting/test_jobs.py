@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from attention.hosting.jobs import Jobs, Progress
+from attention.hosting.jobs import Jobs, Progress, in_turn
 
 LONG = 30.0
 
@@ -85,3 +85,29 @@ def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done() -> None:
         jobs.ask("a", breaks, LONG)
     assert jobs.ask("b", lambda tell: "milk", LONG).answer == "milk"
     assert jobs.ask("a", lambda tell: "tea", LONG).answer == "tea"
+
+
+def test_several_steps_are_one_work_and_it_says_how_far_all_of_them_are() -> None:
+    told: list[tuple[int, int]] = []
+    done: list[str] = []
+
+    def half(tell: Progress) -> None:
+        tell(1, 2)
+        done.append("half")
+
+    work = in_turn([("first", lambda tell: done.append("first")), ("second", half)])
+    assert work(lambda at, of: told.append((at, of))) is True
+    assert done == ["first", "half"]
+    assert told == [(0, 2000), (1000, 2000), (1500, 2000)]
+
+
+def test_an_answer_that_is_not_kept_is_worked_out_again() -> None:
+    jobs, calls = Jobs(), list[int]()
+
+    def work(tell: Progress) -> bool:
+        calls.append(1)
+        return True
+
+    assert jobs.ask("a", work, LONG, keep=False).answer is True
+    assert jobs.ask("a", work, LONG, keep=False).answer is True
+    assert len(calls) == 2

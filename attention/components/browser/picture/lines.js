@@ -134,10 +134,11 @@ function join(view, at) {
   while (lines.children.length <= groups.length) pointed.before(makeShape("path", {}))
   while (lines.children.length > groups.length + 1) lines.firstElementChild?.remove()
   for (const [index, { keys, weight }] of groups.entries()) {
-    const line = lines.children[index]
+    const line = /** @type {SVGElement} */ (lines.children[index])
     line.setAttribute("d", keys.map(curveTo).join(""))
     line.setAttribute("stroke-width", String(widthOf(weight)))
     line.setAttribute("stroke-opacity", String(0.08 + (0.8 * Math.abs(weight)) / most))
+    line.style.stroke = hueOf(view.content, weight)
     line.classList.toggle("negative", weight < 0)
   }
   point(view, at)
@@ -158,6 +159,13 @@ export function groupsOf(row, masked, most) {
   return levels
     .filter((level) => level.length)
     .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
+}
+
+/** Where there are weights below 0, that of the heatmap's colours.
+    @type {(content: Content, weight: number) => string} */
+function hueOf({ stages, theme }, weight) {
+  if (!stages.weights?.diverging) return "var(--st-primary-color)"
+  return theme.diverging.at(weight < 0 ? 1 : -2) ?? ""
 }
 
 /** @type {(weight: number) => number} */
@@ -193,8 +201,7 @@ function weigh({ at, content, items, weights, sight }, all) {
     if (!all && item.parentElement && sight.out.has(item.parentElement)) continue
     const none = Boolean(masked[key])
     const share = `${6 + (44 * Math.abs(row[key])) / most}%`
-    const hue = row[key] < 0 ? "#d97706" : "var(--st-primary-color)"
-    const colour = `color-mix(in srgb, ${hue} ${share}, transparent)`
+    const colour = `color-mix(in srgb, ${hueOf(content, row[key])} ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
     weights[key].data = none ? "masked" : glance(row[key], content.columns)
@@ -212,7 +219,8 @@ function tell({ content, told, notes }, { query, wanted }) {
   told.textContent = summary(content, query)
   const last = content.rows - 1
   const beyond = `There is no token ${wanted} in this sentence; showing the last, ${last}.`
-  const words = [wanted > last ? beyond : "", maskWords(content, query)].filter(Boolean)
+  const masked = content.called === "weight" ? maskWords(content, query) : ""
+  const words = [wanted > last ? beyond : "", masked].filter(Boolean)
   notes.replaceChildren(...words.map((textContent) => make("p", "note", null, { textContent })))
 }
 

@@ -1,0 +1,266 @@
+"""The page "Associations": two methods side by side, links, agreement with erasure, small cases."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis.associations import (
+    METHODS,
+    Followed,
+    agreement,
+    associate,
+    curves,
+    methods_for,
+)
+from attention.app import works
+from attention.lessons import associations, small_cases
+from attention.lessons.associations import AssociationSettings
+from attention.lessons.study import share
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+from tests.trained.packaged import packaged
+
+SENTENCE = "the cat unhappily sat"
+TABLES = {"agreement": "on this sentence", "pairs": "has to do with", "faithfulness": "mean drop"}
+
+
+def visit(name: str = "minilm", **link: Any) -> App:
+    packaged(name)
+    return opened("associations", **{"s": SENTENCE, "model": name} | link)
+
+
+def table(app: App, which: str) -> dict[str, list[str]]:
+    return next(one for one in app.tables if any(title.startswith(TABLES[which]) for title in one))
+
+
+def association(
+    name: str,
+    method: str,
+    text: str = SENTENCE,
+    aside: bool = False,
+    words: bool = False,
+    causal: bool = False,
+    **settings: Any,
+) -> associations.Association:
+    pieces = packaged(name).pieces(text)
+    found = associate(packaged(name), pieces, method)
+    chosen = AssociationSettings(**settings)
+    return associations.association(method, found, pieces, chosen, aside, words, causal)
+
+
+def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
+    app = visit(method="Rollout")
+    shown = [association("minilm", method) for method in ("rollout", "raw")]
+    for at, one in enumerate(shown):
+        picture = app.sent[f"association_{at}"]
+        assert_close(picture.parts["weights"], one.shares)
+        assert picture.header["called"] == "share"
+        assert picture.header["parts"] == ["lines", "heatmap"]
+        assert picture.header["entropy"] == []
+        stage = picture.header["stages"]["weights"]
+        assert stage["words"] == one.words
+        assert stage["zmax"] == pytest.approx(associations.greatest(shown))
+        assert not stage["diverging"]
+    assert app.values["method_beside"] == "Raw weights"
+    assert app.query_params == {"s": SENTENCE, "model": "minilm", "method": "Rollout"}
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "more"),
+    [
+        ("minilm", {"after": 2}, {"after": 2}),
+        ("minilm", {"special": "set aside", "join": "words"}, {"aside": True, "words": True}),
+        ("minilm", {"itself": "shown"}, {"itself": "shown"}),
+        ("en-pt", {}, {}),
+        ("smollm2", {"special": "set aside"}, {"aside": True, "causal": True}),
+    ],
+)
+def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
+    name: str, link: dict[str, Any], more: dict[str, Any]
+) -> None:
+    app = visit(name, **link)
+    expected = association(name, "alti", **more)
+    picture = app.sent["association_0"]
+    assert_close(picture.parts["weights"], expected.shares, atol=1e-5, rtol=1e-4)
+    assert picture.header["tokens"] == [*expected.tokens]
+    assert bool(picture.hidden.any()) == bool(more.get("causal"))
+
+
+def test_only_a_model_that_goes_on_is_offered_alti_logit_and_it_is_signed() -> None:
+    app = visit("smollm2", method="ALTI-Logit")
+    assert "ALTI-Logit" in app.controls["method"].options
+    picture = app.sent["association_0"]
+    assert picture.header["stages"]["weights"]["diverging"]
+    assert bool((picture.parts["weights"] < 0).any())
+    other = visit(method="ALTI-Logit")
+    assert "ALTI-Logit" not in other.controls["method"].options
+    assert other.sent["association_0"].header["stages"]["weights"]["words"].startswith("ALTI after")
+
+
+def test_the_strongest_pairs_and_links_are_those_of_the_first_method() -> None:
+    app = visit(linked=0.25, query=2)
+    shown = association("minilm", "alti")
+    names, columns = associations.pairs_table(shown)
+    pairs = table(app, "pairs")
+    assert pairs[""] == names
+    assert pairs["has to do with"] == columns["has to do with"]
+    graph = associations.graph(shown, 0.25)
+    assert graph.words in app.read_as_markdown
+    dots = next(one for one in app.sent["association_graph"].header["data"] if "text" in one)
+    assert len(dots["text"]) == len(graph.links)
+
+
+def test_every_method_is_compared_with_erasure_over_the_sentence() -> None:
+    app = visit(after=3)
+    model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
+    erased = associate(model, pieces, "erasure")[-1]
+    expected = {
+        METHODS[name].title: agreement(associate(model, pieces, name)[2], erased, pieces.special)
+        for name in methods_for(model)
+        if name != "erasure"
+    }
+    shown = table(app, "agreement")
+    here = dict(zip(shown[""], shown["on this sentence"], strict=True))
+    assert here == {title: share(rho) for title, rho in expected.items()}
+    assert not any(map(math.isnan, expected.values()))
+    order = [expected[title] for title in shown[""]]
+    assert order == sorted(order, reverse=True)
+
+
+def test_curves_are_those_of_the_shown_methods_and_of_erasure() -> None:
+    app = visit(method_beside="Flow")
+    model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
+    shown = table(app, "faithfulness")
+    assert shown[""] == ["ALTI", "Flow", "Erasure"]
+    lines = app.sent["association_curves"].header["data"]
+    for name, removed, kept in zip(("alti", "flow", "erasure"), lines[:3], lines[3:], strict=True):
+        importance = associate(model, pieces, name)[-1].mean(0)
+        found = curves(Followed(model, pieces), importance)
+        assert removed["y"] == pytest.approx(found.comprehensiveness.tolist(), abs=1e-5)
+        assert kept["y"] == pytest.approx(found.sufficiency.tolist(), abs=1e-5)
+        assert removed["name"] == METHODS[name].title
+
+
+def test_the_answer_is_on_the_chosen_word() -> None:
+    app = visit(query=2)
+    assert "“cat” changes most without" in app.said
+    app.move(query=1)
+    assert "“the” changes most without" in app.said
+
+
+def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
+    for first, second in zip([*METHODS][::2], [*[*METHODS][1::2], "raw"], strict=True):
+        app = visit(
+            "smollm2", s="a b", method=METHODS[first].title, method_beside=METHODS[second].title
+        )
+        texts = [text.value for text in app.text]
+        for name in {first, second}:
+            assert METHODS[name].definition in texts
+            assert METHODS[name].source in app.read_as_markdown
+            for at, step in enumerate(small_cases.small_case(name)):
+                assert step.words in app.read_as_markdown
+                assert f"small_{name}_{at}" in app.sent
+
+
+def test_the_example_asks_before_it_explains() -> None:
+    app = visit()
+    because = associations.misleading().because
+    assert because not in app.read_as_markdown
+    app.choose("misled", "the")
+    assert f"**Not quite.** {because}" in app.read_as_markdown
+    app.choose("misled", "cat")
+    assert f"**Yes.** {because}" in app.read_as_markdown
+
+
+# What takes long
+
+
+def button(app: App, label: str) -> Any:
+    return next((one for one in app.button if one.label == label), None)
+
+
+def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(associations, "AT_ONCE", 0)
+    monkeypatch.setattr(works, "WAIT", 0.0)
+    app = visit(s="a sentence of its own, which nobody has worked out so far")
+    assert "association_0" in app.sent
+    assert "association_curves" not in app.sent
+    assert not [one for one in app.tables if "on this sentence" in one]
+    app.press("Work it out")
+    assert button(app, "Stop") is not None
+    app.press("Stop")
+    app.run()
+    assert button(app, "Stop") is None
+    app.press("Work it out")
+    until = time.monotonic() + 120
+    while button(app, "Stop") is not None and time.monotonic() < until:
+        time.sleep(0.1)
+        app.run()
+    assert "association_curves" in app.sent
+    assert button(app, "Work it out") is None
+
+
+def test_a_method_that_takes_long_waits_for_a_click_where_it_is_to_be_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(associations, "AT_ONCE", 0)
+    app = visit(s="another sentence of its own", method_beside="Erasure")
+    assert "association_1" not in app.sent
+    app.press("work_1")
+    assert "association_1" in app.sent
+
+
+def test_too_long_a_sentence_is_refused_with_a_word() -> None:
+    app = visit(s="word " * 200)
+    assert app.notes == [
+        "This page follows sentences of up to 128 pieces; this one has 202. Make it shorter."
+    ]
+    long = visit("smollm2", s="word " * 70, method_beside="Flow")
+    assert "association_0" in long.sent
+    told = [info.value for info in long.info]
+    assert any(
+        words.startswith("Flow is worked out here for sentences of up to 28") for words in told
+    )
+    assert any(words.startswith("Erasure is worked out here") for words in told)
+    assert button(long, "Work it out") is None
+
+
+# What may be typed
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if 0 < len(text) < 60])
+def test_hostile_words_stand_nowhere_as_markup(text: str) -> None:
+    app = visit(s=f"{text} cat")
+    for words in (app.read_as_markdown, app.said):
+        assert "<script" not in words.lower()
+        assert "<img" not in words.lower()
+    graph = app.sent.get("association_graph")
+    if graph is not None:
+        drawn = str(graph.header["data"])
+        assert "<script" not in drawn.lower()
+        assert "<img" not in drawn.lower()
+
+
+def test_without_a_choice_the_bare_address_leads_to_a_telling_sentence() -> None:
+    packaged("minilm")
+    app = opened("associations", s="")
+    assert [info.value for info in app.info] == [
+        "Type a sentence above, or take one of the examples."
+    ]
+    link = associations.OPENING
+    shown = association("minilm", "alti", str(link["s"]), aside=True)
+    raw = association("minilm", "raw", str(link["s"]), aside=True)
+    query = int(str(link["query"]))
+    assert shown.tokens[query] == "it"
+    most = int(shown.shares[query].argmax())
+    assert shown.tokens[most] == "animal"
+    assert float(shown.shares[query, most]) > 1.5 * float(raw.shares[query, most])
+    assert isinstance(shown.shares, torch.Tensor)
