@@ -59,6 +59,12 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
     "/identities": {"Matrices, SVG": ["x₀", "="]},
     "/trained?model=minilm": {"Heads, SVG": ["layer 5", "11"]},
+    "/associations?model=minilm": {
+        "Lines, SVG": ["cat", "street"],
+        "Heatmap, SVG": ["walks"],
+        "Graph, SVG": ["street"],
+        "Curves, SVG": ["removed", "kept"],
+    },
     "/guide?chapter=2&guess=0": {"Figure, SVG": ["kitchen"]},
 }
 EVERY_VIEW = list(dict.fromkeys([*ACCESSIBLE, *FITTING, *PRINTED, *FIGURES]))
