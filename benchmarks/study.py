@@ -1,6 +1,7 @@
 """`make study`: how far methods of association agree with erasure, and heads' effects with votes.
 
-Prints the tables of docs/associations.md, of packaged sentences and the models at hand.
+Prints the tables of docs/associations.md, of packaged sentences and the models at hand, and last
+what attention/lessons/study.py has of them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from attention.analysis.associations import (
 )
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
+from attention.lessons.study import Study, declared, share
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
 
@@ -47,12 +49,7 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Non
         print(f"| {' | '.join(row)} |")
 
 
-def shown(number: float) -> str:
-    """A correlation, ".69"; "–" where there is none."""
-    return "–" if math.isnan(number) else f"{number:.2f}".replace("0.", ".", 1)
-
-
-def agreements(model: Model, runs: Sequence[Run]) -> None:
+def agreements(model: Model, runs: Sequence[Run]) -> Study:
     """Rank agreement of each method with erasure, by layer."""
     found: dict[str, list[list[float]]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -66,14 +63,21 @@ def agreements(model: Model, runs: Sequence[Run]) -> None:
                 found[name].append(
                     [agreement(one, yardstick, special, followed.causal) for one in layers]
                 )
-    n_layers = max(len(rows[0]) for rows in found.values())
+    by_layer = {
+        name: [mean(column) for column in zip(*rows, strict=True)] for name, rows in found.items()
+    }
+    n_layers = max(map(len, by_layer.values()))
     table(
         f"{model.about.title}: rank agreement with erasure, by layer",
         ["method", *(str(layer) for layer in range(n_layers))],
-        [
-            [METHODS[name].title, *(shown(mean(column)) for column in zip(*rows, strict=True))]
-            for name, rows in found.items()
-        ],
+        [[METHODS[name].title, *map(share, numbers)] for name, numbers in by_layer.items()],
+    )
+    return Study(
+        len(runs),
+        {
+            name: tuple(None if math.isnan(number) else number for number in numbers)
+            for name, numbers in by_layer.items()
+        },
     )
 
 
@@ -143,8 +147,8 @@ def effects(model: Model, runs: Sequence[Run], texts: Sequence[str]) -> None:
         if isinstance(model, Transformer) and model.unembedding is not None:
             votes = causes.votes(model, run, first, second).heads.flatten()
             direct.append(float(spearmanr(-zero, votes).statistic))
-    rows = [["to zero and to the mean", shown(mean(kinds))]]
-    rows.append(["total (to zero) and direct", shown(mean(direct))])
+    rows = [["to zero and to the mean", share(mean(kinds))]]
+    rows.append(["total (to zero) and direct", share(mean(direct))])
     table(f"{model.about.title}: rank agreement over all heads", ["effects", "Spearman"], rows)
 
 
@@ -154,17 +158,18 @@ def main() -> None:
     made.add_argument("--sentences", type=int, default=len(SENTENCES))
     made.add_argument("--models", nargs="*", default=None)
     said = made.parse_args()
-    texts = SENTENCES[: said.sentences]
+    texts, studies = SENTENCES[: said.sentences], dict[str, Study]()
     for name in said.models or [each for each in sources.names()[1:] if each != "pt-en"]:
         model = sources.load(name)
         crosses = any(layer.crosses for layer in model.layers)
         runs = [model.run(text) for text in texts]
         print(f"\n## {model.about.title}, {len(texts)} sentences")
-        agreements(model, runs)
+        studies[name] = agreements(model, runs)
         mixing(model, runs)
         sinks(model, runs)
         if not crosses:
             effects(model, runs, texts)
+    print(f"\n## For attention/lessons/study.py\n\n{declared(studies)}")
 
 
 if __name__ == "__main__":

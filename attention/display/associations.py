@@ -149,8 +149,8 @@ def curves_figure(
     layout = BASE | {
         "height": 340,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
-        "xaxis": across | {"domain": [0, 0.46], "title": {"text": "removed", "standoff": 8}},
-        "xaxis2": across | {"domain": [0.56, 1], "title": {"text": "kept", "standoff": 8}},
+        "xaxis": across | {"domain": [0, 0.46], "title": {"text": "pieces removed", "standoff": 8}},
+        "xaxis2": across | {"domain": [0.56, 1], "title": {"text": "pieces kept", "standoff": 8}},
         "yaxis": up,
         "yaxis2": up | {"anchor": "x2"},
         "annotations": [

@@ -268,18 +268,12 @@ def agreement_table(
 
     here: by method, on this sentence; model: whose study stands beside it, where there is one.
     """
-    order = sorted(here, key=lambda name: (here[name] != here[name], -here[name]))
-    columns = {"on this sentence": [_rho(here[name]) for name in order]}
+    order = sorted(here, key=lambda name: (math.isnan(here[name]), -here[name]))
+    columns = {"on this sentence": [share(here[name]) for name in order]}
     if study := STUDIES.get(model):
         last = study.last
-        columns[f"over {study.sentences} sentences"] = [
-            share(last[name]) if name in last else "–" for name in order
-        ]
+        columns[f"over {study.sentences} sentences"] = [share(last.get(name)) for name in order]
     return [METHODS[name].title for name in order], columns
-
-
-def _rho(number: float) -> str:
-    return "–" if number != number else share(number)
 
 
 def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
@@ -296,7 +290,7 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
     most = row.argsort(descending=True, stable=True)[:3].tolist()
     told = listed(f"“{names[key]}” (by {fixed(float(row[key]), 3)})" for key in most if row[key])
     words = f"“{names[query]}” changes most without {told}: that is what erasure says."
-    known = {name: rho for name, rho in here.items() if rho == rho}
+    known = {name: rho for name, rho in here.items() if not math.isnan(rho)}
     if known:
         name = max(known, key=lambda name: known[name])
         words += (
@@ -309,8 +303,8 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
 QUESTION = (
     "An honest answer asks the model itself: hide one word after the other, and see how far the "
     "others move after the last layer. That is erasure, the yardstick. It costs a run for each "
-    "word, and shows the model sentences that it may never have seen. The other methods read it "
-    "off one run; how far they may be trusted is how far they agree with it."
+    "word, and shows the model sentences that it may never have seen. The other methods follow "
+    "the steps of one run; how far they may be trusted is how far they agree with it."
 )
 WHAT = (
     "A weight says where one head of one layer looks. A model has many of both, and what they "

@@ -126,7 +126,8 @@ def _vectors(name: str, numbers: Tensor) -> Matrix:
 
 
 def _lengths(name: str, numbers: Tensor) -> Matrix:
-    return Matrix(name, numbers[ROW][:, None], [f"from {word}" for word in WORDS], ["length"])
+    names = [f"from {word}" for word in WORDS]
+    return Matrix(name, numbers[ROW][:, None], names, ["length"], "share")
 
 
 def _norm(case: Followed) -> list[Step]:
@@ -244,15 +245,15 @@ def _flow(case: Followed) -> list[Step]:
 
 def _alti(case: Followed) -> list[Step]:
     steps, T = associations.alti_steps(case), associations.through_norm(case, 0)
-    y = case.runs[0].middle[ROW]
+    y, names = case.runs[0].middle[ROW], [f"from {word}" for word in WORDS]
     sizes = [float(part.abs().sum()) for part in (y, y - T[ROW, 0], y - T[ROW, 1])]
     near = torch.tensor([[sizes[0] - sizes[1]], [sizes[0] - sizes[2]]])
     parts: Row = [
         _vectors("T", T),
         "→",
-        Matrix("‖y‖ − ‖y − T‖", near, [f"from {word}" for word in WORDS], ["near y"]),
+        Matrix("‖y‖ − ‖y − T‖", near, names, ["near y"], "share"),
         "to 1 →",
-        Matrix("share", steps[0][ROW][:, None], [f"from {word}" for word in WORDS], ["share"]),
+        Matrix("share", steps[0][ROW][:, None], names, ["share"], "share"),
     ]
     words = (
         f"Layer 1, row “cat”: both vectors add up to y, whose sizes add up to {number(sizes[0])}. "
@@ -349,7 +350,7 @@ def _distances(name: str, vectors: Sequence[Tensor], words: Sequence[str]) -> li
     return [
         Matrix(name, whole, words, ["0", "1"]),
         "1 − cosine →",
-        Matrix("distance", distances[:, None], words[1:], ["distance"]),
+        Matrix("distance", distances[:, None], words[1:], ["distance"], "share"),
     ]
 
 

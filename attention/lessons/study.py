@@ -1,31 +1,34 @@
 """How far each method of association agrees with erasure: what `make study` printed.
 
-`python -m benchmarks.study` ends with this table as it stands here, to be put in its place.
+It ends with `STUDIES` as it stands here, to be put in its place.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attention.analysis.associations import METHODS
 from attention.display.captions import listed
+from attention.display.tables import fixed
 
 
 @dataclass(frozen=True)
 class Study:
     """The rank agreement with erasure over some sentences: Spearman's correlation of each row.
 
-    sentences: how many; agreement: by method, after each layer.
+    sentences: how many; agreement: by method, after each layer, None where there is none.
     """
 
     sentences: int
-    agreement: Mapping[str, tuple[float, ...]]
+    agreement: Mapping[str, tuple[float | None, ...]]
 
     @property
     def last(self) -> dict[str, float]:
         """The agreement after the last layer by method, the best first."""
-        found = {name: rows[-1] for name, rows in self.agreement.items()}
+        last = ((name, rows[-1]) for name, rows in self.agreement.items())
+        found = {name: rho for name, rho in last if rho is not None}
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     @property
@@ -38,9 +41,28 @@ class Study:
         )
 
 
-def share(rho: float) -> str:
-    """A correlation as the study writes it, ".69"."""
-    return f"{rho:.2f}".replace("0.", ".", 1).replace("-", "−")
+def share(rho: float | None) -> str:
+    """A correlation as the study writes it, ".69"; "–" where there is none."""
+    if rho is None or math.isnan(rho):
+        return "–"
+    return fixed(rho, 2).replace("0.", ".", 1)
+
+
+def declared(studies: Mapping[str, Study]) -> str:
+    """Studies as this file has them, but for where lines end."""
+    models = [
+        f'    "{name}": Study({study.sentences}, {_row(study.agreement)}),'
+        for name, study in studies.items()
+    ]
+    return "\n".join(["STUDIES: dict[str, Study] = {", *models, "}"])
+
+
+def _row(agreement: Mapping[str, tuple[float | None, ...]]) -> str:
+    rows = (
+        f'"{name}": ({", ".join("None" if rho is None else f"{rho:.2f}" for rho in numbers)},)'
+        for name, numbers in agreement.items()
+    )
+    return "{" + ", ".join(rows) + "}"
 
 
 # By the name of a model.

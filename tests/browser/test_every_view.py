@@ -63,7 +63,7 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
         "Lines, SVG": ["cat", "street"],
         "Heatmap, SVG": ["walks"],
         "Graph, SVG": ["street"],
-        "Curves, SVG": ["removed", "kept"],
+        "Curves, SVG": ["pieces removed", "pieces kept"],
     },
     "/guide?chapter=2&guess=0": {"Figure, SVG": ["kitchen"]},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -202,6 +203,9 @@ def test_the_study_of_the_page_is_the_one_that_is_written_down() -> None:
         for name, rows in found.agreement.items():
             cells = " | ".join(map(study.share, rows))
             assert f"| {METHODS[name].title} | {cells} |" in written
+    source = Path(study.__file__).read_text("utf-8")
+    assigned = ast.dump(ast.parse(study.declared(study.STUDIES)).body[0])
+    assert assigned in {ast.dump(node) for node in ast.parse(source).body}
     assert study.STUDIES["minilm"].words == (
         "Over 12 sentences ALTI (.63) and Gradient × attention (.60) agree best with erasure after "
         "the last layer, Rollout (.29) and Flow (.13) least."
