@@ -3,9 +3,9 @@
 The file's lines are split into shards of a fixed number of lines. A shard is written under a
 temporary name and then renamed into place, `part-<number>-<hash of the settings>.parquet`: what is
 there is whole, so a run that was killed goes on where it stopped. Shards are worked out in
-processes of their own, and only their numbers come back.
+processes of their own, or on a Dask cluster, and only their numbers come back.
 
-May import: core, analysis, trained; torch, pyarrow.
+May import: core, analysis, trained; torch, pyarrow, distributed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import itertools
 import json
 import math
 import os
+import secrets
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -38,6 +40,7 @@ from attention.trained.models import Model
 
 MAX_BYTES = 1 << 16  # of a line; a longer one is not read
 RETRIES = 3  # of a shard whose process was killed
+CONNECT = "10s"  # until there must be a cluster
 MAX_PAIRS = 1 << 20  # of words that are added up at once
 Z_95 = 1.96  # standard errors to each side of a mean
 
@@ -183,7 +186,7 @@ def work(file: Path, folder: Path, job: Job, shard: Shard) -> int:
         sources.fetch()
         _MODELS[job.model] = sources.load(job.model)
     name = job.name(shard.number)
-    made = folder / f".{name}.{os.getpid()}"
+    made = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}"
     try:
         with pq.ParquetWriter(made, SCHEMA) as writer:
             for number, text, reason in texts_of(file, shard):
@@ -204,22 +207,11 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
     Raises OSError where they cannot be written, and RuntimeError where a shard's process was killed
     too often.
     """
-    size, tries = max(1, file.stat().st_size), dict[int, int]()
-    again: list[Shard] = []
-    done = 0
-
-    def missing() -> Iterator[Shard]:
-        nonlocal done
-        for shard in shards_of(file, job.lines):
-            if (folder / job.name(shard.number)).exists():
-                done += shard.lines
-            else:
-                yield shard
-
-    shards, more = missing(), True
+    tries, again = dict[int, int](), list[Shard]()
+    way = Way(file, folder, job, out)
+    shards, more = way.missing(), True
     while more:
-        for left in folder.glob(f".part-*-{job.hash}.parquet.*"):  # by a process that was killed
-            left.unlink(missing_ok=True)
+        way.sweep()
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             running: dict[Future[int], Shard] = {}
             try:
@@ -233,14 +225,11 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
                         more = False
                         break
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        shard = running[future]
-                        done += future.result()
-                        del running[future]
-                        _report(out, done, shard, size)
+                        count = future.result()
+                        way.report(running.pop(future), count)
             except BrokenProcessPool:
                 for shard in running.values():
-                    if (folder / job.name(shard.number)).exists():
-                        done += shard.lines
+                    if way.has(shard):
                         continue
                     tries[shard.number] = tries.get(shard.number, 0) + 1
                     if tries[shard.number] > RETRIES:
@@ -253,14 +242,81 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-    print(f"\r{done:,} lines", file=out)
+    way.end()
 
 
-def _report(out: TextIO, done: int, shard: Shard, size: int) -> None:
-    """One line that tells how far it is."""
-    share = min(1.0, shard.offset / size)
-    bar = "█" * round(20 * share)
-    print(f"\r{bar:░<20} {share:4.0%}  {done:,} lines", end="", file=out, flush=True)
+def run_on_cluster(file: Path, folder: Path, job: Job, address: str, out: TextIO) -> None:
+    """The same on the workers of a Dask cluster, which see the file and the folder as they are here
+    and have this package; one that dies on the way leaves its shards to the others.
+
+    Raises as `run` does, and ValueError where Dask is not installed.
+    """
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise ValueError("--cluster needs Dask: pip install distributed") from None
+    file, folder = file.resolve(), folder.resolve()
+    way = Way(file, folder, job, out)
+    shards, running = way.missing(), dict[Any, Shard]()
+    with Client(address, timeout=CONNECT) as client:
+        threads = max(1, sum(client.nthreads().values()))
+
+        def begin() -> Iterator[Any]:
+            """Further shards: one for each thread, and one that waits for it."""
+            for shard in itertools.islice(shards, max(0, 2 * threads - len(running))):
+                future = client.submit(work, file, folder, job, shard, pure=False, retries=RETRIES)
+                running[future] = shard
+                yield future
+
+        completed = as_completed([*begin()])
+        for future in completed:
+            shard = running.pop(future)
+            try:
+                way.report(shard, future.result())
+            except KilledWorker as error:
+                last = shard.line + shard.lines - 1
+                raise RuntimeError(
+                    f"lines {shard.line} to {last}: workers were killed again and again"
+                ) from error
+            for another in begin():
+                completed.add(another)
+    way.sweep()
+    way.end()
+
+
+class Way:
+    """How far a file is: what of it is missing, and lines that tell."""
+
+    def __init__(self, file: Path, folder: Path, job: Job, out: TextIO) -> None:
+        self.file, self.folder, self.job, self.out = file, folder, job, out
+        self.done, self.size = 0, max(1, file.stat().st_size)
+
+    def missing(self) -> Iterator[Shard]:
+        """The shards that are not there yet."""
+        return (shard for shard in shards_of(self.file, self.job.lines) if not self.has(shard))
+
+    def has(self, shard: Shard) -> bool:
+        """Whether a shard is there; counts its lines if it is."""
+        there = (self.folder / self.job.name(shard.number)).exists()
+        self.done += shard.lines if there else 0
+        return there
+
+    def sweep(self) -> None:
+        """Take away what processes have left that were killed."""
+        for left in self.folder.glob(f".part-*-{self.job.hash}.parquet.*"):
+            left.unlink(missing_ok=True)
+
+    def report(self, shard: Shard, lines: int) -> None:
+        """Tell in one line how far it is, when a shard is done."""
+        self.done += lines
+        share = min(1.0, shard.offset / self.size)
+        bar = "█" * round(20 * share)
+        words = f"\r{bar:░<20} {share:4.0%}  {self.done:,} lines"
+        print(words, end="", file=self.out, flush=True)
+
+    def end(self) -> None:
+        """Tell how many lines are done."""
+        print(f"\r{self.done:,} lines", file=self.out)
 
 
 def parts_of(folder: Path, job: Job) -> list[Path]:
@@ -363,6 +419,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--layer", type=int, default=-1, help="after which layer (default: the last)")
     made.add_argument("--lines", type=int, default=64, help="lines of a shard (default: 64)")
     made.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    made.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler, in their place")
     made.add_argument("--csv", action="store_true", help="write CSV beside Parquet")
     return made
 
@@ -383,7 +440,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said.output.mkdir(parents=True, exist_ok=True)
         layer = said.layer % n_layers
         job = Job(hash_of(said.file), said.model, said.method, layer, said.lines)
-        run(said.file, said.output, job, said.workers, sys.stderr)
+        if said.cluster:
+            run_on_cluster(said.file, said.output, job, said.cluster, sys.stderr)
+        else:
+            run(said.file, said.output, job, said.workers, sys.stderr)
         out = said.output
         table = out / "pairs.csv" if said.csv else None
         n_pairs = pairs(out, job, out / "pairs.parquet", table)
@@ -398,4 +458,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from attention.associations import main as by_its_name  # as other processes know it
+
+    sys.exit(by_its_name())

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import errno
 import io
+import os
+import signal
+import sys
 import threading
 from collections import Counter
 from multiprocessing import active_children
@@ -206,3 +209,57 @@ def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path
     command.run(file, out, job, 1, io.StringIO())
     assert sorted(out.iterdir()) == parts
     assert {part: part.stat().st_mtime_ns for part in before} == before
+
+
+def test_on_a_cluster_of_two_workers_one_killed_on_the_way_no_line_is_lost(tmp_path: Path) -> None:
+    """What comes out is what processes of their own give, to the last number."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
+    packaged("minilm")
+    lines = LINES * 8
+    file, out = written(tmp_path, "\n".join(lines).encode()), tmp_path / "out"
+    out.mkdir()
+    job = job_of(file, lines=1)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        workers = [info.process.pid for info in cluster.workers.values()]
+        assert len({*workers}) == 2
+
+        class Watching(io.StringIO):
+            def write(self, text: str) -> int:
+                if "░" in text and workers:
+                    os.kill(workers.pop(), signal.SIGKILL)
+                    workers.clear()
+                return super().write(text)
+
+        said = Watching()
+        command.run_on_cluster(file, out, job, cluster.scheduler_address, said)
+        assert workers == []
+        assert said.getvalue().endswith(f"{len(lines)} lines\n")
+        parts = command.parts_of(out, job)
+        assert sorted(out.iterdir()) == parts
+        assert len(parts) == len(lines)
+
+        parts[3].unlink()
+        before = {part: part.stat().st_mtime_ns for part in parts if part.exists()}
+        command.run_on_cluster(file, out, job, cluster.scheduler_address, io.StringIO())
+        assert {part: part.stat().st_mtime_ns for part in before} == before
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    command.run(file, alone, job, 1, io.StringIO())
+    assert rows_of(out, job) == rows_of(alone, job)
+
+
+def test_a_cluster_that_is_not_there_is_said_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
+    packaged("minilm")
+    monkeypatch.setattr(command, "CONNECT", "0.2s")
+    file = written(tmp_path, b"The cat sat.\n")
+    options = [str(file), "-o", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:9"]
+    assert command.main(options) == 1
+    assert "not done: " in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert command.main(options) == 1
+    assert "--cluster needs Dask: pip install distributed" in capsys.readouterr().err
