@@ -37,6 +37,7 @@ from attention.trained.layers import Layer, LayerRun
 from attention.trained.models import LayerInput, Model, Padded, Pieces, Run, Start, Transformer
 
 WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part
+TOGETHER = 8  # tokens that are erased at once where none before them is worked out again
 MASKS = ("[MASK]", "<mask>")
 
 
@@ -142,14 +143,16 @@ class Followed:
                     break
             yield outputs
 
-    def run_over(self, ids: Tensor, n_layers: int) -> Iterator[dict[int, Tensor]]:
-        """The same of other sentences. ids (sentences, pieces)."""
-        at_once = max(1, MAX_PIECES_AT_ONCE // ids.shape[1])
-        for first in range(0, len(ids), at_once):
-            self.progress(first, len(ids))
-            some = Padded(ids[first : first + at_once])
-            runs = itertools.islice(self.model.forward(some), n_layers)
-            yield {layer: run.output for layer, run in enumerate(runs)}
+    def rest_of(self, rows: Tensor, first: int) -> dict[int, Tensor]:
+        """The outputs of each layer for sentences that have these of its pieces, by their places.
+
+        rows (sentences, pieces); first: the sentences begin with so many pieces of this one, which
+        are not in rows. (sentences, pieces, d_model).
+        """
+        kept = [run.kept.beginning(first, len(rows)) for run in self.runs] if first else []
+        forward = self.model.forward(Padded(self.pieces.ids[rows]), after=kept)
+        runs = itertools.islice(forward, len(self.layers))
+        return {layer: run.output for layer, run in enumerate(runs)}
 
     def ends_of(self, sentences: Sequence[Tensor]) -> Iterator[Tensor]:
         """The last hidden states of other sentences of any lengths. ids (pieces,) each.
@@ -389,32 +392,68 @@ def value_zeroing(followed: Followed) -> Tensor:
 
 
 def erasure(followed: Followed) -> Tensor:
-    mask, positions = mask_of(followed.model), followed.positions
-    n_tokens, n_layers = len(positions), len(followed.layers)
-    if mask is not None:
-        several = [[Token(position, mask)] for position in positions]
-        changed = [*followed.changed(several, n_layers)]
-    else:
-        rows = followed.pieces.ids.repeat(n_tokens, 1)
-        left = rows[~torch.eye(n_tokens, dtype=torch.bool)].view(n_tokens, -1)
-        changed = [*followed.run_over(left, n_layers)] if n_tokens > 1 else []
-    found = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
-    for layer, run in enumerate(followed.runs):
-        if not changed:
-            break
-        outputs = torch.cat([runs[layer] for runs in changed])
-        last = layer == n_layers - 1
-        whole, outputs = (followed.final(each) if last else each for each in (run.output, outputs))
-        for position in positions:
-            kept = [other for other in positions if mask is not None or other != position]
-            was, now = whole[kept].double(), outputs[position].double()
-            if last and followed.words is not None:
-                directions = followed.directions[kept].double()
-                moved = ((now - was) * directions).sum(-1).abs()
+    n_tokens, n_layers = len(followed.positions), len(followed.layers)
+    hidden = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
+    for erased in _erased(followed):
+        for layer, outputs in erased.outputs.items():
+            run, now, rows = followed.runs[layer], outputs, erased.rows
+            was = run.output
+            if layer == n_layers - 1:
+                was, now = followed.final(was), followed.final(now)
+            was, now = was[rows].double(), now.double()
+            if layer == n_layers - 1 and followed.words is not None:
+                moved = ((now - was) * followed.directions[rows].double()).sum(-1).abs()
             else:
                 moved = 1 - cosine_similarity(now, was, dim=-1)
-            found[layer, kept, position] = moved.clamp_min(0).float()
-    return followed.seen(found)
+            columns = torch.tensor(erased.positions)[:, None]
+            hidden[layer, : erased.first, erased.positions] = 0.0  # who sees nothing of it
+            hidden[layer, rows, columns] = moved.clamp_min(0).float()
+    return followed.seen(hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class Erased:
+    """Runs of a sentence, each with the token at one of `positions` erased.
+
+    rows (positions, tokens): where the tokens of the outputs stand in the whole sentence; first:
+    before which place no token sees any of them; outputs: of each layer (positions, tokens,
+    d_model).
+    """
+
+    positions: list[int]
+    rows: Tensor
+    first: int
+    outputs: dict[int, Tensor]
+
+
+def _erased(followed: Followed) -> Iterator[Erased]:
+    """All tokens of a sentence erased, some after the others."""
+    mask, n_tokens, n_layers = (
+        mask_of(followed.model),
+        len(followed.positions),
+        len(followed.layers),
+    )
+    everything = torch.arange(n_tokens)
+    if mask is not None:
+        several = [[Token(position, mask)] for position in followed.positions]
+        first = 0
+        for outputs in followed.changed(several, n_layers):
+            count = len(outputs[0])
+            positions = [*range(first, first + count)]
+            yield Erased(positions, everything.expand(count, -1), 0, outputs)
+            first += count
+        return
+    at_once = max(1, MAX_PIECES_AT_ONCE // n_tokens)
+    if followed.causal:
+        at_once = min(at_once, TOGETHER)
+    for first in range(0, n_tokens, at_once):
+        followed.progress(first, n_tokens)
+        positions = [*range(first, min(first + at_once, n_tokens))]
+        begin = first if followed.causal else 0
+        rest = everything[begin:].expand(len(positions), -1)
+        rows = rest[rest != torch.tensor(positions)[:, None]].view(len(positions), -1)
+        if rows.numel():
+            yield Erased(positions, rows, begin, followed.rest_of(rows, begin))
 
 
 @functools.lru_cache(maxsize=16)

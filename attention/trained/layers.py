@@ -139,6 +139,21 @@ class Kept:
     projected: Projected
     state: Tensor | None
 
+    def beginning(self, tokens: int, copies: int) -> Kept:
+        """That of the first tokens alone, as often as wanted; of layers without a recurrence.
+
+        Raises ValueError where there is one: nothing is kept of where it stood before.
+        """
+        if self.state is not None:
+            raise ValueError("nothing is kept of where a recurrence stood before")
+
+        def first(part: Tensor) -> Tensor:
+            return part[..., :tokens, :].expand(copies, *(-1,) * part.dim())
+
+        whole = self.projected
+        kept = Projected(first(whole.queries), first(whole.keys), first(whole.values))
+        return Kept(kept, None)
+
     @property
     def nbytes(self) -> int:
         """The memory its tensors take."""

@@ -268,7 +268,9 @@ def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> N
 
 @each_model
 @torch.no_grad()
-def test_erasure_is_a_run_without_the_token(case: Case) -> None:
+def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where only what comes behind a token is worked out again, some tokens at a time."""
+    monkeypatch.setattr(associations, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
     found, mask = (
         associate(case.model, case.run.pieces, "erasure"),
@@ -276,17 +278,42 @@ def test_erasure_is_a_run_without_the_token(case: Case) -> None:
     )
     ids, n_layers = case.run.pieces.ids, len(followed.layers)
     assert (mask is None) == (case.model.about.name in ("en-pt", *GOING_ON))
-    if mask is None:
-        changed = torch.cat([ids[:2], ids[3:]])
-        rows = [at for at in range(len(ids)) if at != 2]
-    else:
-        changed, rows = ids.clone(), [*range(len(ids))]
-        changed[2] = mask
-    *_, last = itertools.islice(case.model.forward(Padded(changed)), n_layers)
-    now, was = followed.final(last.output), followed.hidden[rows]
-    expected = 1 - torch.cosine_similarity(now.double(), was.double(), dim=-1).float()
-    assert_close(found[-1][rows, 2], expected, atol=1e-5, rtol=1e-3)
-    assert bool(found[-1][2, 2].isnan()) == (mask is None)
+    for token in (0, 2, 4):
+        if mask is None:
+            changed = torch.cat([ids[:token], ids[token + 1 :]])
+            rows = [at for at in range(len(ids)) if at != token]
+        else:
+            changed, rows = ids.clone(), [*range(len(ids))]
+            changed[token] = mask
+        runs = [*itertools.islice(case.model.forward(Padded(changed)), n_layers)]
+        now, was = followed.final(runs[-1].output), followed.hidden[rows]
+        expected = 1 - torch.cosine_similarity(now.double(), was.double(), dim=-1).float()
+        assert_close(found[-1][rows, token], expected, atol=1e-5, rtol=1e-3)
+        before = followed.runs[0].output[rows].double()
+        expected = 1 - torch.cosine_similarity(runs[0].output.double(), before, dim=-1).float()
+        assert_close(found[0][rows, token], expected, atol=1e-5, rtol=1e-3)
+        assert bool(found[-1][token, token].isnan()) == (mask is None)
+
+
+@MINILM
+def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case: Case) -> None:
+    class Enough(Exception):
+        pass
+
+    for name in ("flow", "gradient", "value-zeroing", "erasure"):
+        told: list[tuple[int, int]] = []
+
+        def tell(done: int, of: int, told: list[tuple[int, int]] = told) -> None:
+            told.append((done, of))
+            if len(told) == 2:
+                raise Enough
+
+        try:
+            associate(case.model, case.run.pieces, name, progress=tell)
+        except Enough:
+            assert len(told) == 2, name
+        assert told[0][0] == 0
+        assert all(done < of for done, of in told), name
 
 
 @each_decoder
