@@ -359,6 +359,7 @@ PAGES = [
         models="needed",
         opens=opening_link,
         beside=lambda values: ("model", "after", "special", "join", "itself"),
+        group=MODELS,
     ),
     Page(
         "operations",
