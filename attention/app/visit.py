@@ -67,8 +67,8 @@ class Visit:
     marked: the answer to the question asked, and the cells marked for it, see `predicting`;
     refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
     was added, and why; writing: a model that is going on with the sentence; stopped: the name of
-    the job that the visitor has stopped; guesses: the first choice in each chapter of each lesson.
-    the job that the visitor has stopped; begun: the names of those asked for by a click.
+    the job that the visitor has stopped; begun: the names of those asked for by a click; guesses:
+    the first choice in each chapter of each lesson.
     """
 
     page: str = ""
