@@ -33,8 +33,12 @@ def answers(view: View) -> None:
         st.text(problem)
     if found.results:
         shown(found, lesson)
-    else:
-        st.info("Paste the codes of your class: nothing is kept or sent anywhere.")
+        return
+    st.info("Paste the codes of your class: nothing is kept or sent anywhere.")
+    right = [chapter.plain_choices[chapter.answer] for chapter in lesson.chapters]
+    titles = [f"{at + 1}" for at in range(len(right))]
+    st.markdown("**The right answers**")
+    st.html(tables.table("right answers", titles, {"answer": right}))
 
 
 def shown(found: Class, lesson: Lesson) -> None:

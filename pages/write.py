@@ -107,7 +107,6 @@ def hand_out(text: str, lesson: Lesson) -> None:
             st.link_button(
                 "Open the lesson",
                 f"guide?{link}",
-                type="primary",
                 disabled=not lesson.chapters,
                 help="In a new tab: its address is the link to hand out.",
             )

@@ -31,8 +31,7 @@ OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "traine
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 LABORATORY = "Laboratory"
-CLASS = "For a class"
-MODELS = "Trained models"
+MODELS = "Models"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
@@ -424,7 +423,7 @@ PAGES = [
         purpose="Write chapters with live figures and questions; a link carries the lesson.",
         settings=(CarriedSettings,),
         sentence=lambda values: False,
-        group=CLASS,
+        group=LABORATORY,
     ),
     Page(
         "answers",
@@ -433,7 +432,7 @@ PAGES = [
         purpose="Paste the codes that a class hands in: what was chosen at first. Nothing is kept.",
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
-        group=CLASS,
+        group=LABORATORY,
     ),
 ]
 

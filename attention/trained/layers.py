@@ -151,8 +151,9 @@ class Kept:
             return part[..., :tokens, :].expand(copies, *(-1,) * part.dim())
 
         whole = self.projected
-        kept = Projected(first(whole.queries), first(whole.keys), first(whole.values))
-        return Kept(kept, None)
+        rotated = None if whole.rotated is None else first(whole.rotated)
+        parts = first(whole.queries), first(whole.keys), first(whole.values)
+        return Kept(Projected(*parts, rotated=rotated), None)
 
     @property
     def nbytes(self) -> int:

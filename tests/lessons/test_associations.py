@@ -207,8 +207,8 @@ def test_the_study_of_the_page_is_the_one_that_is_written_down() -> None:
     assigned = ast.dump(ast.parse(study.declared(study.STUDIES)).body[0])
     assert assigned in {ast.dump(node) for node in ast.parse(source).body}
     assert study.STUDIES["minilm"].words == (
-        "Over 200 sentences ALTI (.61) and Gradient × attention (.61) agree best with erasure after "
-        "the last layer, Rollout (.19) and Flow (.16) least."
+        "Over 200 sentences ALTI (.61) and Gradient × attention (.61) agree best with erasure "
+        "after the last layer, Rollout (.19) and Flow (.16) least."
     )
 
 

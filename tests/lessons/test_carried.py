@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from attention.lessons.carried import (
     LONGEST,
@@ -17,6 +15,7 @@ from attention.lessons.carried import (
     unpack,
 )
 from attention.lessons.chapters import Chapter, Lesson
+from tests.properties import given, strategies
 
 
 def chapter(question: str, answer: int, choices: int = 3) -> Chapter:
@@ -25,10 +24,10 @@ def chapter(question: str, answer: int, choices: int = 3) -> Chapter:
 
 
 LESSON = Lesson((chapter("one", 0), chapter("two", 2), chapter("three", 1, 4)), ())
-ALL = st.tuples(*[st.none() | st.integers(0, 3)] * 3)
+ALL = strategies.tuples(*[strategies.none() | strategies.integers(0, 3)] * 3)
 
 
-@given(st.text(max_size=2000))
+@given(strategies.text(max_size=2000))
 def test_a_packed_lesson_comes_out_as_it_was(text: str) -> None:
     packed = pack(text.encode("utf-8", "replace").decode())
     assert unpack(packed) == text.encode("utf-8", "replace").decode()
@@ -69,7 +68,7 @@ def test_a_code_says_what_was_chosen_and_is_short(guesses: tuple[int | None, ...
     assert len(code) <= 6
 
 
-@given(ALL, st.integers(0, 5), st.sampled_from("0123456789ABCDEFGHJKMNPQRSTVWXYZ"))
+@given(ALL, strategies.integers(0, 5), strategies.sampled_from("0123456789ABCDEFGHJKMNPQRSTVWXYZ"))
 def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
     guesses: tuple[int | None, ...], at: int, letter: str
 ) -> None:

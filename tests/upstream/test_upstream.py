@@ -100,10 +100,14 @@ def test_a_number_box_fails_on_an_infinite_number_in_the_address() -> None:
     assert [fails(text) for text in texts] == [True, True, False, False, False]
 
 
+AS_SHIPPED = net_util.get_external_ip
+
+
 def test_a_page_of_another_host_makes_the_server_ask_a_third_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: list[str] = []
+    monkeypatch.setattr(net_util, "get_external_ip", AS_SHIPPED)  # the app has replaced it here
     monkeypatch.setattr(net_util, "_external_ip", None)
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
     (tmp_path / "ask.py").write_text(script_of("third one"), "utf-8")

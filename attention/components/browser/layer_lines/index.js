@@ -40,7 +40,7 @@ function build({ root, content }) {
   const head = make("div", "word", left, { ariaHidden: "true" })
   const ariaLabel = "Tokens; up and down choose one, left and right go through the layers"
   const queries = make("div", "queries", left, { tabIndex: 0, role: "listbox", ariaLabel })
-  const scroll = make("div", "scroll", picture)
+  const scroll = make("div", "scroll", picture, { tabIndex: 0, role: "group", ariaLabel: "Layers" })
   const drawing = makeShape("svg", { "aria-hidden": "true" }, scroll)
   const readout = make("p", "readout", frame, { role: "status" })
   const options = /** @type {HTMLElement[]} */ ([])
