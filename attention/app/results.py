@@ -27,14 +27,16 @@ from attention.core.functional import Trace
 from attention.display.showing import write_npz
 from attention.hosting.jobs import Jobs, State, Step
 from attention.inputs.text import plain, tokenize
-from attention.lessons import associations, causes, compare, cross, trained, where
+from attention.lessons import associations, causes, compare, cross, finale, trained, where
 from attention.lessons.associations import Association, AssociationSettings
 from attention.lessons.causes import CauseSettings, Guesses, Question, Reasons
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
+from attention.lessons.finale import Ending
 from attention.lessons.trained import Next, SamplingSettings
 from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
+from attention.trained import sources
 from attention.trained.models import Pieces, Run, Transformer
 from attention.trained.sources import NONE
 from attention.trained.translator import Translation, Translator
@@ -181,6 +183,24 @@ def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result
     return None if aligned is None else (_translation_of(name, plain(text)), aligned)
 
 
+def ending_of(text: str) -> tuple[Ending, Result] | None:
+    """The head that fits a sentence best, of the first of its readers that is here, and what it
+    comes to; None where the sentence has no words."""
+    there = [name for name in finale.READERS if name in sources.names()]
+    if not there:
+        plainly = _if_there_are_words(Settings(text))
+        return None if plainly is None else (finale.untrained(plainly), plainly)
+    if _if_there_are_words(Settings(text, there[0])) is None:
+        return None
+    ending = _ending(there[0], plain(text))
+    return ending, result_of(ending.settings)
+
+
+@cached(LRUCache(64), condition=Condition())
+def _ending(name: str, text: str) -> Ending:
+    return finale.ending(load_model(name), run_model(name, text), text)
+
+
 _jobs = Jobs()
 AT_SIGHT = 0.5  # seconds that a page waits for a job, most of which take less with a small model
 
@@ -306,10 +326,14 @@ def why_nothing_added(view: View, longer: str | None) -> str:
 
 def sentence_with(view: View, piece: int) -> str | None:
     """The sentence with one piece more; None where no text says it."""
-    model = load_model(view["model"])
+    return text_with(view["model"], plain(view["s"]), piece)
+
+
+def text_with(name: str, text: str, piece: int) -> str | None:
+    """A text with one piece more of the model of that name; None where no text says it."""
+    model = load_model(name)
     assert isinstance(model, Transformer)
-    text = plain(view["s"])
-    added = model.text_of([piece], pieces_of(view, text).ids.tolist())
+    added = model.text_of([piece], model.pieces(text).ids.tolist())
     return None if added is None else text + added
 
 
@@ -330,9 +354,16 @@ def overview_of(settings: Settings) -> Overview:
 
 
 @cached(LRUCache(64), lock=Lock())
-def where_it_goes(settings: Settings, query: int, probes: tuple[str, ...]) -> Where | None:
-    """Where a token goes, and how near it then is to `probes`; None where there is no map of it."""
-    return where.where_it_goes(result_of(settings), query, probes, neighbours(settings.vectors))
+def where_it_goes(
+    settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
+) -> Where | None:
+    """Where a token goes, and how near it then is to `probes`; None where there is no map of it.
+
+    other: another sentence with that word, which leaves the map where it is; "" for none.
+    """
+    beside = result_of(replace(settings, s=other)) if other else None
+    nearest = neighbours(settings.vectors)
+    return where.where_it_goes(result_of(settings), query, probes, nearest, beside)
 
 
 def cross_result(view: View) -> Result | None:

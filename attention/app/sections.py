@@ -168,13 +168,15 @@ def word_map(view: View, result: Result, query: int) -> None:
             cosines_of(found)
 
 
-def drawn_map(result: Result, query: int, probes: tuple[str, ...]) -> Where | None:
-    """Draws the map of where a token goes, or says why there is none."""
-    found = results.where_it_goes(result.settings, query, probes)
+def drawn_map(
+    result: Result, query: int, probes: tuple[str, ...], other: str = ""
+) -> Where | None:
+    """Draws the map of where a token goes, or says why there is none; other: see `where_it_goes`."""
+    found = results.where_it_goes(result.settings, query, probes, other)
     if found is None:
         notes.note(why_nowhere(result, query))
     else:
-        drawn = maps.word_map(found.token, found.spots, found.start, found.end)
+        drawn = maps.word_map(found.token, found.spots, found.start, found.end, found.reach)
         label = f"Map of words: where “{found.token}” stands alone, and where it stands here."
         chart(drawn, label, key="word_map")
     return found

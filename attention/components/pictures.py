@@ -69,8 +69,7 @@ class Picture:
 
     trace: of one head; tokens, known: those of the queries, and which have a vector;
     parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
-    query as a weighted sum, and how that comes about from query, keys and values, which needs the
-    numbers sent with the sum. memory: the tokens of the keys and which are known, None where they
+    query as a weighted sum, and how that comes about from query, keys and values. memory: the tokens of the keys and which are known, None where they
     are those of the queries; masks: those in force, by name; head: which one of several the trace
     is of; caption: what the heatmap's begins and ends with; stage: the only one the heatmap has,
     "" = all of them; of: what the files say it is of, where that is not the only head;
@@ -108,7 +107,7 @@ class Picture:
             sent["masked"] = trace.logits
         if trace.mixed_weights is not None:
             sent["mixed"] = trace.mixed_weights
-        if "sum" in self.parts:
+        if {"sum", "diagram"} & {*self.parts}:
             sent |= {"values": trace.values, "output": trace.output}
         rows, columns = trace.scores.shape
         masks = self.masks or {}

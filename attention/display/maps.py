@@ -56,15 +56,22 @@ class Spot:
 
 
 def word_map(
-    token: str, spots: Sequence[Spot], start: tuple[float, float], end: tuple[float, float]
+    token: str,
+    spots: Sequence[Spot],
+    start: tuple[float, float],
+    end: tuple[float, float],
+    reach: Sequence[tuple[float, float]] = (),
 ) -> go.Figure:
-    """Words on a plane, and an arrow from where a token starts to where it ends."""
+    """Words on a plane, and an arrow from where a token starts to where it ends.
+
+    reach: points that the plane is to have room for besides.
+    """
     named = {spot.name for spot in spots if spot.kind != "token"}
     ends = (
         ["bottom center", "top center"] if end[1] >= start[1] else ["top center", "bottom center"]
     )
-    across = _room([s.x for s in spots], start[0], end[0])
-    up = _room([s.y for s in spots], start[1], end[1])
+    across = _room([s.x for s in spots], start[0], end[0], *(x for x, _ in reach))
+    up = _room([s.y for s in spots], start[1], end[1], *(y for _, y in reach))
     dots = [(spot.x, spot.y, _size(spot) / 2) for spot in spots]
     dots += [(*point, OWN_DOT / 2) for point in (start, end)]
     labels = _Labels(across, up, dots)
@@ -73,6 +80,7 @@ def word_map(
         ends[at] = labels.place(*own, (ends[at], *SIDES)) or labels.keep(*own, ends[at])
     sides_of = {
         spot: labels.place(spot.x, spot.y, spot.name, _size(spot) / 2)
+        or (labels.over(spot.x, spot.y, spot.name, _size(spot) / 2) if spot.kind == "probe" else None)
         for spot in sorted(spots, key=lambda spot: FIRST_NAMED.index(spot.kind))
         if spot.kind != "token" or spot.name not in named
     }
@@ -165,6 +173,14 @@ class _Labels:
                 return self.keep(x, y, word, radius, side)
         return None
 
+    def over(self, x: float, y: float, word: str, radius: float) -> str:
+        """The side of a dot for a word that must be read: it may hide dots, but no other word."""
+        for side in SIDES:
+            boxes = {w: self._box(x, y, word, radius, side, w) for w in MAP_WIDTHS}
+            if not any(_meet(box, taken) for w, box in boxes.items() for taken in self.taken[w]):
+                return self.keep(x, y, word, radius, side)
+        return self.keep(x, y, word, radius, SIDES[0])
+
     def keep(self, x: float, y: float, word: str, radius: float, side: str) -> str:
         """Let no other word stand where this one does."""
         for width, taken in self.taken.items():
@@ -247,7 +263,7 @@ def spread_figure(
         **{"gridcolor": "rgba(128, 128, 128, 0.25)", "ticklabelstandoff": 4},
     }
     layout = BASE | {
-        "height": 360,
+        "height": 460,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
         "xaxis": across | {"domain": [0, 0.46]},
         "xaxis2": across | {"domain": [0.56, 1]},

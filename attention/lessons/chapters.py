@@ -10,7 +10,7 @@ import html
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -27,12 +27,14 @@ NUMBERED = (
 OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "guide"
 
-FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread")
-PARTS = ("lines", "heatmap", "sum", "away")
+FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread", "vectors", "finale")
+PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
 TEXTS = ("title", "question", "because")
-OPTIONAL = ("link", "page", "parts", "probes", "after")
+OPTIONAL = ("link", "page", "parts", "probes", "after", "reveal")
+# What a chapter's link says for the case that its trained model is not installed.
+UNTRAINED = ("memory", "mask")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
 MIN_CHOICES, MAX_CHOICES = 2, 4
 
@@ -42,6 +44,9 @@ LIGHTS = {
     "keys": ".lines .keys",
     "lines": ".lines .scroll",
     "weights": ".lines .keys small, .terms .weight .bar",
+    "flow": ".diagram .flow",
+    "vectors": ".st-key-vectors",
+    "card": ".st-key-card img",
     "cells": ".attention-cells",
     "row": ".attention-outline",
     "entropy": ".attention-entropy",
@@ -131,7 +136,8 @@ class Chapter:
     answer: the position of the right choice; because: what is said after the guess;
     parts: of a picture, some of `PARTS`, from top to bottom, `away` above all; probes: two words
     that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
-    "" for none.
+    "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
+    whether its own sentence is shown, whatever a visitor has typed.
     """
 
     file: str
@@ -147,6 +153,25 @@ class Chapter:
     parts: tuple[str, ...] = PARTS[:2]
     probes: tuple[str, ...] = ()
     after: str = ""
+    reveal: Link = field(default_factory=dict)
+    settled: bool = False
+
+    @property
+    def model(self) -> str:
+        """The trained model that its link names, "" for none."""
+        return self.link.get("model", [""])[-1]
+
+    def where(self, models: Sequence[str]) -> Chapter:
+        """The same where these models are installed: without its own, or as that was trained."""
+        if not self.model:
+            return self
+        without = UNTRAINED if self.model in models else ("model",)
+        return replace(self, link={name: self.link[name] for name in self.link if name not in without})
+
+    @property
+    def revealed(self) -> Chapter:
+        """The same with the settings that the button changes."""
+        return replace(self, link={**self.link, **self.reveal}, settled="s" in self.reveal)
 
     @property
     def name(self) -> str:
@@ -177,7 +202,8 @@ class Chapter:
 
     def words_about(self, shown: str) -> str:
         """Which sentence its words are about where its figure shows another one, "" elsewhere."""
-        if self.sentence in (None, shown) or self.figure == "spread" or not shown.strip():
+        settled = self.settled or self.figure == "spread"
+        if self.sentence in (None, shown) or settled or not shown.strip():
             return ""
         return (
             f"This chapter speaks of its own sentence, “{self.sentence}”. The figure shows yours."
@@ -308,7 +334,8 @@ class _Reader:
         if missing := [name for name in NEEDED if name not in self.values]:
             errors.append(self._error(self.end, f"{', '.join(missing)} must be given"))
         given = {name: part(self._text, name) for name in TEXTS if name in self.values}
-        link = part(self._link)
+        link, reveal = part(self._link, "link"), part(self._link, "reveal")
+        page = part(self._page)
         choices = (
             part(self._some, "choices", MIN_CHOICES, MAX_CHOICES) if self._has("choices") else ()
         )
@@ -324,8 +351,8 @@ class _Reader:
             title=" ".join(given["title"].split()),  # it becomes a heading, which is one line
             body=body,
             figure=figure,
-            link=link[0],
-            page=link[1],
+            link=link,
+            page=page,
             question=given["question"],
             choices=choices,
             answer=answer,
@@ -333,6 +360,7 @@ class _Reader:
             parts=parts,
             probes=probes,
             after=after,
+            reveal=reveal,
         )
 
     def _error(self, line: int, problem: str) -> LessonError:
@@ -418,21 +446,24 @@ class _Reader:
             f"not {_short(text)}",
         )
 
-    def _link(self) -> tuple[Link, str]:
-        link = self.values.get("link", "")
+    def _link(self, name: str) -> Link:
+        link = self.values.get(name, "")
         if not isinstance(link, str):
-            raise self.refuse("link", "link must be text; put it in quotes")
+            raise self.refuse(name, f"{name} must be text; put it in quotes")
         query = link.strip().removeprefix("?")
         try:
             texts = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
         except ValueError as error:
-            raise self.refuse("link", "link must be written as name=value&name=value") from error
-        page = self._text("page") if "page" in self.values else ""
+            raise self.refuse(name, f"{name} must be written as name=value&name=value") from error
         if problems := self.check(texts, ""):
-            raise self.refuse("link", f"link: {problems[0].rstrip('.')}")
+            raise self.refuse(name, f"{name}: {problems[0].rstrip('.')}")
+        return texts
+
+    def _page(self) -> str:
+        page = self._text("page") if "page" in self.values else ""
         if problems := self.check({}, page):
             raise self.refuse("page", f"page: {problems[0].rstrip('.')}")
-        return texts, page
+        return page
 
     def _body(self) -> str:
         words = 0

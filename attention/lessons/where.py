@@ -92,7 +92,7 @@ class Where:
 
     token: its name; kept: the share of the spread that the plane shows; spots: the words and those
     of the sentence's other tokens that weigh most; start, end: x and y on the plane; table: names,
-    then the cosines of x and of y with each.
+    then the cosines of x and of y with each; reach: points that are to be on the map besides.
     """
 
     token: str
@@ -101,30 +101,52 @@ class Where:
     start: tuple[float, float]
     end: tuple[float, float]
     table: tuple[list[str], dict[str, list[float]]]
+    reach: Sequence[tuple[float, float]] = ()
+
+    @property
+    def words(self) -> str:
+        """The cosines with the first two words, in a sentence."""
+        names, columns = self.table
+        rows = zip(names, columns["before"], columns["after"], strict=True)
+        told = [f"with “{name}” {before:.2f} → {after:.2f}" for name, before, after in rows][:2]
+        return f"Cosine of “{self.token}” {', '.join(told)}." if told else ""
 
 
 def where_it_goes(
-    result: Result, query: int, probes: Sequence[str], nearest: Nearest
+    result: Result,
+    query: int,
+    probes: Sequence[str],
+    nearest: Nearest,
+    other: Result | None = None,
 ) -> Where | None:
     """Where token `query` goes in a result; None where that is no word: see `why_nowhere`.
 
     The plane is that of the words nearest to x and to y and of the probes, all of length 1, so
     that what is near has a great cosine. probes: words to measure against; those without a vector
     are left out. nearest: rows (n, d) and a number -> so many words for each, with their cosines.
+    other: another sentence with the same word, whose map is to be the same but for the arrow and
+    the tokens: the words near its y are on it, too.
     """
     if why_nowhere(result, query):
         return None
     assert result.words is not None
     x, y = result.x[query], result.trace.output[query]
-    before, after = ([word for word, _ in row] for row in nearest(torch.stack([x, y]), NEAR))
+    ends, placed = [y], [result.x[torch.tensor(result.known)]]
+    if other is not None and result.tokens[query] in other.tokens:
+        ends.append(other.trace.output[other.tokens.index(result.tokens[query])])
+        placed.append(other.x[torch.tensor(other.known)])
+    before, after, *elsewhere = (
+        [word for word, _ in row] for row in nearest(torch.stack([x, *ends]), NEAR)
+    )
     measured = [word for word in probes if word in result.words.stoi]
     words = list(dict.fromkeys([*measured, *before, *after]))
-    vectors = normalize(look_up(result.words, words).x, dim=1)
-    plane = plane_of(vectors)
+    both = list(dict.fromkeys([*words, *(word for row in elsewhere for word in row)]))
+    plane = plane_of(normalize(look_up(result.words, both).x, dim=1))
     kinds = [_kind(word, measured, before, after) for word in words]
+    points = plane(normalize(look_up(result.words, words).x, dim=1)).tolist()
     spots = [
         Spot(word, across, up, kind)
-        for word, (across, up), kind in zip(words, plane(vectors).tolist(), kinds, strict=True)
+        for word, (across, up), kind in zip(words, points, kinds, strict=True)
         if word != result.tokens[query]
     ]
     names, weights = distinct_names(result.tokens), result.trace.applied[query].tolist()
@@ -140,7 +162,11 @@ def where_it_goes(
     start, end = plane(normalize(torch.stack([x, y]), dim=1)).tolist()
     table = (named, {"before": cosines(x, rows), "after": cosines(y, rows)})
     first, last = (start[0], start[1]), (end[0], end[1])
-    return Where(names[query], plane.kept, spots, first, last, table)
+    reach: list[tuple[float, float]] = []
+    if other is not None:
+        all_of_both = torch.cat([look_up(result.words, both).x, *placed, torch.stack([x, *ends])])
+        reach = [(across, up) for across, up in plane(normalize(all_of_both, dim=1)).tolist()]
+    return Where(names[query], plane.kept, spots, first, last, table, reach)
 
 
 def _strongest(weights: Sequence[float], most: int) -> list[int]:

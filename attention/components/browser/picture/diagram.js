@@ -16,7 +16,8 @@ const ROW = 32
 const WIDE = 100
 const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
 
-/** From the chosen token's query to its new vector, as a diagram that is opened by a click.
+/** From the chosen token's query to its new vector, as a diagram that is opened by a click, and open
+    where it stands first.
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildDiagram(parent, content) {
   const view = build(parent, content)
@@ -33,6 +34,7 @@ export function buildDiagram(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const details = make("details", "", parent)
+  details.open = content.parts[0] === "diagram"
   make("summary", "", details, {
     textContent: "How the new vector is computed: query, keys, weights, values",
   })
