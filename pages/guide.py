@@ -1,7 +1,8 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,8 +16,8 @@ from attention.components.inputs import examples, lights, next_pieces
 from attention.components.pictures import chart, comparison, head_grid, matrices, picture, place_of
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps, tables
-from attention.display.card import card
 from attention.display.captions import distinct_names
+from attention.display.card import card
 from attention.display.matrix import Matrix
 from attention.lessons import compare, trained
 from attention.lessons import finale as endings
@@ -49,7 +50,7 @@ def guide(view: View) -> None:
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
             lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
-            if about := chapter.words_about(chapters.sentence_of(view, shown)):
+            if about := shown.words_about(chapters.sentence_of(view, shown)):
                 st.html(f"<p class='quiet'>{html.escape(about)}</p>")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
@@ -61,7 +62,7 @@ def guide(view: View) -> None:
             question(view, chapter)
             if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
                 hand_in(view, len(lesson.chapters))
-        onward(view, lesson.chapters, at or 0)
+        onward(view, lesson.chapters, at or 0, shown)
 
 
 def contents(view: View, there: Sequence[Chapter]) -> None:
@@ -148,8 +149,8 @@ def take_guess(chapter: Chapter) -> None:
     session.choose("guess", -1 if guess is None else guess)
 
 
-def onward(view: View, there: Sequence[Chapter], at: int) -> None:
-    """Back, next, and to the page that shows this view."""
+def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> None:
+    """Back, next, and to the page that shows this view. shown: the chapter as its figure has it."""
     chapter, last = there[at], len(there) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
         st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(there[at - 1],))
@@ -162,7 +163,7 @@ def onward(view: View, there: Sequence[Chapter], at: int) -> None:
             args=(there[min(at + 1, last)],),
         )
         if chapter.page:
-            link = chapter.link_with(chapters.sentence_of(view, chapter))
+            link = shown.link_with(chapters.sentence_of(view, shown))
             st.link_button(
                 f"Open this on {TITLES[chapter.page]}",
                 f"{ADDRESSES[chapter.page]}?{link}",
@@ -290,7 +291,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
         shown, kind, chapters.kept(view, "at", chapters.setting(chapter, "sweep_at"))
     )
     sweep_view(
-        swept,
+        replace(swept, shown=swept.shown[:0], dots=swept.dots[:0]),
         distinct_names(shown.tokens),
         chapters.place(view, chapter),
         lambda value: chapters.choose_in("at", value),
@@ -346,7 +347,7 @@ def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
     made = results.ending_of(shown.settings.s)
     if made is None:
         return
-    ending, of_head = made
+    ending, _ = made
     if ending.following:
         texts, shares = zip(*ending.following, strict=True)
         st.markdown("**The next word** · click one to go on")
@@ -374,7 +375,8 @@ def spread() -> None:
     st.caption(found.words)
 
 
-FIGURES = {
+Draw = Callable[[View, Chapter, Result], None]
+FIGURES: Mapping[str, Draw] = {
     "picture": one_picture,
     "compare": side_by_side,
     "sweep": sweep,
@@ -383,7 +385,7 @@ FIGURES = {
     "vectors": word_vectors,
     "finale": finale,
 }
-MORE = {
+MORE: Mapping[str, Draw] = {
     "map": partial(one_picture, parts=("lines",)),
     "heads": partial(one_picture, parts=("lines",)),
     "finale": after_finale,

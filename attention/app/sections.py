@@ -168,10 +168,11 @@ def word_map(view: View, result: Result, query: int) -> None:
             cosines_of(found)
 
 
-def drawn_map(
-    result: Result, query: int, probes: tuple[str, ...], other: str = ""
-) -> Where | None:
-    """Draws the map of where a token goes, or says why there is none; other: see `where_it_goes`."""
+def drawn_map(result: Result, query: int, probes: tuple[str, ...], other: str = "") -> Where | None:
+    """Draws the map of where a token goes, or says why there is none.
+
+    other: as in `results.where_it_goes`.
+    """
     found = results.where_it_goes(result.settings, query, probes, other)
     if found is None:
         notes.note(why_nowhere(result, query))

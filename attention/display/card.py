@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-WIDTH, MARGIN, LINE, LETTER = 880, 40, 50, 26  # pixels
-MOST_LINES, MOST_TEXT = 4, 88
+WIDTH, MARGIN, LINE, LETTER = 560, 30, 50, 26  # pixels
+MOST_LINES, MOST_TEXT = 4, 66
 NARROW, WIDE = frozenset("iljtfr.,;:!|'’ I"), frozenset("mwMW@%")
 INK, QUIET, CHOSEN = "#1f2937", "#4b5563", "#d97706"
 SHADE = "37, 133, 191"
@@ -60,16 +60,16 @@ def card(
         )
         drawn.append(_text(word, x + wide / 2, y, LETTER, INK, "middle", new))
         x += wide
-    y += 28
+    y += 22
     for line in _wrapped(told):
-        y += 26
-        drawn.append(_text(line, MARGIN, y, 17, QUIET))
+        y += 23
+        drawn.append(_text(line, MARGIN, y, 15, QUIET))
     height = y + MARGIN - 10
+    box = f'width="{WIDTH - 2}" height="{height - 2}" rx="16" fill="#ffffff" stroke="#cbd5e1"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-        f'height="{height}" font-family="Segoe UI, Helvetica, '
-        f'Arial, DejaVu Sans, sans-serif"><rect x="1" y="1" width="{WIDTH - 2}" height="{height - 2}" rx="18" '
-        f'fill="#ffffff" stroke="#cbd5e1" stroke-width="2"/>{"".join(drawn)}</svg>'
+        f'height="{height}" font-family="Segoe UI, Helvetica, Arial, DejaVu Sans, sans-serif">'
+        f'<rect x="1" y="1" {box} stroke-width="2"/>{"".join(drawn)}</svg>'
     )
 
 

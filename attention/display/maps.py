@@ -80,7 +80,11 @@ def word_map(
         ends[at] = labels.place(*own, (ends[at], *SIDES)) or labels.keep(*own, ends[at])
     sides_of = {
         spot: labels.place(spot.x, spot.y, spot.name, _size(spot) / 2)
-        or (labels.over(spot.x, spot.y, spot.name, _size(spot) / 2) if spot.kind == "probe" else None)
+        or (
+            labels.over(spot.x, spot.y, spot.name, _size(spot) / 2)
+            if spot.kind == "probe"
+            else None
+        )
         for spot in sorted(spots, key=lambda spot: FIRST_NAMED.index(spot.kind))
         if spot.kind != "token" or spot.name not in named
     }
@@ -271,7 +275,7 @@ def spread_figure(
         "yaxis2": up | {"anchor": "x2", "range": [0, 1.02]},
         "annotations": [
             heading("spread of the scores", 0),
-            heading("the greatest of 8 shares", 0.56),
+            heading("greatest of 8 shares", 0.56),
         ],
     }
     return go.Figure(lines, layout)

@@ -166,7 +166,9 @@ class Chapter:
         if not self.model:
             return self
         without = UNTRAINED if self.model in models else ("model",)
-        return replace(self, link={name: self.link[name] for name in self.link if name not in without})
+        return replace(
+            self, link={name: self.link[name] for name in self.link if name not in without}
+        )
 
     @property
     def revealed(self) -> Chapter:

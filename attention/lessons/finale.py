@@ -105,7 +105,9 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
 def untrained(result: Result) -> Ending:
     """The last word of a sentence as word vectors have it, where no model reads it."""
     known = [at for at, there in enumerate(result.known) if there]
-    found = "No trained model is installed here: each word looks at words with vectors like its own."
+    found = (
+        "No trained model is installed here: each word looks at words with vectors like its own."
+    )
     return Ending(result.settings, known[-1] if known else 0, found)
 
 

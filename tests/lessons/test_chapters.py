@@ -112,6 +112,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("mask=causal", "mask=round", "line 5: link: mask must be some of"),
     ("scale=none", "colour=red", "line 5: link: “colour” is not a setting"),
     ("&scale=none", "&scale", "line 5: link must be written as name=value"),
+    ("page: explore", 'page: explore\nreveal: "colour=red"', "line 7: reveal: “colour” is not"),
     ("page: explore", "page: tea", "line 6: page: page must be one of explore, "),
     ("after: alignment", "after: film", "line 7: after must be one of alignment, not “film”."),
     ("page: explore", "page: guide", "line 6: page: page must be one of explore, "),
@@ -186,11 +187,48 @@ def test_a_folder_without_lessons_says_so(tmp_path: Path) -> None:
         assert len(lesson.problems) == 1
 
 
-def test_the_guide_is_sound_and_shows_every_kind_of_figure() -> None:
+def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() -> None:
     lesson = read_lesson(GUIDE, check)
     assert lesson.problems == ()
     assert len(lesson.chapters) == 12
-    assert {chapter.figure for chapter in lesson.chapters} == set(FIGURES)
+    assert set(FIGURES) - {chapter.figure for chapter in lesson.chapters} == {"compare"}
+    figures = [
+        (chapter.figure, chapter.parts, *chapter.link.get("stage", []), "memory" in chapter.link)
+        for chapter in lesson.chapters
+    ]
+    assert len(set(figures)) == 12
+
+
+def test_no_answer_stands_in_the_words_before_it() -> None:
+    for chapter in read_lesson(GUIDE, check).chapters:
+        said = f" {chapter.body} {chapter.question} ".casefold()
+        assert chapter.choices[chapter.answer].casefold() not in said, chapter.title
+
+
+def test_a_chapter_changes_its_figure_where_a_button_shows_the_answer(tmp_path: Path) -> None:
+    file = tmp_path / "01-it.md"
+    revealing = SOUND.replace("page: explore", 'page: explore\nreveal: "s=the dog sat&query=1"')
+    file.write_text(revealing, "utf-8")
+    chapter = read_chapter(file, anything)
+    revealed = chapter.revealed
+    assert not chapter.settled
+    assert revealed.sentence == "the dog sat"
+    assert revealed.link == chapter.link | {"s": ["the dog sat"], "query": ["1"]}
+    assert revealed.settled
+    assert not revealed.words_about("good morning"), "the figure shows the chapter's own sentence"
+
+
+def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_it(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "01-it.md"
+    file.write_text(SOUND.replace("s=the cat sat", "s=the cat sat&model=minilm"), "utf-8")
+    chapter = read_chapter(file, anything)
+    assert chapter.model == "minilm"
+    assert chapter.where(["none", "minilm"]).link.keys() == {"s", "model", "scale"}
+    assert chapter.where(["none"]).link.keys() == {"s", "mask", "scale"}
+    plain = read_chapter(GUIDE / "05-weighted-sum.md", anything)
+    assert plain.where(["none"]) is plain
 
 
 def test_words_are_about_the_chapters_own_sentence_where_its_figure_shows_another(

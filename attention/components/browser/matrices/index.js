@@ -16,6 +16,7 @@ const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
 const MOST_LETTERS = 9
+const ALONE = 700 // pixels
 
 export default component(build, draw)
 
@@ -70,7 +71,7 @@ function lay(view) {
       part,
       figure,
       cells: new Float32Array(),
-      ...(few ? written : painted)(part, figure),
+      ...(few ? written(part, figure) : painted(part, figure, parts.length === 1)),
     }
     listen(view, shown, index === parts.length - 1 && pickable)
     return shown
@@ -95,9 +96,9 @@ function written({ rows, columns, rowNames, columnNames }, figure) {
   return { target, grid }
 }
 
-/** Many cells: a picture, one pixel per cell.
-    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "canvas" | "band" | "asked">} */
-function painted({ rows, columns, rowNames, columnNames }, figure) {
+/** Many cells: a picture, one pixel per cell; alone it takes more room.
+    @type {(part: Part, figure: HTMLElement, alone: boolean) => Pick<Shown, "target" | "canvas" | "band" | "asked">} */
+function painted({ rows, columns, rowNames, columnNames }, figure, alone) {
   const plot = make("div", "plot", figure)
   /** @type {[string[], string][]} */
   const edges = [
@@ -110,7 +111,8 @@ function painted({ rows, columns, rowNames, columnNames }, figure) {
   }
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)
-  place(target, { width: sideOf(columns, 5), height: sideOf(rows, 4) })
+  const width = sideOf(columns, 5)
+  place(target, { width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width, height: sideOf(rows, 4) })
   const [asked, band] = ["band asked", "band"].map((name) => make("div", name, target))
   asked.hidden = true
   return { target, canvas, band, asked }
