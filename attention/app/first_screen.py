@@ -10,11 +10,10 @@ from attention.app import results, sections, session
 from attention.app.notes import note_quietly
 from attention.app.pages import FIRST
 from attention.app.view import View
+from attention.app.widgets import BOX
 from attention.components.inputs import focus_button, switch_word
 from attention.lessons.opening import OPENINGS, Opening
 from attention.trained.sources import NONE
-
-BOX = ".st-key-s input"
 
 
 def shown(view: View) -> Opening | None:

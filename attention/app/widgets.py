@@ -34,6 +34,7 @@ EXAMPLES = (
     "apple sells computers and software",
     "she ate an apple and a pear with sugar",
 )
+BOX = ".st-key-s input"
 MAX_CLICKABLE = 32
 MOST_LETTERS = 15  # of choices that stand in one row of the side
 INSTEAD = "variant_instead"
@@ -149,7 +150,10 @@ def examples_row(view: View, own: str = "") -> None:
         return
     taken = (f"{EXAMPLES[0]} ", *EXAMPLES[1:]) if own else EXAMPLES
     words = f"{_count(view, own)}. Try:"
-    examples(words, EXAMPLES, lambda index: session.choose("s", taken[index]), key="examples")
+    box = BOX if own else ""
+    examples(
+        words, EXAMPLES, lambda index: session.choose("s", taken[index]), key="examples", box=box
+    )
 
 
 def _count(view: View, own: str) -> str:

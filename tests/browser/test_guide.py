@@ -12,7 +12,7 @@ from tests.browser.browsing import Open, Page, eventually, expect, expect_search
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
-FIGURE = ".st-key-guide_figure"
+FIGURE = ".st-key-guide_seen"
 
 
 def lights(page: Page) -> Any:
@@ -154,3 +154,50 @@ def test_a_chapters_own_sentence_is_told_and_the_first_example_takes_its_place(
     page.get_by_role("button", name="Back to the chapter's own sentence").click()
     expect(tokens).to_have_count(4)
     expect_search(page, {"chapter": "1"})
+
+
+def test_the_default_sentence_typed_into_the_box_is_shown(open_page: Open) -> None:
+    page = open_page("/guide?chapter=1")
+    tokens = page.locator(f"{FIGURE} .ytick")
+    expect(tokens).to_have_count(4)
+    box = page.locator(".st-key-s input")
+    box.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("the cat walks on the street")
+    page.keyboard.press("Enter")
+    expect(tokens).to_have_count(6)
+
+
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_on_a_phone_figure_and_question_of_a_chapter_stand_together(
+    at: int, open_page: Open
+) -> None:
+    if CHAPTERS[at].model:
+        packaged(CHAPTERS[at].model)
+    page = open_page(f"/guide?chapter={at}", viewport={"width": 390, "height": 844})
+    figure = page.locator(".st-key-guide_figure")
+    last = page.locator(".st-key-guessed").get_by_role("radio").last
+
+    def together() -> bool:
+        top = (figure.bounding_box() or {}).get("y", 0)
+        box = last.bounding_box() or {"y": 0, "height": 0}
+        below = box["y"] + box["height"]
+        return 200 < below - top < 844 - 60  # the bar on top
+
+    eventually(page, together, True)
+
+
+@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+def test_on_a_laptop_no_chapter_leaves_a_third_of_the_screen_empty(
+    at: int, open_page: Open
+) -> None:
+    if CHAPTERS[at].model:
+        packaged(CHAPTERS[at].model)
+    page = open_page(f"/guide?chapter={at}", viewport={"width": 1440, "height": 900})
+    shown = page.locator(".st-key-guide_seen")
+
+    def below() -> bool:
+        box = shown.bounding_box() or {"y": 0, "height": 0}
+        return box["y"] + box["height"] > 600
+
+    eventually(page, below, True)

@@ -32,6 +32,8 @@ FIGURES = {
     "map": f"{LINES} cosine",
     "compare": "weight query key divergence, bits",
     "sweep": "temperature weight entropy, bits",
+    "vectors": f"vector {HEATMAP['scores']}",
+    "finale": "head weight",
     "heads": f"head weight query key {HEATMAP['weights']}",
     "spread": "spread of the scores, share, d_k, query, key, softmax",
 }
@@ -51,10 +53,10 @@ FOUND_AS = {
     "[CLS]": r"\[CLS\]",
 }
 # Besides those of the glossary that the guide speaks of.
-MORE = ["bits", "w·v", "batch", "padding", "window", "causal", "cross-attention", "[CLS]"]
+MORE = ["bits", "w·v", "causal", "cross-attention", "[CLS]"]
 NOT_IN_THE_GUIDE = [
     *("token", "residual", "d_model", "d_v", "residual path", "layer norm"),
-    *("association", "erasure", "rank agreement"),
+    *("association", "erasure", "rank agreement", "seed", "divergence"),
 ]
 TERMS = [*(term for term in GLOSSARY if term not in NOT_IN_THE_GUIDE), *MORE]
 EXPLAINED_WITHOUT_BOLD = {
@@ -82,6 +84,7 @@ def figure_of(chapter: Chapter) -> str:
         return FIGURES[chapter.figure]
     stage = chapter.link.get("stage", ["weights"])[-1]
     parts = {"lines": LINES, "heatmap": HEATMAP[stage], "sum": SUM, "away": "mask, masked"}
+    parts["diagram"] = "query key value scaled score softmax weight Σ y"
     return " ".join(parts[part] for part in chapter.parts)
 
 

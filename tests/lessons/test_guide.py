@@ -165,9 +165,11 @@ def _(shown: Shown) -> None:
     assert sharp.min() >= 0
 
 
+@says("05", "The **scaled** score is the score over √50")
 @says("05", "That sum, Σ, is the new vector, **y**.")
 def _(shown: Shown) -> None:
     trace = shown.a.trace
+    assert_close(trace.scaled, trace.scores / 50**0.5)
     assert_close(trace.output, trace.weights @ trace.values)
 
 
@@ -236,7 +238,7 @@ def _(shown: Shown) -> None:
     assert f"from {before['street']:.2f} to {after['street']:.2f}." in shown.chapter.because
 
 
-@says("07", "a **query**, which says what the word looks for; a **key**")
+@says("07", "by three matrices: W_q, W_k and W_v.")
 @says("07", "the scores become weights, the values are added up")
 def _(shown: Shown) -> None:
     trace = shown.a.trace

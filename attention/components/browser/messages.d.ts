@@ -41,6 +41,7 @@ export interface ExamplesHeader {
   words: string
   texts: string[]
   gone: number[] | null
+  box: string
 }
 
 export interface FocusButtonHeader {

@@ -112,7 +112,10 @@ function painted({ rows, columns, rowNames, columnNames }, figure, alone) {
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)
   const width = sideOf(columns, 5)
-  place(target, { width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width, height: sideOf(rows, 4) })
+  place(target, {
+    width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width,
+    height: sideOf(rows, 4),
+  })
   const [asked, band] = ["band asked", "band"].map((name) => make("div", name, target))
   asked.hidden = true
   return { target, canvas, band, asked }
