@@ -99,7 +99,7 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     expect(labels(page, "x")).to_have_text(pieces)
     expect(page.get_by_text("was trained with: heads cut out: 3.")).to_be_visible()
     page.get_by_text("Models", exact=True).click()
-    page.get_by_role("link", name="Trained", exact=True).click()
+    page.get_by_role("menuitem", name="Trained", exact=True).click()
     expect(caption(page, "Layer 2, head 7.")).to_be_visible()
     expect(labels(page, "x")).to_have_text(pieces)
     page.get_by_role("link", name="Two sequences", exact=True).click()
