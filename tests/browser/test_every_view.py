@@ -147,7 +147,8 @@ def check_paper(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     resize(page, DESKTOP)
     expect_rest(page)
-    shown: Any = page.locator("canvas, table, pre, textarea").locator("visible=true")
+    seen = "canvas, table, pre, textarea, .lines .token, .st-key-card img"
+    shown: Any = page.locator(seen).locator("visible=true")
     expect(shown.first).to_be_attached()
     page.wait_for_function(ZOOM)
     paper(page)
