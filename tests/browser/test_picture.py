@@ -344,7 +344,7 @@ def test_a_stage_is_chosen_by_click_and_arrow_keys(open_page: Open) -> None:
     ("link", "numbers"),
     [
         ("/heads", 36),
-        ("/guide?chapter=2&guess=0", 81),
+        ("/guide?chapter=2&guess=0", 144),
         ("/?stage=scores", 36),
         ("/?mask=causal", 21),
     ],

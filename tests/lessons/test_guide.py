@@ -124,14 +124,14 @@ def _(shown: Shown) -> None:
     assert f"would be {cat @ as_long:.1f}." in because
 
 
-@says("03", "30 words need 30 × 30 = 900 scores, 15 words 225")
+@says("03", "24 words need 24 × 24 = 576 scores, 12 words 144")
 @says("03", "four times as many")
 @says("03", "With plain word vectors a word mostly fits itself best.")
 def _(shown: Shown) -> None:
     scores = shown.a.trace.scores
-    assert scores.shape == (15, 15)
+    assert scores.shape == (12, 12)
     twice = shown.result(f"{shown.chapter.sentence} {shown.chapter.sentence}").trace.scores
-    assert twice.numel() == 900 == 4 * scores.numel()
+    assert twice.numel() == 576 == 4 * scores.numel()
     assert_close(scores.diagonal(), shown.a.x.square().sum(-1))
     assert (scores.diagonal() >= scores.amax(-1) - 1e-3).double().mean() > 0.9
 
