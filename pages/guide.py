@@ -327,7 +327,8 @@ def word_map(view: View, chapter: Chapter, shown: Result) -> None:
 
 def finale(view: View, chapter: Chapter, shown: Result) -> None:
     """The sentence, and the head that fits it best, as a card and as lines."""
-    made = results.ending_of(shown.settings.s)
+    with st.spinner("Asking every head of the model …"):
+        made = results.ending_of(shown.settings.s)
     if made is None:
         return
     ending, of_head = made
