@@ -367,11 +367,11 @@ def test_every_number_in_a_cell_stands_out_by_4_5_to_1_in_every_theme_width_and_
 def test_numbers_without_room_for_letters_one_can_read_are_not_shown(open_page: Open) -> None:
     page = open_page("/guide?chapter=2&guess=0")
     numbers = part(page, ".attention-written span")
-    expect(numbers).to_have_count(81)
+    expect(numbers).to_have_count(144)
     page.set_viewport_size({"width": 330, "height": 900})
     expect(numbers).to_have_count(0)
     page.set_viewport_size({"width": 1440, "height": 900})
-    expect(numbers).to_have_count(81)
+    expect(numbers).to_have_count(144)
 
 
 def test_a_row_with_nothing_to_attend_to_has_no_entropy_beside_the_heatmap(
