@@ -46,7 +46,7 @@ AT_ONCE = 0.2  # seconds of writing, then what was written is shown
 CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 0.1
 WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 36 MB of 512 pieces
 ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
-MODEL_BYTES = 16 << 20  # what enters all layers of MiniLM takes 0.2 MB for 16 pieces, 5 for 512
+MODEL_BYTES = 80 << 20  # SmolLM2 over 512 pieces takes 71 MB, over 14 pieces 2, MiniLM 5 and 0.2
 
 
 _runs: LRUCache[tuple[object, ...], Result] = LRUCache(

@@ -10,7 +10,7 @@ from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
-from attention.app import server
+from attention.app import results, server
 from attention.lessons.known_heads import KNOWN_HEADS, KnownHead, first_known
 from attention.trained import sources
 from attention.trained.models import Transformer
@@ -165,6 +165,13 @@ def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:
         assert any(shared in caption.value for caption in app.caption)
         alone = opened(page, s=TEXT, variant="multihead", heads_variant="multihead")
         assert not any("share the keys" in caption.value for caption in alone.caption)
+
+
+def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:
+    model, text = packaged("smollm2"), "cat " * packaged("smollm2").limit
+    run = results.run_model("smollm2", text)
+    assert len(run.pieces.ids) == model.limit
+    assert results.run_model("smollm2", text) is run
 
 
 def test_the_bare_address_of_the_page_leads_to_a_head_at_work() -> None:
