@@ -48,7 +48,8 @@ BOXES = ("s", "s2", "target", "memory", "batch")
 EMPTY = [text for text in HOSTILE if not tokenize(text)]
 LONG = [text for text in HOSTILE if len(text) > 1000]
 JOINED = " ".join(text for text in HOSTILE if text not in LONG)
-TAG = re.compile(r"<(/?style|script|img|a\b|b>bold)")
+OWN_CARD = r' src="data:image/svg\+xml;base64,[\w+/=]*"'  # of the guide's last chapter
+TAG = re.compile(rf"<(/?style|script|img(?!{OWN_CARD})|a\b|b>bold)")
 
 
 def views(some: list[tuple[Page, Link]]) -> pytest.MarkDecorator:
