@@ -23,6 +23,7 @@ from streamlit.starlette import App
 from attention.app import chapters
 from attention.app.cuts import WholeRuns
 from attention.app.heading import APP
+from attention.app.left import LeftPages
 from attention.app.links import whole_numbers
 from attention.app.opened import Leaving, uploads
 from attention.app.pages import FIRST, PAGES
@@ -71,6 +72,7 @@ def options() -> dict[str, Any]:
             Middleware(Counted, uploads=uploads()),
             Middleware(Gate, whole=whole_numbers()),
             Middleware(WholeRuns),
+            Middleware(LeftPages),
             Middleware(Leaving, afterwards=give_back),
         ],
     }

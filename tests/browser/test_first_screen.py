@@ -103,3 +103,13 @@ def test_defaults_alone_have_a_link_that_is_not_the_bare_address(open_page: Open
     page.get_by_role("option").first.click()
     expect_search(page, {"query": "0"})
     check_link(page, open_page)
+
+
+def test_an_address_left_bare_after_the_pictures_are_drawn_says_what_they_show(
+    open_page: Open,
+) -> None:
+    page = open_page("/?mask=causal")
+    expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    expect_rest(page)
+    page.evaluate("history.replaceState(history.state, '', '/')")
+    expect_search(page, {"query": "0"})

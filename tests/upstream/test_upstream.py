@@ -47,20 +47,24 @@ def served(tmp_path: Path) -> Iterator[Callable[[str], int]]:
 
 
 @contextlib.asynccontextmanager
-async def connected(port: int, *names: str) -> AsyncIterator[Callable[[], Any]]:
-    """A websocket as Streamlit's page opens it; gives what waits for its next message."""
+async def connected(port: int, *names: str) -> AsyncIterator[tuple[Callable[[], Any], ...]]:
+    """A websocket as Streamlit's page opens it; gives what waits for its next message, and what
+    asks for a run."""
     async with websockets.connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
         subprotocols=[websockets.Subprotocol(name) for name in ("streamlit", *names)],
         origin=websockets.Origin(f"http://127.0.0.1:{port}"),
     ) as socket:
-        if not names:
-            await socket.send(BackMsg(rerun_script={"query_string": QUERY}).SerializeToString())
+
+        async def ask(**asked: str) -> None:
+            await socket.send(BackMsg(rerun_script=asked).SerializeToString())
 
         async def come() -> ForwardMsg:
             return ForwardMsg.FromString(await asyncio.wait_for(socket.recv(), 30))
 
-        yield come
+        if not names:
+            await ask(query_string=QUERY)
+        yield come, ask
 
 
 QUERY = "&".join(f"n{number}=" for number in range(1001))
@@ -69,10 +73,10 @@ QUERY = "&".join(f"n{number}=" for number in range(1001))
 def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Callable[[str], int]) -> None:
     async def visit(port: int) -> tuple[str, int]:
         session = ""
-        async with connected(port) as come:
+        async with connected(port) as (come, _):
             while (message := await come()).delta.new_element.markdown.body != "first":
                 session = message.new_session.initialize.session_id or session
-        async with connected(port, "token", session) as come:
+        async with connected(port, "token", session) as (come, _):
             message = await come()
             return message.WhichOneof("type"), message.script_finished
 
@@ -80,9 +84,33 @@ def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Callable[[str], in
     assert told == ("script_finished", ForwardMsg.FINISHED_SUCCESSFULLY)
 
 
+def test_a_part_of_a_page_that_was_left_names_that_page(served: Callable[[str], int]) -> None:
+    async def visit(port: int) -> list[tuple[bool, bool]]:
+        async with connected(port) as (come, ask):
+            while not (menu := (await come()).navigation).app_pages:
+                pass
+            one, two = (page.page_script_hash for page in menu.app_pages)
+            while not (part := (await come()).auto_rerun.fragment_id):
+                pass
+            while (await come()).WhichOneof("type") != "script_finished":
+                pass
+            await ask(page_script_hash=two)
+            await ask(page_script_hash=one, fragment_id=part)
+            named = []
+            while len(named) < 2:
+                message = await come()
+                if message.WhichOneof("type") == "new_session":
+                    page = message.new_session.page_script_hash
+                    named.append((page == one, part in message.metadata.run.fragment_ids))
+            return named
+
+    told = asyncio.run(visit(served("A part of a page")))
+    assert told == [(False, False), (True, True)]
+
+
 def test_an_address_of_many_parameters_is_ignored(served: Callable[[str], int]) -> None:
     async def visit(port: int) -> str:
-        async with connected(port) as come:
+        async with connected(port) as (come, _):
             while not (body := (await come()).delta.new_element.markdown.body):
                 pass
         return str(body)

@@ -106,8 +106,15 @@ function write() {
     if (value === place.defaults[name]) address.searchParams.delete(name)
     else address.searchParams.set(name, String(value))
   }
-  // The bare address opens on something else than these defaults.
-  if (!address.search && address.pathname.endsWith("/"))
-    address.searchParams.set("query", String(place.values.query))
+  if (isBare(address)) address.searchParams.set("query", String(place.values.query))
   if (address.href !== location.href) history.replaceState(history.state, "", address)
 }
+
+/** Whether it would open on something else than the defaults that it stands for.
+    @type {(address: Location | URL) => boolean} */
+const isBare = ({ pathname, search }) => !search && pathname.endsWith("/")
+
+/* Streamlit takes settings out of the address after the pictures are drawn too. */
+globalThis.navigation?.addEventListener("currententrychange", () => {
+  if (isBare(location) && listening().size) write()
+})
