@@ -98,7 +98,8 @@ def worked_out(
         return True
     quick = all(associations.is_quick(name, length, layers) for name in methods)
     what = view["model"], view["s"], tuple(methods), tuple(curves), view["after"]
-    return works.done(what, results.steps_to(view, methods, curves), quick, key)
+    steps = results.steps_to(view, methods, curves)
+    return works.done(works.Task(what, steps, quick, unasked=quick, key=key))
 
 
 @part

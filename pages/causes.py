@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention.app import frame, notes, results, sections, session, shared, widgets
+from attention.app import frame, notes, results, sections, session, shared, widgets, works
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples
@@ -14,8 +14,6 @@ from attention.lessons.causes import EXCHANGED, Answer, KnownCause, Question
 from attention.pipeline import NoWords, Result
 from attention.trained.models import Model, Run, Transformer
 from attention.trained.sources import NONE
-
-PAUSE = 0.5  # seconds between one look at a job and the next
 
 
 def causes_of(view: View) -> None:
@@ -80,45 +78,16 @@ def asked_of(view: View) -> Question | None:
 def all_heads(view: View, asked: Question) -> None:
     """The effect of every head, or how far it is worked out."""
     model, run = shared.load_model(asked.model), results.run_model(asked.model, asked.text)
-    if view.visit.stopped == asked:
-        st.info("Stopped.")
-        st.button("Work it out", on_click=go_on)
+    quick, steps = causes.is_quick(model, run), results.steps_to_effects(asked)
+    if not works.done(works.Task(asked, steps, quick, unasked=True, key="effects_work")):
         return
-    state = results.effects_of(asked)
-    if state.answer is None:
-        st.fragment(works, run_every=PAUSE)(asked)
-        return
+    found = results.effects_of(asked)
     st.subheader("What the answer owes to each head")
-    st.text(causes.answer_words(model, asked, run, state.answer))
-    show_effects(view, asked, model, state.answer)
-    st.caption(causes.effect_words(model, asked, state.answer))
+    st.text(causes.answer_words(model, asked, run, found))
+    show_effects(view, asked, model, found)
+    st.caption(causes.effect_words(model, asked, found))
     if asked.words is not None:
         votes(asked, model, run)
-
-
-def works(asked: Question) -> None:
-    """Shows how far the work is, until it is done."""
-    now = session.view()
-    if now.visit.stopped == asked:
-        st.rerun()
-    with session.turn(now.page):
-        state = results.effects_of(asked)
-    if state.answer is not None:
-        st.rerun()
-    done, of = state.steps
-    waits = f" · {state.ahead} before it" if state.ahead else ""
-    st.progress(done / of, f"Changing one head after the other: {done} of {of}{waits}")
-    st.button("Stop", icon=":material/stop:", on_click=stop, args=(asked,))
-
-
-def stop(asked: Question) -> None:
-    """Ask no more for what is worked out, within a callback."""
-    session.change(stopped=asked)
-
-
-def go_on() -> None:
-    """Ask for it again, within a callback."""
-    session.change(stopped=None)
 
 
 def show_effects(view: View, asked: Question, model: Model, found: Answer) -> None:

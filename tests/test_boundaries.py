@@ -18,19 +18,8 @@ PAGES = (
 # the parts of the app, each leaning on those before it alone
 APP = (
     *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "opened"),
-    *(
-        "chapters",
-        "notes",
-        "predicting",
-        "works",
-        "widgets",
-        "grids",
-        "sections",
-        "first_screen",
-        "heading",
-        "cuts",
-    ),
-    *("server", "cold", "frame", "command"),
+    *("chapters", "notes", "predicting", "works", "widgets", "grids", "sections", "first_screen"),
+    *("heading", "cuts", "left", "server", "cold", "frame", "command"),
 )
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]

@@ -25,11 +25,11 @@ from attention.app.view import View
 from attention.app.visit import Writing
 from attention.core.functional import Trace
 from attention.display.showing import write_npz
-from attention.hosting.jobs import Jobs, State, Step
+from attention.hosting.jobs import Step
 from attention.inputs.text import plain, tokenize
 from attention.lessons import associations, causes, compare, cross, finale, trained, where
 from attention.lessons.associations import Association, AssociationSettings
-from attention.lessons.causes import CauseSettings, Guesses, Question, Reasons
+from attention.lessons.causes import Answer, CauseSettings, Guesses, Question, Reasons
 from attention.lessons.compare import OTHER, Comparison, Sweep
 from attention.lessons.cross import Batch, CrossSettings
 from attention.lessons.finale import Ending
@@ -201,10 +201,6 @@ def _ending(name: str, text: str) -> Ending:
     return finale.ending(load_model(name), run_model(name, text), text)
 
 
-_jobs = Jobs()
-AT_SIGHT = 0.5  # seconds that a page waits for a job, most of which take less with a small model
-
-
 def question_of(view: View) -> Question:
     """What is asked of each head. Raises NoWords, or ValueError with words for the page."""
     settings, name = view.of(CauseSettings), view["model"]
@@ -216,13 +212,25 @@ def question_of(view: View) -> Question:
     return causes.question(load_model(name), run_model(name, text), other, asked, typed)
 
 
-def effects_of(asked: Question) -> State:
-    """The effect of each head, or how far that is worked out, see `causes.answer`."""
-    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+_effects: LRUCache[Question, Answer] = LRUCache(64)
+
+
+@cached(_effects, key=lambda asked, progress: asked, condition=Condition())
+def _effects_of(asked: Question, progress: Progress) -> Answer:
+    run = run_model(asked.model, asked.text)
     other = run_model(asked.model, asked.second) if asked.second else None
-    return _jobs.ask(
-        asked, lambda tell: causes.answer(model, asked, run, other, tell), wait=AT_SIGHT
-    )
+    return causes.answer(load_model(asked.model), asked, run, other, progress)
+
+
+def effects_of(asked: Question) -> Answer:
+    """The effect of each head, see `causes.answer`."""
+    return _effects_of(asked, lambda done, of: None)
+
+
+def steps_to_effects(asked: Question) -> list[Step]:
+    """What is to be done until the effects have been worked out."""
+    left = asked not in _effects
+    return [("Changing one head after the other", partial(_effects_of, asked))] if left else []
 
 
 @cached(LRUCache(64), lock=Lock())

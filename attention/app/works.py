@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from attention.app import session
+from attention.hosting import work
 from attention.hosting.jobs import Jobs, State, Step, in_turn
 
 WAIT = 0.3  # seconds that a page waits for a work before it goes on without
@@ -16,51 +18,66 @@ PAUSE = 0.4  # seconds from one look at a work to the next
 _jobs = {quick: Jobs() for quick in (True, False)}
 
 
-def done(what: Hashable, steps: Sequence[Step], quick: bool, key: str) -> bool:
-    """Whether nothing is left to be done; else begins it, or shows how far it is.
+@dataclass(frozen=True)
+class Task:
+    """What is to be worked out.
 
-    what: the work, the same for all who need it; steps: those that are left; quick: whether it
-    begins unasked, where it was not stopped; key: of its button.
+    what: its name, the same for all who need it; steps: those that are left; quick: whether it
+    takes a second or less; unasked: whether it begins without a click, where it was not stopped;
+    key: of its button.
     """
-    if not steps:
+
+    what: Hashable
+    steps: Sequence[Step]
+    quick: bool
+    unasked: bool
+    key: str
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether it is to be worked out."""
+        visit = session.visit()
+        return self.what in visit.begun or (self.unasked and visit.stopped != self.what)
+
+
+def done(task: Task) -> bool:
+    """Whether nothing is left to be done; else begins it, or shows how far it is."""
+    if not task.steps:
         return True
-    if not _is_asked_for(what, quick):
-        st.button("Work it out", key=key, on_click=_begin, args=(what,))
+    if not task.is_asked_for:
+        st.button("Work it out", key=task.key, on_click=_begin, args=(task.what,))
         st.caption("This runs the model many times over the sentence, which takes a while.")
         return False
-    if _ask(what, steps, quick, WAIT).answer is not None:
+    with work.waiting():
+        state = _ask(task, WAIT)
+    if state.done:
         return True
-    st.fragment(_shown, run_every=PAUSE)(what, steps, quick, key)
+    st.fragment(_shown, run_every=PAUSE)(task)
     return False
 
 
-def _ask(what: Hashable, steps: Sequence[Step], quick: bool, wait: float = 0.0) -> State:
-    state = _jobs[quick].ask(what, in_turn(steps), wait, keep=False)
-    if state.answer is not None:
-        session.change(begun=session.visit().begun - {what})
+def _ask(task: Task, wait: float = 0.0) -> State:
+    state = _jobs[task.quick].ask(task.what, in_turn(task.steps), wait)
+    if state.done:
+        session.change(begun=session.visit().begun - {task.what})
     return state
 
 
-def _is_asked_for(what: Hashable, quick: bool) -> bool:
-    visit = session.visit()
-    return what in visit.begun or (quick and visit.stopped != what)
-
-
-def _shown(what: Hashable, steps: Sequence[Step], quick: bool, key: str) -> None:
+def _shown(task: Task) -> None:
     """How far a work is; once it is over, the page."""
-    now = session.view()
-    if not _is_asked_for(what, quick):
+    if not task.is_asked_for:
         st.rerun()
-    with session.turn(now.page):
-        state = _ask(what, steps, quick)
-    if state.answer is not None:
+    with session.turn(session.view().page):
+        state = _ask(task)
+    if state.done:
         st.rerun()
-    at, of = state.steps
+    steps, (at, of) = task.steps, state.steps
     title = steps[min(len(steps) * at // of, len(steps) - 1)][0]
     waits = f" · {state.ahead} before it" if state.ahead else ""
-    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}_way"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{task.key}_way"):
         st.progress(at / of, f"{title} …{waits}")
-        st.button("Stop", icon=":material/stop:", key=f"{key}_stop", on_click=_stop, args=(what,))
+        stop = f"{task.key}_stop"
+        st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop, args=(task.what,))
 
 
 def _begin(what: Hashable) -> None:

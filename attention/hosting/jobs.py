@@ -7,15 +7,14 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from cachetools import LRUCache
 
 PATIENCE = 5.0  # seconds: a job that nobody has asked for in this time is dropped
-KEPT = 64  # answers
+KEPT = 64  # ends of jobs that nobody has asked for since
 
 Progress = Callable[[int, int], None]
-Work = Callable[[Progress], Any]
+Work = Callable[[Progress], object]
 Step = tuple[str, Callable[[Progress], object]]  # what it is called, and its work
 STEP = 1000  # parts of a step that are told apart
 
@@ -26,6 +25,8 @@ class _DroppedError(Exception):
 
 @dataclass(eq=False)
 class _Job:
+    """asked: until when somebody waits for it, or when it was last asked for."""
+
     work: Work
     asked: float
     steps: tuple[int, int] = (0, 1)
@@ -35,24 +36,23 @@ class _Job:
 class State:
     """How far a job is.
 
-    answer: None until it is done; steps: how many of how many are done; ahead: how many other jobs
-    come first.
+    done: whether it is over; steps: how many of how many are done; ahead: how many other jobs come
+    first.
     """
 
-    answer: Any = None
+    done: bool = False
     steps: tuple[int, int] = (0, 1)
     ahead: int = 0
 
 
 def in_turn(steps: Sequence[Step]) -> Work:
-    """One work of several, one after the other; its answer is True."""
+    """One work of several, one after the other."""
 
-    def work(tell: Progress) -> bool:
+    def work(tell: Progress) -> None:
         of = STEP * len(steps)
         for number, (_, step) in enumerate(steps):
             tell(STEP * number, of)
             step(partial(_tell_part, tell, STEP * number, of))
-        return True
 
     return work
 
@@ -68,34 +68,32 @@ class Jobs:
     patience: float = PATIENCE
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _jobs: dict[Hashable, _Job] = field(default_factory=dict)
-    _answers: LRUCache[Hashable, Any] = field(default_factory=lambda: LRUCache(KEPT))
+    _over: LRUCache[Hashable, Exception | None] = field(default_factory=lambda: LRUCache(KEPT))
 
-    def ask(self, key: Hashable, work: Work, wait: float = 0.0, keep: bool = True) -> State:
+    def ask(self, key: Hashable, work: Work, wait: float = 0.0) -> State:
         """How far the job of that name is; it begins, or stands in the queue, if it did not yet.
 
-        work: is given what to tell its progress, how many of how many steps, and gives an answer,
-        which is not None; wait: seconds that the caller has for it; keep: the answer, for who asks
-        again. Jobs of one name are the same job. Raises what the work has raised, once.
+        work: is given what to tell its progress, how many of how many steps, and keeps what it
+        finds; wait: seconds that the caller has for it. Jobs of one name are the same job, until
+        somebody has heard that it is over. Raises what the work has raised, once.
         """
         until = time.monotonic() + wait
         with self._changed:
-            while key not in self._answers:
+            while key not in self._over:
                 job = self._jobs.get(key)
                 if job is None:
                     job = self._jobs[key] = _Job(work, time.monotonic())
                     if len(self._jobs) == 1:
                         threading.Thread(target=self._run, daemon=True).start()
-                job.asked = time.monotonic()
+                job.asked = max(job.asked, until)
                 left = until - time.monotonic()
                 if left <= 0:
                     return State(steps=job.steps, ahead=[*self._jobs].index(key))
                 self._changed.wait(left)
-            answer = self._answers[key]
-            if isinstance(answer, Exception) or not keep:
-                del self._answers[key]
-            if isinstance(answer, Exception):
-                raise answer
-            return State(answer)
+            error = self._over.pop(key)
+        if error is not None:
+            raise error
+        return State(done=True)
 
     def _run(self) -> None:
         with self._changed:
@@ -103,16 +101,16 @@ class Jobs:
                 key, job = next(iter(self._jobs.items()))
                 self._changed.release()
                 try:
-                    answer = self._answer(job)
+                    error = self._do(job)
                 finally:
                     self._changed.acquire()
-                if not isinstance(answer, _DroppedError):
-                    self._answers[key] = answer
+                if not isinstance(error, _DroppedError):
+                    self._over[key] = error
                 del self._jobs[key]
                 self._changed.notify_all()
 
-    def _answer(self, job: _Job) -> Any:
-        """What the work gives, or what it raises."""
+    def _do(self, job: _Job) -> Exception | None:
+        """Do the work; gives what it raises."""
 
         def tell(done: int, of: int) -> None:
             job.steps = done, of
@@ -121,6 +119,7 @@ class Jobs:
 
         try:
             tell(*job.steps)
-            return job.work(tell)
+            job.work(tell)
         except Exception as error:
             return error
+        return None

@@ -33,6 +33,26 @@ def _places() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(limits().runs)
 
 
+def _take(turn: contextlib.ExitStack) -> None:
+    """Wait for a place and for a turn."""
+    turn.enter_context(_places())
+    turn.enter_context(_turns.one())
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """To be entered while a rerun waits for work that is done elsewhere: others have its turn."""
+    turn: contextlib.ExitStack | None = getattr(_thread, "turn", None)
+    if turn is None:
+        yield
+        return
+    turn.close()
+    try:
+        yield
+    finally:
+        _take(turn)
+
+
 @contextlib.contextmanager
 def rerun(page: str, used: Pace) -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
@@ -40,19 +60,20 @@ def rerun(page: str, used: Pace) -> Iterator[float]:
     page: its name; used: the session's `share`. Gives the seconds that it was held back, during
     which the others have the core.
     """
-    if getattr(_thread, "running", False):
+    if getattr(_thread, "turn", None):
         yield 0.0
         return
     held = min(used.take(0, time.monotonic()), MAX_HELD)
     if held:
         time.sleep(held)
         metrics.HELD.inc(held)
-    _thread.running = True
+    _thread.turn = turn = contextlib.ExitStack()
     try:
-        with _places(), _turns.one(), metrics.RERUNS.labels(page).time():
+        with metrics.RERUNS.labels(page).time(), turn:
+            _take(turn)
             yield held
     finally:
-        _thread.running = False
+        _thread.turn = None
         # All that the thread did since the last time, what ran before the page included.
         now = time.thread_time()
         used.take(now - getattr(_thread, "counted", 0.0), time.monotonic())

@@ -25,6 +25,7 @@ from attention.trained.translator import Translator
 ZERO, MEAN, EXCHANGED = "set to zero", "set to its mean", "exchanged"
 MAX_PIECES = 64
 MEANS_OVER = 20  # sentences
+QUICK = 4e11  # heads × pieces × bytes of the model, which take about a second
 STRONGEST = 8
 MOST_TERMS = 10
 
@@ -221,6 +222,12 @@ class Answer:
         """The (layer, head) with the greatest total effects, the greatest first."""
         order = self.total.abs().flatten().argsort(descending=True, stable=True)
         return [divmod(index, self.total.shape[1]) for index in order[:STRONGEST].tolist()]
+
+
+def is_quick(model: Model, run: Run) -> bool:
+    """Whether each head of a run is changed in about a second."""
+    heads: int = sum(layer.attention.config.heads for layer in model.layers)
+    return heads * len(run.pieces.ids) * model.nbytes <= QUICK
 
 
 def answer(

@@ -20,50 +20,43 @@ def gate() -> Iterator[threading.Event]:
     opened.set()
 
 
-def test_an_answer_is_worked_out_once_and_kept() -> None:
-    jobs, calls = Jobs(), []
-
-    def work(tell: Progress) -> str:
-        calls.append(1)
-        return "tea"
-
-    assert jobs.ask("a", work, LONG).answer == "tea"
-    assert jobs.ask("a", work).answer == "tea"
-    assert len(calls) == 1
+def test_a_job_is_over_once_it_is_done() -> None:
+    jobs, calls = Jobs(), list[int]()
+    assert jobs.ask("a", lambda tell: calls.append(1), LONG).done
+    assert calls == [1]
 
 
 def test_one_job_at_a_time_and_the_others_know_their_place(gate: threading.Event) -> None:
     jobs, begun = Jobs(), threading.Event()
 
-    def work(tell: Progress) -> int:
+    def work(tell: Progress) -> None:
         tell(2, 7)
         begun.set()
         gate.wait(LONG)
-        return 7
 
-    assert jobs.ask("a", work).answer is None
+    assert not jobs.ask("a", work).done
     assert begun.wait(LONG)
     assert jobs.ask("a", work).steps == (2, 7)
-    second = jobs.ask("b", lambda tell: 11)
-    assert (second.answer, second.ahead) == (None, 1)
+    second = jobs.ask("b", lambda tell: None)
+    assert (second.done, second.ahead) == (False, 1)
     gate.set()
-    assert jobs.ask("b", lambda tell: 11, LONG).answer == 11
-    assert jobs.ask("a", work).answer == 7
+    assert jobs.ask("b", lambda tell: None, LONG).done
+    assert jobs.ask("a", work).done
 
 
 def test_a_job_that_nobody_asks_for_is_dropped_and_begins_anew_when_asked(
     gate: threading.Event,
 ) -> None:
-    jobs, begun, left = Jobs(patience=0.0), threading.Event(), threading.Event()
+    jobs, begun, left = Jobs(), threading.Event(), threading.Event()
+    done: list[str] = []
 
-    def work(tell: Progress) -> str:
+    def work(tell: Progress) -> None:
         begun.set()
         try:
             gate.wait(LONG)
             tell(1, 2)
         finally:
             left.set()
-        return "never"
 
     jobs.patience = LONG
     jobs.ask("a", work)
@@ -72,19 +65,20 @@ def test_a_job_that_nobody_asks_for_is_dropped_and_begins_anew_when_asked(
     gate.set()
     assert left.wait(LONG)
     jobs.patience = LONG
-    assert jobs.ask("a", lambda tell: "anew", LONG).answer == "anew"
+    assert jobs.ask("a", lambda tell: done.append("anew"), LONG).done
+    assert done == ["anew"]
 
 
 def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done() -> None:
     jobs = Jobs()
 
-    def breaks(tell: Progress) -> str:
+    def breaks(tell: Progress) -> None:
         raise ValueError("no tea")
 
     with pytest.raises(ValueError, match="no tea"):
         jobs.ask("a", breaks, LONG)
-    assert jobs.ask("b", lambda tell: "milk", LONG).answer == "milk"
-    assert jobs.ask("a", lambda tell: "tea", LONG).answer == "tea"
+    for name in ("b", "a"):
+        assert jobs.ask(name, lambda tell: None, LONG).done
 
 
 def test_several_steps_are_one_work_and_it_says_how_far_all_of_them_are() -> None:
@@ -96,18 +90,19 @@ def test_several_steps_are_one_work_and_it_says_how_far_all_of_them_are() -> Non
         done.append("half")
 
     work = in_turn([("first", lambda tell: done.append("first")), ("second", half)])
-    assert work(lambda at, of: told.append((at, of))) is True
+    work(lambda at, of: told.append((at, of)))
     assert done == ["first", "half"]
     assert told == [(0, 2000), (1000, 2000), (1500, 2000)]
 
 
-def test_an_answer_that_is_not_kept_is_worked_out_again() -> None:
-    jobs, calls = Jobs(), list[int]()
+def test_a_job_is_kept_for_who_waits_longer_than_the_patience(gate: threading.Event) -> None:
+    jobs, begun = Jobs(patience=0.05), list[int]()
 
-    def work(tell: Progress) -> bool:
-        calls.append(1)
-        return True
+    def work(tell: Progress) -> None:
+        begun.append(1)
+        for step in range(4):
+            gate.wait(0.05)
+            tell(step, 4)
 
-    assert jobs.ask("a", work, LONG, keep=False).answer is True
-    assert jobs.ask("a", work, LONG, keep=False).answer is True
-    assert len(calls) == 2
+    assert jobs.ask("a", work, LONG).done
+    assert begun == [1]

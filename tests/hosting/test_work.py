@@ -80,6 +80,28 @@ def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> Non
     thread.join(LONG)
 
 
+def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch) -> None:
+    monkeypatch.setattr(work, "_turns", Turns(LONG))
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(work, "_places", lambda: places)
+    begun = threading.Event()
+
+    def other() -> None:
+        with work.rerun("explore", work.share()):
+            begun.set()
+
+    with work.rerun("explore", work.share()):
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert not begun.wait(0.2)
+        with work.waiting():
+            assert begun.wait(LONG)
+        thread.join(LONG)
+        assert not places.acquire(blocking=False)
+    with work.waiting():
+        assert places.acquire(blocking=False)
+
+
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
     before = sample("attention_rerun_seconds_count", page="heads")
     used = work.share()
