@@ -31,7 +31,7 @@ def only_of_the_page(receive: Receive, send: Send) -> tuple[Receive, Send]:
             asked = BackMsg.FromString(message["bytes"]).rerun_script
             if not asked.fragment_id:
                 page = asked.page_script_hash or page
-            if not asked.fragment_id or asked.page_script_hash == page or not page:
+            if not (asked.fragment_id and page) or asked.page_script_hash in ("", page):
                 break
         return message
 

@@ -65,6 +65,6 @@ def test_a_part_of_the_page_that_is_shown_is_run_whoever_led_there() -> None:
     assert received(*there_and_back) == [*there_and_back]
 
 
-def test_before_any_page_is_known_all_is_received() -> None:
-    told = (HEARTBEAT, rerun("one", "p"), rerun("", "p"), HEARTBEAT)
+def test_where_a_page_is_not_known_or_not_named_all_is_received() -> None:
+    told = (HEARTBEAT, rerun("one", "p"), rerun("one"), rerun("", "p"), HEARTBEAT)
     assert received(*told) == [*told]
