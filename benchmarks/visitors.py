@@ -55,6 +55,8 @@ HEAVY = (
     ("steps", {"s": f"{WORDS} {{}}", "variant": "additive"}),
     ("trained", {"s": f"{{}} {PIECES}", "model": "minilm"}),
     ("trained", {"s": f"{{}} {PIECES}", "model": "en-pt"}),
+    ("causes", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2", "intervention": "set to zero"}),
+    ("associations", {"s": f"{{}} {PIECES[:200]}", "model": "minilm"}),
     ("cross", {"target": f"{WORDS} {{}}", "memory": WORDS, "variant": "additive"}),
     ("compare", {"s": f"{{}} {'a b ' * 255}", "s2": "a " * 512, "compare": "pair"}),
     ("compare", {"s": f"{WORDS} {{}}", "compare": "sweep", "variant": "multihead"}),
@@ -173,15 +175,18 @@ class Visitor:
 
 
 class Glutton(Visitor):
-    """Does what costs most, at once again, and is not counted."""
+    """Does what costs most, at once again, and is not counted. on: one page alone, "" for all."""
+
+    on = ""
 
     async def visit(self, port: int, until: float, ramp: float) -> None:
         """Open one heavy link after the other until the time is over."""
+        heavy = [(name, link) for name, link in HEAVY if self.on in ("", name)]
         async with connected(port) as self.socket:
             await self.run(self.message())
             pages = {name: page for page, name in self.names.items()}
             while time.monotonic() < until:
-                name, link = HEAVY[self.turn % len(HEAVY)]
+                name, link = heavy[self.turn % len(heavy)]
                 self.turn += 1
                 self.page = pages.get(name, "")
                 filled = {key: text.replace("{}", str(self.turn)) for key, text in link.items()}
@@ -247,7 +252,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description=__doc__)
     parser.add_argument("visitors", nargs="*", type=int, default=VISITORS)
     parser.add_argument("--seconds", type=float, default=25.0)
+    pages = sorted({name for name, _ in HEAVY if name})
+    words = "where the one is who takes what they can; all pages in turn, if none is named"
+    parser.add_argument("--glutton-on", choices=pages, default="", help=words)
     options = parser.parse_args()
+    Glutton.on = options.glutton_on
     counts = [min(count, MAX_VISITORS) for count in options.visitors]
     print(run(counts, min(options.seconds, MAX_SECONDS), lambda text: print(text, file=sys.stderr)))
 
