@@ -1,7 +1,7 @@
 """`make study`: how far methods of association agree with erasure, and heads' effects with votes.
 
-Prints the tables of docs/associations.md, of packaged sentences and the models at hand, and last
-what attention/lessons/study.py has of them.
+Prints the tables of docs/associations.md, of packaged sentences and the models at hand, and writes
+attention/lessons/study.json, which the page shows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attention.analysis.associations import (
 )
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
-from attention.lessons.study import Study, declared, share
+from attention.lessons.study import FILE, STUDIES, Study, share, written
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
 
@@ -153,7 +153,7 @@ def effects(model: Model, runs: Sequence[Run], texts: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Print all tables."""
+    """Print all tables, and write down how far the methods agree."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     made.add_argument("--sentences", type=int, default=len(SENTENCES))
     made.add_argument("--models", nargs="*", default=None)
@@ -169,7 +169,7 @@ def main() -> None:
         sinks(model, runs)
         if not crosses:
             effects(model, runs, texts)
-    print(f"\n## For attention/lessons/study.py\n\n{declared(studies)}")
+    FILE.write_text(written(STUDIES | studies), "utf-8")
 
 
 if __name__ == "__main__":
