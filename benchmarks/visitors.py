@@ -160,16 +160,16 @@ class Visitor:
         if kind == "mask" and "mask" in self.widgets:
             key = "mask"
             widget.string_array_value.data[:] = self.random.choice([[], ["causal"], ["window"]])
-        elif kind == "token" and "place" in self.widgets:
-            key, self.turn = "place", self.turn + 1
+        elif kind == "token" and "selection" in self.widgets:
+            key, self.turn = "selection", self.turn + 1
             values = {"query": self.random.randrange(6), "stage": "weights"}
-            chosen = {"event": "place", "value": {"turn": self.turn, "values": values}}
+            chosen = {"event": "selection", "value": {"turn": self.turn, "values": values}}
             widget.json_trigger_value = json.dumps([chosen])
         else:
             key = "s"
             widget.string_value = " ".join(self.random.choices(TEXT.split(), k=10))
         identity = self.widgets[key]
-        widget.id = EVENTS.format(identity) if key == "place" else identity
+        widget.id = EVENTS.format(identity) if key == "selection" else identity
         message.rerun_script.fragment_id = self.fragments[identity]
         return message
 

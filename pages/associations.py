@@ -8,7 +8,7 @@ from attention.analysis.associations import METHODS, Method
 from attention.app import frame, notes, results, session, shared, widgets, works
 from attention.app.parts import part
 from attention.app.view import View
-from attention.components.pictures import Picture, chart, matrices, picture, place_of
+from attention.components.pictures import Picture, chart, matrices, picture, tell_selection
 from attention.core.functional import WeightsAlone
 from attention.display import tables
 from attention.display.associations import arcs, curves_figure
@@ -77,7 +77,7 @@ def draw(view: View, shown: Association, at: int, most: float) -> None:
             words=shown.words,
             most=most,
         ),
-        view.place,
+        view.selection,
         key=f"association_{at}",
     )
 
@@ -108,7 +108,7 @@ def of_word(view: View, pieces: Pieces, methods: Sequence[str], there: bool) -> 
 
     methods: the two that are shown; there: whether the first has been worked out.
     """
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     if there:
         strongest(view, methods[0])
     whole_model(view, pieces, methods)

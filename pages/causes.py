@@ -6,7 +6,7 @@ from attention.app import frame, notes, results, sections, session, shared, widg
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples
-from attention.components.pictures import chart, matrices, place_of
+from attention.components.pictures import chart, matrices, tell_selection
 from attention.display import effects, tables
 from attention.display.matrix import Matrix
 from attention.lessons import causes
@@ -155,7 +155,7 @@ def of_token(view: View) -> None:
     if result is None:
         return
     assert result.trained is not None
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     layer, head = result.trained.position, result.head
     query = min(view["query"], len(result.tokens) - 1)
     rows, names, words = causes.length_rows(results.run_of(result.settings), layer, head, query)

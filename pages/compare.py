@@ -8,7 +8,7 @@ from attention.analysis import effects
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.parts import part
 from attention.app.view import View
-from attention.components.pictures import comparison, place_of
+from attention.components.pictures import comparison, tell_selection
 from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
 from attention.display.captions import distinct_names
@@ -64,7 +64,7 @@ def settings(view: View) -> None:
     else:
         compared, both = now
         with figure:
-            comparison(compared, ["A", "B", "B − A"], view.place, key="comparison")
+            comparison(compared, ["A", "B", "B − A"], view.selection, key="comparison")
         with said:
             show_differences(results.differences(view))
     with other:
@@ -141,7 +141,7 @@ def rows(view: View) -> None:
     if now is None:
         return
     compared, both = now
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     last = len(compared.names) - 1
     wanted = int(view["query"])
     query = min(wanted, last)
@@ -184,7 +184,7 @@ def sweep(view: View) -> None:
     sweep_view(
         swept,
         distinct_names(result.tokens),
-        view.place,
+        view.selection,
         lambda value: session.choose("sweep_at", value),
         key="sweep_view",
     )
@@ -197,7 +197,7 @@ def sweep(view: View) -> None:
 def hidden_from_chosen(view: View) -> None:
     """What each mask hides from the chosen query."""
     if result := results.current_result(view):
-        place_of(view.place, session.choose_place, key="place")
+        tell_selection(view.selection, session.select, key="selection")
         notes.note_masks(result, min(view["query"], len(result.tokens) - 1))
 
 
@@ -212,7 +212,7 @@ def pair(view: View) -> None:
     compared, both = now
     with figure:
         titles = ["A · first", "B · second", "B − A"]
-        comparison(compared, titles, view.place, key="comparison")
+        comparison(compared, titles, view.selection, key="comparison")
     with said:
         notes.note(compare.alignment_words(compared))
     notes.note_problems_of_both(both)

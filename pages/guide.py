@@ -14,7 +14,14 @@ from attention.app.pages import FIRST, PAGES
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples, lights, next_pieces
-from attention.components.pictures import chart, comparison, head_grid, matrices, picture, place_of
+from attention.components.pictures import (
+    chart,
+    comparison,
+    head_grid,
+    matrices,
+    picture,
+    tell_selection,
+)
 from attention.components.pictures import sweep as sweep_view
 from attention.display import maps, tables
 from attention.display.captions import distinct_names
@@ -194,7 +201,7 @@ def alignment(view: View, chapter: Chapter) -> None:
         "alignment",
         "Each row is a word that it writes, </s> the end; each column a word that it reads.",
         ("heatmap",),
-        chapters.place(view, chapter),
+        chapters.selection(view, chapter),
     )
 
 
@@ -235,8 +242,8 @@ def more(view: View, chapter: Chapter) -> None:
 @part
 def told(view: View, chapter: Chapter) -> None:
     """What is chosen in the pictures, told to the server."""
-    place_of(
-        chapters.place(view, chapter), partial(chapters.choose_place, view, chapter), key="place"
+    tell_selection(
+        chapters.selection(view, chapter), partial(chapters.select, view, chapter), key="selection"
     )
 
 
@@ -245,9 +252,9 @@ def one_picture(
 ) -> None:
     """Who attends to whom, and the weighted sum. parts: None given means those of the chapter."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
-    place = chapters.place(view, chapter)
+    selection = chapters.selection(view, chapter)
     if trained.words_of(shown):
-        sections.lines_and_weights(view, shown, key, parts=drawn, place=place)
+        sections.lines_and_weights(view, shown, key, parts=drawn, selection=selection)
         return
     longest = max(len(shown.tokens), len(shown.key_tokens))
     if "away" in chapter.parts and longest <= widgets.MAX_CLICKABLE:
@@ -259,8 +266,8 @@ def one_picture(
             key="away",
         )
         shown = chapters.without_those_away(view, shown)
-    stage = place["values"]["stage"]
-    picture(sections.picture_of(shown, drawn, stage=stage), place, key=key)
+    stage = selection["values"]["stage"]
+    picture(sections.picture_of(shown, drawn, stage=stage), selection, key=key)
 
 
 def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
@@ -280,7 +287,7 @@ def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
     lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in said)
     if lines:
         st.html(f"<p class='differs'>A → B {lines}</p>")
-    comparison(compared, ["A", "B", "B − A"], chapters.place(view, chapter), key="comparison")
+    comparison(compared, ["A", "B", "B − A"], chapters.selection(view, chapter), key="comparison")
 
 
 def sweep(view: View, chapter: Chapter, shown: Result) -> None:
@@ -294,7 +301,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     sweep_view(
         replace(swept, shown=swept.shown[:0], dots=swept.dots[:0]),
         distinct_names(shown.tokens),
-        chapters.place(view, chapter),
+        chapters.selection(view, chapter),
         lambda value: chapters.choose_in("at", value),
         key="sweep_view",
     )
@@ -317,9 +324,9 @@ def heads(view: View, chapter: Chapter, shown: Result) -> None:
 @part
 def word_map(view: View, chapter: Chapter, shown: Result) -> None:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
-    place = chapters.place(view, chapter)
-    place_of(place, partial(chapters.choose_place, view, chapter), key="place")
-    query = min(place["values"]["query"], len(shown.tokens) - 1)
+    selection = chapters.selection(view, chapter)
+    tell_selection(selection, partial(chapters.select, view, chapter), key="selection")
+    query = min(selection["values"]["query"], len(shown.tokens) - 1)
     found = sections.drawn_map(shown, query, chapter.probes, chapters.other_end(view, chapter))
     if found is not None:
         notes.note_quietly(found.words)

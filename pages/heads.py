@@ -7,7 +7,7 @@ from attention.analysis.heads import Overview
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.parts import part
 from attention.app.view import View
-from attention.components.pictures import head_grid, matrices, place_of
+from attention.components.pictures import head_grid, matrices, tell_selection
 from attention.components.tokens import head_view
 from attention.display import tables
 from attention.display.captions import distinct_names, parameters_words
@@ -49,7 +49,7 @@ def of_token(view: View) -> None:
     result = results.layer_result(view)
     if result is None:
         return
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     tokens, piece = trained.shown(result)[0], trained.piece_at(result, view["query"])
     last = len(tokens) - 1
     wanted = int(view["query"])
@@ -82,7 +82,7 @@ def token_lines(view: View, result: Result, query: int) -> None:
         edges.weights,
         active,
         query,
-        view.place,
+        view.selection,
         lambda chosen: session.choose("active", heads.write_active(chosen, count)),
         key="head_view",
     )

@@ -82,7 +82,7 @@ def show(view: View, read: OpenedWeights, glance: Glance) -> None:
             caption=(f"Layer {layer}, head {head}.", ""),
             of=f"layer {layer}, head {head}",
         )
-        picture(shown, view.place, key="picture")
+        picture(shown, view.selection, key="picture")
     st.subheader("What each head attends to")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures))
     names = glance.names(lambda position: f"layer {position}")

@@ -15,7 +15,7 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.app.visit import Writing
 from attention.components.inputs import examples, next_pieces
-from attention.components.pictures import head_grid, matrices, place_of
+from attention.components.pictures import head_grid, matrices, tell_selection
 from attention.components.tokens import layer_lines
 from attention.core.settings import settings_of
 from attention.display import tables
@@ -241,7 +241,7 @@ def of_token(view: View) -> None:
     result = results.as_trained(view)
     if result is None:
         return
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     query = trained.piece_at(result, view["query"])
     seen, model = results.glances_of(view), shared.load_model(result.settings.model)
     in_all_layers(view, model, result, query)
@@ -268,7 +268,7 @@ def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
     st.text(f"Follow “{name}” through the layers: lines lead back to the tokens it looks at.")
     lines = trained.layer_lines(rows, view["all_layers"], view["cover"])
     titles = [model.title_of(layer) for layer in range(len(rows))]
-    layer_lines(lines, result.tokens, titles, query, view.place, key="layer_lines")
+    layer_lines(lines, result.tokens, titles, query, view.selection, key="layer_lines")
     st.caption(lines.words)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "all_layers", width="content")

@@ -147,9 +147,9 @@ class App(AppTest):
                     todo += more
 
     @property
-    def place(self) -> dict[str, Any]:
+    def selection(self) -> dict[str, Any]:
         """The query and the stage that all pictures of the page are told to show."""
-        told = [part.header.get("place", part.header) for part in self.sent.values()]
+        told = [part.header.get("selection", part.header) for part in self.sent.values()]
         first, *others = [one for one in told if "turn" in one and "values" in one]
         assert all(other == first for other in others)
         return dict(first["values"])
@@ -188,8 +188,10 @@ class App(AppTest):
 
     def move(self, **values: Any) -> App:
         """Run as after another query or stage was chosen in the browser."""
-        turn = self.sent["place"].header["turn"] + 1
-        return self.tell("place", "place", {"turn": turn, "values": self.place | values})
+        turn = self.sent["selection"].header["turn"] + 1
+        return self.tell(
+            "selection", "selection", {"turn": turn, "values": self.selection | values}
+        )
 
     def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
         """Run as after a step in the browser's history, to a link of any page."""
@@ -257,9 +259,11 @@ def sent_as(data: bytes) -> Sent:
     header = json.loads(data[4:start])
     end = start + 4 * header.pop("floats")
     floats = numpy.frombuffer(data[start:end], numpy.float32)
-    if header.keys() == {"place"}:
+    if header.keys() == {"selection"}:
         content = sent_as(data[end:])
-        return dataclasses.replace(content, header=content.header | {"place": header["place"]})
+        return dataclasses.replace(
+            content, header=content.header | {"selection": header["selection"]}
+        )
     return Sent(header, torch.from_numpy(floats.copy()), data[end:])
 
 

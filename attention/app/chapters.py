@@ -21,8 +21,8 @@ from attention.app.results import result_of, translation_by
 from attention.app.session import change, choose, keep, visit
 from attention.app.shared import width_of
 from attention.app.view import View
-from attention.app.visit import PLACE, legal_place
-from attention.components.pictures import Place
+from attention.app.visit import SELECTED, legal_selection
+from attention.components.pictures import SelectionHeader
 from attention.core.masks import format_cells
 from attention.lessons import carried, compare
 from attention.lessons.chapters import (
@@ -256,20 +256,20 @@ def choose_in(name: str, value: Any) -> None:
     keep(visit().in_its_chapter(**{name: value}))
 
 
-def place(view: View, chapter: Chapter) -> Place:
-    """Which query and stage the chapter's pictures show: see `View.place`."""
-    own: Any = {name: value_in(chapter.link, name) for name in PLACE}
+def selection(view: View, chapter: Chapter) -> SelectionHeader:
+    """Which query and stage the chapter's pictures show: see `View.selection`."""
+    own: Any = {name: value_in(chapter.link, name) for name in SELECTED}
     return {
         "turn": view.visit.turn,
-        "values": kept(view, "place", own),
+        "values": kept(view, "selection", own),
         "defaults": own,
     }
 
 
-def choose_place(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
+def select(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
     """Take over what has been chosen in the browser, within a callback; on this page alone."""
-    values = place(view, chapter)["values"] | legal_place(chosen["values"])
-    keep(replace(visit(), turn=chosen["turn"]).in_its_chapter(place=values))
+    values = selection(view, chapter)["values"] | legal_selection(chosen["values"])
+    keep(replace(visit(), turn=chosen["turn"]).in_its_chapter(selection=values))
 
 
 def result(view: View, chapter: Chapter, side: str = "") -> Result | None:

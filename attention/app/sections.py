@@ -14,10 +14,10 @@ from attention.app.view import View
 from attention.components.pictures import (
     PARTS,
     Picture,
-    Place,
+    SelectionHeader,
     chart,
     picture,
-    place_of,
+    tell_selection,
 )
 from attention.core.functional import WeightsAlone
 from attention.display import maps, tables
@@ -38,7 +38,7 @@ def attention_of(view: View, result: Result, after: str = "") -> None:
         notes.note_problems(result)
         return
     shown, content = whole_picture(view, result, after)
-    picture(shown, view.place, key="picture", content=content)
+    picture(shown, view.selection, key="picture", content=content)
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
         notes.note_head(result)
@@ -106,7 +106,7 @@ def weights_of(
     if trained.words_of(result):
         lines_and_weights(view, result, caption=caption, parts=parts)
     else:
-        picture(picture_of(result, parts, (caption, "")), view.place, key="picture")
+        picture(picture_of(result, parts, (caption, "")), view.selection, key="picture")
 
 
 def lines_and_weights(
@@ -115,11 +115,11 @@ def lines_and_weights(
     key: str = "picture",
     caption: str = "",
     parts: Sequence[str] = ("lines", "heatmap"),
-    place: Place | None = None,
+    selection: SelectionHeader | None = None,
 ) -> None:
     """The weights of a trained model's head alone, its pieces joined into words where that is set.
 
-    caption: what the heatmap's begins with; place: where one is, None: as all pages have it.
+    caption: what the heatmap's begins with; selection: None = as all pages have it.
     """
     tokens, keys, trace = trained.shown(result)
     words = notes.JOINED if trained.words_of(result) else ""
@@ -133,14 +133,14 @@ def lines_and_weights(
         caption=(f"{caption} {words}".strip(), ""),
         of=notes.head_words(result),
     )
-    picture(shown, place or view.place, key=key)
+    picture(shown, selection or view.selection, key=key)
 
 
 @part
 def _rest(view: View, settings: Settings, memory: str | None) -> None:
     """What the server adds to the chosen token: the words nearest to it, and files."""
     result = results.result_of(settings, memory)
-    place_of(view.place, session.choose_place, key="place")
+    tell_selection(view.selection, session.select, key="selection")
     query = min(view["query"], len(result.tokens) - 1)
     notes.nearest_words(result, query)
     word_map(view, result, query)

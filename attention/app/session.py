@@ -19,7 +19,7 @@ from attention.app.links import every_setting, read_link, value_in
 from attention.app.pages import PAGES, Page
 from attention.app.shared import width_of
 from attention.app.view import View, view_of
-from attention.app.visit import PLACE, Entry, Visit
+from attention.app.visit import SELECTED, Entry, Visit
 from attention.core.settings import Value
 from attention.hosting import work
 from attention.trained.sources import NONE
@@ -120,20 +120,20 @@ def _texts(value: Any) -> list[str] | str:
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     now = visit()
-    keep(now.placed(now.turn, {**_place(), "query": query}))
+    keep(now.selecting(now.turn, {**_selected(), "query": query}))
 
 
-def choose_place(chosen: Mapping[str, Any]) -> None:
+def select(chosen: Mapping[str, Any]) -> None:
     """Take over what has been chosen in the pictures, within a callback.
 
     The browser has put it into the address itself, where it may say something newer by now.
     """
-    keep(visit().placed(chosen["turn"], chosen["values"]))
+    keep(visit().selecting(chosen["turn"], chosen["values"]))
 
 
-def _place() -> dict[str, Any]:
+def _selected() -> dict[str, Any]:
     now = view()
-    return {name: now[name] for name in PLACE}
+    return {name: now[name] for name in SELECTED}
 
 
 def enter(page: Page) -> View:
@@ -154,8 +154,8 @@ def enter(page: Page) -> View:
     now = before.entered(page, entry, problems)
     keep(now)
     _put_right(said, taken)
-    if not now.place:
-        keep(replace(now, place={name: value_in(taken, name) for name in PLACE}))
+    if not now.selected:
+        keep(replace(now, selected={name: value_in(taken, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
         _take_along(page, before)
     shown = view()

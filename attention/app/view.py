@@ -9,8 +9,8 @@ from typing import Any
 from attention.app.links import every_setting
 from attention.app.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.app.shared import load_model, width_of
-from attention.app.visit import PLACE, Link, Visit
-from attention.components.pictures import Place
+from attention.app.visit import SELECTED, Link, Visit
+from attention.components.pictures import SelectionHeader
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
@@ -52,10 +52,10 @@ class View(Mapping[str, Any]):
         return {name for name in hidden_names(self["hide"]) if name in self}
 
     @property
-    def place(self) -> Place:
+    def selection(self) -> SelectionHeader:
         """Which query and stage the pictures show; they are chosen in the browser."""
-        values: Any = {name: self[name] for name in PLACE}
-        defaults: Any = {name: every_setting()[name].default for name in PLACE}
+        values: Any = {name: self[name] for name in SELECTED}
+        defaults: Any = {name: every_setting()[name].default for name in SELECTED}
         return {"turn": self.visit.turn, "values": values, "defaults": defaults}
 
     def of(self, schema: Any) -> Any:
@@ -151,7 +151,7 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     values = {
         name: _value(about, widgets.get(name), link.get(name)) for name, about in declared.items()
     }
-    values |= visit.place
+    values |= visit.selected
     model = declared["model"]
     if not page.models:
         values["model"] = model.default

@@ -13,9 +13,10 @@ from typing import Any
 
 from attention.app.links import every_setting
 from attention.app.pages import Page
-from attention.core.settings import Value
+from attention.core.settings import Value, settings_of
+from attention.pipeline import Selection
 
-PLACE = ("query", "stage")  # chosen in the pictures
+SELECTED = tuple(settings_of(Selection))  # in the pictures
 Link = Mapping[str, Sequence[str]]
 
 
@@ -61,14 +62,14 @@ class Visit:
     their values; drawn: the settings that have had a widget, choices: those set from code, and
     received: how many of these the browser is known to have received; beside:
     the parts drawn at the side of the page, each with the setting it belongs to and all that
-    decides it, None while no side is drawn; started: the pages whose `starts` were set; place: the
-    query and the stage chosen in the pictures, and turn: how many such choices of the browser are
-    known; chapter: which chapter is open, and in_chapter: what is chosen in its figure; answer,
-    marked: the answer to the question asked, and the cells marked for it, see `predicting`;
-    refused: why the last edit was not taken; not_added: a model and a sentence to which nothing
-    was added, and why; writing: a model that is going on with the sentence; stopped: the name of
-    the job that the visitor has stopped; begun: the names of those asked for by a click; guesses:
-    the first choice in each chapter of each lesson.
+    decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
+    the query and the stage chosen in the pictures, and turn: how many such choices of the browser
+    are known; chapter: which chapter is open, and in_chapter: what is chosen in its figure;
+    answer, marked: the answer to the question asked, and the cells marked for it, see
+    `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
+    which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
+    the name of the job that the visitor has stopped; begun: the names of those asked for by a
+    click; guesses: the first choice in each chapter of each lesson.
     """
 
     page: str = ""
@@ -80,7 +81,7 @@ class Visit:
     received: int = 0
     beside: tuple[tuple[str, object], ...] | None = None
     started: frozenset[str] = frozenset()
-    place: Mapping[str, Any] = field(default_factory=dict)
+    selected: Mapping[str, Any] = field(default_factory=dict)
     turn: int = 0
     chapter: tuple[object, ...] = ()
     in_chapter: Mapping[str, Any] = field(default_factory=dict)
@@ -109,7 +110,7 @@ class Visit:
             page=page.name,
             problems=tuple(problems) if decides else self.problems,
             opened_as=None if decides else self.opened_as,
-            place={} if decides else self.place,
+            selected={} if decides else self.selected,
             started=self.started | {page.name},
         )
 
@@ -135,16 +136,16 @@ class Visit:
         choice = Choice(value, older, self.last_choice + 1)
         return replace(self, choices={**self.choices, name: choice})
 
-    def placed(self, turn: int, values: Mapping[str, Any]) -> Visit:
+    def selecting(self, turn: int, values: Mapping[str, Any]) -> Visit:
         """The visit after a choice in the pictures; one that is not legal changes nothing."""
-        return replace(self, turn=turn, place={**self.place, **legal_place(values)})
+        return replace(self, turn=turn, selected={**self.selected, **legal_selection(values)})
 
     def in_its_chapter(self, **chosen: Any) -> Visit:
         """The visit after something was chosen in the figure of the open chapter."""
         return replace(self, in_chapter={**self.in_chapter, **chosen})
 
 
-def legal_place(values: Mapping[str, Any]) -> dict[str, Any]:
+def legal_selection(values: Mapping[str, Any]) -> dict[str, Any]:
     """Of a choice in the pictures what they can show."""
     declared = every_setting()
-    return {name: values[name] for name in PLACE if declared[name].problem(values[name]) is None}
+    return {name: values[name] for name in SELECTED if declared[name].problem(values[name]) is None}

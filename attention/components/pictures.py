@@ -30,14 +30,14 @@ class QueryAndStage(TypedDict):
     stage: str
 
 
-class PlaceAnswer(TypedDict):
+class SelectionAnswer(TypedDict):
     """That, and how many choices have been made in the browser."""
 
     turn: int
     values: QueryAndStage
 
 
-class Place(PlaceAnswer):
+class SelectionHeader(SelectionAnswer):
     """The same as the server knows it."""
 
     defaults: QueryAndStage
@@ -139,23 +139,25 @@ class Picture:
         return message(header, *sent.values(), rest=hidden)
 
 
-class PlacedHeader(TypedDict):
-    """What goes before the content: where it is looked at."""
+class SelectedHeader(TypedDict):
+    """What goes before the content: the selection."""
 
-    place: Place
-
-
-_picture = Component("picture", PlacedHeader, behind=PictureHeader, isolate_styles=False)
+    selection: SelectionHeader
 
 
-def picture(shown: Picture, place: Place, *, key: str, content: bytes | None = None) -> None:
+_picture = Component("picture", SelectedHeader, behind=PictureHeader, isolate_styles=False)
+
+
+def picture(
+    shown: Picture, selection: SelectionHeader, *, key: str, content: bytes | None = None
+) -> None:
     """Draws a picture.
 
-    place: which query and stage are chosen, see `place_of`; they change in the browser, which has
-    all numbers already. content: that of the picture, None where it is not known yet.
+    selection: the query and the stage shown, see `tell_selection`; they change in the browser,
+    which has all numbers already. content: that of the picture, None where it is not known yet.
     """
     _offer_trace(shown)
-    _picture.draw({"place": place}, key=key, rest=content or shown.content())
+    _picture.draw({"selection": selection}, key=key, rest=content or shown.content())
 
 
 def _offer_trace(shown: Picture) -> None:
@@ -174,15 +176,17 @@ def _offer_trace(shown: Picture) -> None:
         files.offer_matrix("new vectors y", trace.output, asking, of=of)
 
 
-_place = Component("place", Place, place=PlaceAnswer)
+_selection = Component("selection", SelectionHeader, selection=SelectionAnswer)
 
 
-def place_of(place: Place, on_choose: Callable[[Any], None], *, key: str) -> None:
+def tell_selection(
+    selection: SelectionHeader, on_choose: Callable[[Any], None], *, key: str
+) -> None:
     """Tells the server what is chosen in the pictures of a page, and them what a link says.
 
     Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
     """
-    _place.draw(place, key=key, place=(lambda answer: True, on_choose))
+    _selection.draw(selection, key=key, selection=(lambda answer: True, on_choose))
 
 
 class MatrixHeader(TypedDict):
@@ -343,7 +347,7 @@ class ComparisonHeader(TypedDict):
     both: list[bool]
     absent: list[list[bool]]
     titles: list[str]
-    place: Place
+    selection: SelectionHeader
 
 
 _comparison = Component("comparison", ComparisonHeader)
@@ -352,14 +356,14 @@ _comparison = Component("comparison", ComparisonHeader)
 def comparison(
     compared: Comparison,
     titles: Sequence[str],
-    place: Place,
+    selection: SelectionHeader,
     *,
     key: str,
 ) -> None:
     """Two heatmaps of weights, their difference, and how far each row diverges.
 
-    titles: of the three heatmaps; place: as in `picture`. What is hidden is hatched. Pointing at a
-    cell tells its numbers on both sides; a click or the arrow keys choose a row.
+    titles: of the three heatmaps; selection: as in `picture`. What is hidden is hatched. Pointing
+    at a cell tells its numbers on both sides; a click or the arrow keys choose a row.
     """
     names = compared.names
     for title, weights in zip(
@@ -383,7 +387,7 @@ def comparison(
         "both": (compared.in_a & compared.in_b).tolist(),
         "absent": absent,
         "titles": list(titles),
-        "place": place,
+        "selection": selection,
     }
     _comparison.draw(header, *sides, compared.divergence.float(), key=key)
 
@@ -398,7 +402,7 @@ class SweepHeader(TypedDict):
     shown: Sequence[float]
     dots: int
     biased: bool
-    place: Place
+    selection: SelectionHeader
 
 
 _sweep = Component("sweep", SweepHeader, at=tuple[int, float])
@@ -407,14 +411,14 @@ _sweep = Component("sweep", SweepHeader, at=tuple[int, float])
 def sweep(
     swept: Sweep,
     names: Sequence[str],
-    place: Place,
+    selection: SelectionHeader,
     on_release: Callable[[float], None],
     *,
     key: str,
 ) -> None:
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
-    place: as in `picture`; its row is shown in numbers. on_release gets the value the slider is
+    selection: as in `picture`; its row is shown in numbers. on_release gets the value the slider is
     left at. The browser counts the values it sends, and keeps its own until the last one it sent
     has come back.
     """
@@ -438,7 +442,7 @@ def sweep(
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,
-        "place": place,
+        "selection": selection,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
     at = (lambda answer: True, released)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.components.base import Component
-from attention.components.pictures import Place
+from attention.components.pictures import SelectionHeader
 from attention.display import files
 from attention.lessons.trained import LayerLines
 
@@ -23,7 +23,7 @@ class HeadViewHeader(TypedDict):
     whole: bool
     active: list[int]
     query: int
-    place: Place
+    selection: SelectionHeader
 
 
 _head_view = Component("head_view", HeadViewHeader, active=list[int])
@@ -35,7 +35,7 @@ def head_view(
     weights: Tensor,
     active: Sequence[int],
     query: int,
-    place: Place,
+    selection: SelectionHeader,
     on_active: Callable[[list[int]], None],
     *,
     key: str,
@@ -43,9 +43,9 @@ def head_view(
     """Queries and keys as text, joined by lines in one colour per head, as strong as their weights.
 
     weights: of the edges to draw, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) of that
-    query alone; active: the heads drawn; place: as in `picture`. A click on a head's button turns
-    it on or off, a double click (or one with shift) keeps it alone: on_active gets the heads then
-    active.
+    query alone; active: the heads drawn; selection: as in `picture`. A click on a head's button
+    turns it on or off, a double click (or one with shift) keeps it alone: on_active gets the heads
+    then active.
     """
     heads, rows, _ = weights.shape
     if rows == 1:
@@ -58,7 +58,7 @@ def head_view(
         "whole": rows == len(tokens),
         "active": list(active),
         "query": query,
-        "place": place,
+        "selection": selection,
     }
     fits = (lambda chosen: all(head in range(heads) for head in chosen), on_active)
     _head_view.draw(header, weights, key=key, active=fits)
@@ -71,7 +71,7 @@ class LayerLinesHeader(TypedDict):
     layers: list[str]
     query: int
     byHead: bool
-    place: Place
+    selection: SelectionHeader
 
 
 _layer_lines = Component("layer_lines", LayerLinesHeader)
@@ -82,14 +82,14 @@ def layer_lines(
     tokens: Sequence[str],
     titles: Sequence[str],
     query: int,
-    place: Place,
+    selection: SelectionHeader,
     *,
     key: str,
 ) -> None:
     """Layers across, tokens down: lines from a token back to those it looks at in each layer.
 
-    titles: of the layers; query: the token; place: as in `picture`. Pointing at a layer or a token
-    tells its numbers; a click or arrow keys choose a token, arrow keys go through the layers.
+    titles: of the layers; query: the token; selection: as in `picture`. Pointing at a layer or a
+    token tells its numbers; a click or arrow keys choose a token, arrow keys go through the layers.
     """
     of = f"token {query}"
     files.offer_matrix(f"{lines.kind} of the heads, by layer", lines.weights, titles, tokens, of=of)
@@ -98,7 +98,7 @@ def layer_lines(
         "layers": list(titles),
         "query": query,
         "byHead": lines.heads is not None,
-        "place": place,
+        "selection": selection,
     }
     parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
     rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)

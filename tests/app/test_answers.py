@@ -18,17 +18,17 @@ from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
 from tests.serving import started
 
-PLACE = {"turn": 1, "values": {"query": 1, "stage": "scores"}}
+SELECTION = {"turn": 1, "values": {"query": 1, "stage": "scores"}}
 # Every component that answers: its page, a link, its key, an event, and an answer that fits.
 ANSWERS = (
     ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
     ("explore", {}, "examples", "example", 1),
-    ("explore", {}, "place", "place", PLACE),
-    ("compare", {}, "place", "place", PLACE),
+    ("explore", {}, "selection", "selection", SELECTION),
+    ("compare", {}, "selection", "selection", SELECTION),
     ("compare", {"compare": "sweep"}, "sweep_view", "at", [1, 0.5]),
-    ("compare", {"compare": "sweep"}, "place", "place", PLACE),
+    ("compare", {"compare": "sweep"}, "selection", "selection", SELECTION),
     ("heads", {}, "head_grid", "head", 1),
-    ("heads", {}, "place", "place", PLACE),
+    ("heads", {}, "selection", "selection", SELECTION),
     ("heads", {}, "head_view", "active", [1]),
     ("steps", {}, "matrices", "cell", [1, 1]),
     ("steps", {}, "step_graph", "step", "scores"),
@@ -79,8 +79,8 @@ WRONG = (
     ([0, float("nan")], set()),
     ({"turn": True, "values": {"query": 1, "stage": "weights"}}, set()),
     ({"turn": 0, "values": {"query": 1}}, set()),
-    ({"turn": 0, "values": {"query": -1, "stage": "weights"}}, {"place"}),
-    ({"turn": 10**9, "values": {"query": 10**9, "stage": "none"}}, {"place"}),
+    ({"turn": 0, "values": {"query": -1, "stage": "weights"}}, {"selection"}),
+    ({"turn": 10**9, "values": {"query": 10**9, "stage": "none"}}, {"selection"}),
     ({"cells": [["0", "1"]], "allowed": False}, set()),
     ({"cells": [[0]], "allowed": False}, set()),
     ({"cells": [[0, 10**9]], "allowed": False}, {"paint"}),
@@ -88,9 +88,9 @@ WRONG = (
     ({"cells": [[0, 1]], "allowed": 0}, set()),
     ({"cells": [[0, 1]]}, set()),
     ({"cells": None, "allowed": False}, set()),
-    ({"turn": 1, "values": {"query": 512, "stage": "<b>"}}, {"place"}),
-    ({"turn": -(10**4000), "values": {"query": -1, "stage": "x" * 9000}}, {"place"}),
-    ({"turn": 10**4000, "values": {"query": 10**4000, "stage": ""}}, {"place"}),
+    ({"turn": 1, "values": {"query": 512, "stage": "<b>"}}, {"selection"}),
+    ({"turn": -(10**4000), "values": {"query": -1, "stage": "x" * 9000}}, {"selection"}),
+    ({"turn": 10**4000, "values": {"query": 10**4000, "stage": ""}}, {"selection"}),
     ({"turn": 1, "values": {"query": 1.0, "stage": "scores"}}, set()),
     ({"turn": 1, "values": {"query": True, "stage": "scores"}}, set()),
     ({"turn": 1, "values": {"query": 1, "stage": ["scores"]}}, set()),
@@ -99,7 +99,7 @@ WRONG = (
     ({"turn": 1, "values": [1, "scores"]}, set()),
     ({"turn": None, "values": {"query": 1, "stage": "scores"}}, set()),
     ({"values": {"query": 1, "stage": "scores"}}, set()),
-    ({**PLACE, "defaults": {}}, set()),
+    ({**SELECTION, "defaults": {}}, set()),
 )
 NO_EVENTS = (
     *("", "{", "null", "1", '{"event": "head", "value": 1}', '[{"event": "head"}]'),
@@ -113,7 +113,7 @@ FIELDS = {
     "double_value": 1.0,
     "int_value": 1,
     "string_value": "x",
-    "json_value": '{"place": 1, "paint": 1}',
+    "json_value": '{"selection": 1, "paint": 1}',
     "bytes_value": b"x",
 }
 
@@ -183,10 +183,10 @@ def test_the_gate_stops_what_is_no_message_or_too_much() -> None:
     assert checked(stating(long).SerializeToString()) is None
     many = [(f"$$ID-{number}-s", "bool_value", True) for number in range(MAX_WIDGETS + 1)]
     assert checked(stating(*many).SerializeToString()) is None
-    KEYS.add("place")
+    KEYS.add("selection")
     for field, value in FIELDS.items():
-        assert not let_through(("$$ID-1-place", field, value))
-        assert not let_through((of_events("$$ID-1-place"), field, value))
+        assert not let_through(("$$ID-1-selection", field, value))
+        assert not let_through((of_events("$$ID-1-selection"), field, value))
 
 
 @each_answer
@@ -194,7 +194,11 @@ def test_an_answer_that_does_not_fit_the_page_changes_nothing(
     page: str, link: dict[str, str], key: str, event: str, fitting: object
 ) -> None:
     def now() -> tuple[object, ...]:
-        return app.values, dict(app.query_params), app.place if "place" in app.sent else None
+        return (
+            app.values,
+            dict(app.query_params),
+            app.selection if "selection" in app.sent else None,
+        )
 
     app = opened(page, **link)
     before = now()

@@ -63,7 +63,7 @@ def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_l
     known = KNOWN_CAUSES[0]
     app = visit(model="smollm2").tell("known_causes", "example", 0)
     assert {name: app.values[name] for name in known.settings} == {**known.settings}
-    assert app.place["query"] == known.query
+    assert app.selection["query"] == known.query
     until = time.monotonic() + PATIENCE
     while any(button.label == "Stop" for button in app.button):
         assert time.monotonic() < until

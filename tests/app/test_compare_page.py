@@ -114,7 +114,7 @@ def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
 
 def test_a_click_chooses_the_row_that_the_tables_tell_of() -> None:
     app = opened("compare", s=WORDS).move(query=3)
-    assert app.place["query"] == 3
+    assert app.selection["query"] == 3
     assert any("“d”" in text.value for text in app.text)
     row, every = app.tables
     assert {*row[""]} == {*WORDS.split(), "sum"}
@@ -129,7 +129,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     assert "B: There is no head 9 of 5; showing the last, 4." in app.notes
     assert "A: the last 1 tokens did not fit and are left out." in app.notes
     assert any(note.startswith("B: No single cells are hidden: ") for note in app.notes)
-    assert app.place["query"] == 77
+    assert app.selection["query"] == 77
     app = opened("compare", query=77)
     assert app.notes == ["There is no token 77 here; showing the last, 5."]
 
@@ -206,7 +206,7 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
     app.tell("sweep_view", "at", [1, 2])
     assert app.sent["sweep_view"].header["turn"] == 1
     app.move(query=1)
-    assert (app.values["sweep_at"], app.place["query"]) == (2, 1)
+    assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
     assert "There is no window" not in app.read_as_markdown
 
 

@@ -54,7 +54,7 @@ def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str
     assert_close(picture.parts, {name: numbers[name] for name in picture.parts})
     assert_close(picture.hidden, captions.mask_bits(result.masks, (3, 2)))
     assert picture.header["masks"] == [captions.MASK_NAMES[name] for name in MASKS]
-    assert app.place["query"] == 2
+    assert app.selection["query"] == 2
     assert picture.header["caption"]["after"] == cross.mask_words(MASKS, "rotary")
 
 
@@ -178,7 +178,7 @@ def test_a_click_chooses_a_number_of_the_output() -> None:
 
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
-    assert app.place["query"] == 7, "what is shown instead is said in the browser"
+    assert app.selection["query"] == 7, "what is shown instead is said in the browser"
     assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
     place = {"sequence": 5, "row": 3, "dimension": 40}
     wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}

@@ -168,10 +168,10 @@ def test_the_chosen_query_and_stage_go_along_from_page_to_page() -> None:
     last = 3
     for page, chosen in (("heads", 1), ("cross", 2), ("compare", 5), ("explore", 0)):
         app.switch_page(f"pages/{page}.py").run()
-        assert app.place == {"query": last, "stage": "scores"}
-        last = app.move(query=chosen).place["query"]
+        assert app.selection == {"query": last, "stage": "scores"}
+        last = app.move(query=chosen).selection["query"]
         assert last == chosen
-    assert opened("explore", query=2).place == {"query": 2, "stage": "weights"}
+    assert opened("explore", query=2).selection == {"query": 2, "stage": "weights"}
 
 
 @every_page

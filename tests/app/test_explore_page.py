@@ -30,7 +30,7 @@ def test_the_page_opens_on_the_published_defaults() -> None:
     for name in names:
         default = declared[name].default
         assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
-    assert app.place == {name: declared[name].default for name in ("query", "stage")}
+    assert app.selection == {name: declared[name].default for name in ("query", "stage")}
     picture = app.sent["picture"].header
     assert picture["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
     assert picture["parts"] == ["lines", "heatmap", "sum", "diagram"]
@@ -100,7 +100,7 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
     assert_close(picture.parts, {name: numbers[name] for name in sent})
     assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
     assert picture.header["masks"] == ["the causal mask", "the valid length"]
-    assert (picture.header["head"], app.place["query"]) == (2, 3)
+    assert (picture.header["head"], app.selection["query"]) == (2, 3)
 
 
 def test_one_head_of_several_is_said_to_be_one() -> None:
@@ -121,13 +121,13 @@ def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
     app = opened("explore").take("she ate an apple and a pear with sugar")
     assert app.values["s"] == "she ate an apple and a pear with sugar"
     app.move(query=4, stage="scores")
-    assert app.place == {"query": 4, "stage": "scores"}
-    assert app.sent["place"].header["turn"] == 1
+    assert app.selection == {"query": 4, "stage": "scores"}
+    assert app.sent["selection"].header["turn"] == 1
     assert app.query_params == {"s": "she ate an apple and a pear with sugar"}, (
         "the browser writes the rest"
     )
     app.move(query=512, stage="<b>")
-    assert app.place == {"query": 4, "stage": "scores"}, "there is no such place"
+    assert app.selection == {"query": 4, "stage": "scores"}, "there are no such ones"
 
 
 def test_nearest_words_are_those_of_the_chosen_token() -> None:
@@ -165,7 +165,7 @@ def test_of_a_name_given_twice_the_last_counts_and_of_masks_all_do() -> None:
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")
-    assert app.place == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
+    assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
     assert "mixed" not in app.sent["picture"].header["stages"]
     for words in (
         "There is no head 9 of 5; showing the last, 4.",

@@ -26,7 +26,7 @@ def test_it_asks_about_a_word_and_says_what_one_sees_beside_a_switch(shown: Open
     assert "looks most at" in app.said
     assert app.sent["type_own"].header["words"] == "Type your own"
     assert [link.label for link in app.get("page_link")] == ["Take the guide"]
-    assert app.place == {"query": shown.query, "stage": "weights"}
+    assert app.selection == {"query": shown.query, "stage": "weights"}
     assert app.values["s"] == shown.sentences[0]
     assert not app.notes or shown.chosen
 
@@ -63,7 +63,7 @@ def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
     assert "ending" not in app.sent
     defaults = {"s": "the cat walks on the street", "model": NONE, "scale": "1/√d_k", "mask": []}
     assert (defaults | link).items() >= {name: app.values[name] for name in defaults}.items()
-    assert app.place["query"] == link.get("query", 0)
+    assert app.selection["query"] == link.get("query", 0)
 
 
 def test_another_setting_or_sentence_leaves_the_first_screen() -> None:

@@ -186,11 +186,11 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
     assert app.sent["picture"].header["masks"] == []
     assert app.sent["picture"].header["scale"] == pytest.approx(32**-0.5)
     app.move(query=6, stage="scores")
-    assert app.place == {"query": 6, "stage": "scores"}
+    assert app.selection == {"query": 6, "stage": "scores"}
     app.press("Next")
-    assert app.place == {"query": 3, "stage": "weights"}, "what is chosen is that of one chapter"
+    assert app.selection == {"query": 3, "stage": "weights"}, "a selection is that of one chapter"
     app.switch_page("pages/explore.py").run()
-    assert app.place == {"query": 3, "stage": "weights"}
+    assert app.selection == {"query": 3, "stage": "weights"}
     assert app.values["scale"] == "none"
     assert app.values["mask"] == ["causal"]
     assert app.values["variant"] == "gaussian"
@@ -270,7 +270,7 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened
     if "s" in chapter.reveal:
         assert "This chapter speaks of" not in app.said
     if "query" in chapter.reveal:
-        assert app.place["query"] == int(chapter.reveal["query"][-1])
+        assert app.selection["query"] == int(chapter.reveal["query"][-1])
     assert app.sent[key]
     app.press("Next").press("Back")
     assert "Show it in the figure" not in [button.label for button in app.button]
@@ -291,7 +291,7 @@ def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     app.choose("lesson", "own")
     assert title(app) == "Mine"
     assert app.sent["picture"].header["tokens"] == ["good", "tea"]
-    assert app.place["query"] == 1
+    assert app.selection["query"] == 1
     assert not app.get("link_button")
     (own / "1.md").write_text(OWN.replace("Mine", "Changed"), "utf-8")
     os.utime(own / "1.md", (0, 0))
@@ -348,9 +348,9 @@ def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
     weights = drawn.parts["weights"]
     assert torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-5)
     written = drawn.header["tokens"]
-    assert written[app.place["query"]] == "gato"
+    assert written[app.selection["query"]] == "gato"
     app.press("Show it in the figure")
-    assert written[app.place["query"]] == "chão"
+    assert written[app.selection["query"]] == "chão"
     app.choose("s", "the black cat")
     assert app.sent["picture"].header["keys"][:3] == ["the", "black", "cat"]
 
@@ -380,7 +380,7 @@ def test_without_the_translator_the_answer_says_how_to_add_it(
 def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
     at = next(at for at, chapter in enumerate(CHAPTERS) if "away" in chapter.parts)
     app = opened("guide", chapter=at)
-    texts, query = app.sent["away"].header["texts"], app.place["query"]
+    texts, query = app.sent["away"].header["texts"], app.selection["query"]
     assert texts == tokenize(CHAPTERS[at].sentence or "")
     before = app.sent["picture"].parts
     sugar = texts.index("sugar")

@@ -75,7 +75,7 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
 
     edges = heads.edges(trace.weights, 4, [0, 1, 2], 0.5)
     assert_close(figures["head_view"].numbers, edges.weights.flatten())
-    assert figures["head_view"].header["query"] == app.place["query"] == 4
+    assert figures["head_view"].header["query"] == app.selection["query"] == 4
     picture = figures["picture"]
     assert picture.header["parts"] == ["heatmap"]
     mixed = ["masked", "mixed"] if variant == "talking" else []
@@ -112,7 +112,7 @@ def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
     app.tell("head_view", "active", [4, 0])
     app.move(query=2, stage="scaled")
     assert app.query_params == {"head": "3", "active": "0,4"}
-    assert app.place == {"query": 2, "stage": "scaled"}
+    assert app.selection == {"query": 2, "stage": "scaled"}
     assert app.sent["head_grid"].header["chosen"] == 3
     assert app.sent["head_view"].header["active"] == [0, 4]
     assert app.sent["head_view"].header["query"] == 2

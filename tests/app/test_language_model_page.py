@@ -47,7 +47,7 @@ def test_the_likeliest_pieces_come_next_and_a_click_adds_one() -> None:
 def test_a_head_at_work_is_shown_on_its_sentence(known: KnownHead) -> None:
     app = visit().tell("known_heads", "example", KNOWN_HEADS.index(known))
     assert {name: app.values[name] for name in known.settings} == {**known.settings}
-    assert app.place["query"] == known.query
+    assert app.selection["query"] == known.query
     tokens = app.sent["picture"].header["tokens"]
     row = app.sent["picture"].parts["weights"][known.query]
     assert tokens[int(row.argmax())] == run_model("smollm2", known.s).pieces.texts[known.key]

@@ -40,7 +40,7 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "problems", "place"),
+    ("entry", "problems", "selected"),
     [
         (Entry.OPENED, ("new",), {}),
         (Entry.RETURNED, ("new",), {}),
@@ -49,20 +49,20 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
     ],
 )
 def test_the_address_decides_where_a_link_is_opened_or_returned_to(
-    entry: Entry, problems: tuple[str, ...], place: dict[str, int]
+    entry: Entry, problems: tuple[str, ...], selected: dict[str, int]
 ) -> None:
-    before = Visit(page="explore", problems=("old",), place={"query": 3}, opened_as="as it was")
+    before = Visit(page="explore", problems=("old",), selected={"query": 3}, opened_as="as it was")
     now = before.entered(STEPS, entry, ["new"])
-    assert (now.page, now.problems, dict(now.place)) == ("steps", problems, place)
+    assert (now.page, now.problems, dict(now.selected)) == ("steps", problems, selected)
     assert now.opened_as == (None if problems == ("new",) else "as it was")
     assert now.started == {"steps"}
 
 
 def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal() -> None:
-    chosen = Visit(place={"query": 1, "stage": "scores"}).placed(
+    chosen = Visit(selected={"query": 1, "stage": "scores"}).selecting(
         7, {"query": -1, "stage": "scaled"}
     )
-    assert (chosen.turn, dict(chosen.place)) == (7, {"query": 1, "stage": "scaled"})
+    assert (chosen.turn, dict(chosen.selected)) == (7, {"query": 1, "stage": "scaled"})
 
 
 def test_a_choice_from_code_holds_until_the_browser_has_received_it() -> None:

@@ -12,7 +12,7 @@ export interface QueryAndStage {
   stage: string
 }
 
-export interface Place {
+export interface SelectionHeader {
   turn: number
   values: QueryAndStage
   defaults: QueryAndStage
@@ -25,7 +25,7 @@ export interface ComparisonHeader {
   both: boolean[]
   absent: boolean[][]
   titles: string[]
-  place: Place
+  selection: SelectionHeader
 }
 
 export interface CopyLinkHeader {
@@ -68,7 +68,7 @@ export interface HeadViewHeader {
   whole: boolean
   active: number[]
   query: number
-  place: Place
+  selection: SelectionHeader
 }
 
 export interface LayerLinesHeader {
@@ -76,7 +76,7 @@ export interface LayerLinesHeader {
   layers: string[]
   query: number
   byHead: boolean
-  place: Place
+  selection: SelectionHeader
 }
 
 export interface LightsHeader {
@@ -137,8 +137,8 @@ export interface NumberGridHeader {
   most: number
 }
 
-export interface PlacedHeader {
-  place: Place
+export interface SelectedHeader {
+  selection: SelectionHeader
 }
 
 export interface HeatmapCells {
@@ -194,13 +194,13 @@ export interface PictureHeader {
   called: string
 }
 
-export interface PlaceAnswer {
-  turn: number
-  values: QueryAndStage
-}
-
 export interface SaveFiguresHeader {
   figures: Record<string, string>
+}
+
+export interface SelectionAnswer {
+  turn: number
+  values: QueryAndStage
 }
 
 export interface Box {
@@ -234,7 +234,7 @@ export interface SweepHeader {
   shown: number[]
   dots: number
   biased: boolean
-  place: Place
+  selection: SelectionHeader
 }
 
 export interface SwitchWordHeader {
@@ -257,10 +257,10 @@ export interface Headers {
   matrices: MatricesHeader
   next_pieces: NextPiecesHeader
   number_grid: NumberGridHeader
-  picture: PlacedHeader
+  picture: SelectedHeader
   picture_content: PictureHeader
-  place: Place
   save_figures: SaveFiguresHeader
+  selection: SelectionHeader
   step_graph: StepGraphHeader
   sweep: SweepHeader
   switch_word: SwitchWordHeader
@@ -281,8 +281,8 @@ export interface Answers {
   next_pieces: { piece: number }
   number_grid: { cells: string[][] }
   picture: {}
-  place: { place: PlaceAnswer }
   save_figures: {}
+  selection: { selection: SelectionAnswer }
   step_graph: { step: string }
   sweep: { at: [number, number] }
   switch_word: { word: number }

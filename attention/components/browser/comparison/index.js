@@ -3,7 +3,7 @@ import { inkOn, palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeEdge, makeSquare, place, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
-import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
+import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
 /** @import { ComparisonHeader } from "../messages.js"
@@ -31,7 +31,7 @@ function take(view) {
   view.cells = [a, b, difference(a, b, content)]
   view.bits = numbers.subarray(2 * cells)
   draw(view)
-  adopt(content.place)
+  adopt(content.selection)
 }
 
 /** What is hidden on one side has weight 0 there; what is hidden on both, or has no other side,

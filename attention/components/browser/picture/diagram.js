@@ -1,7 +1,7 @@
 import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, place, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
-import { pointAt } from "../shared/place.js"
+import { pointAt } from "../shared/selection.js"
 import { fixed, inFull, named } from "../shared/words.js"
 import { curve } from "./lines.js"
 import * as sums from "./sums.js"

@@ -3,8 +3,8 @@ import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
 import { whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
-import { adopt, whenMoved, where } from "../shared/place.js"
 import { fontOf } from "../shared/plotly.js"
+import { adopt, whenMoved, where } from "../shared/selection.js"
 import { buildDiagram } from "./diagram.js"
 import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
@@ -54,7 +54,7 @@ function build({ root, content }) {
 
 /** @type {(view: View) => void} */
 function take(view) {
-  adopt(view.content.place)
+  adopt(view.content.selection)
   fill(view, view.content.rest)
 }
 

@@ -1,5 +1,5 @@
 import { under } from "./elements.js"
-import { choose, pointAt, where } from "./place.js"
+import { choose, pointAt, where } from "./selection.js"
 
 /** The row that a key leads to from another one, or none.
     @type {(key: string, at: number, count: number) => number | undefined} */

@@ -3,7 +3,7 @@ import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeEdge, makeSquare, place } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
-import { adopt, choose, pointAt, whenMoved, where } from "../shared/place.js"
+import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, roomFor } from "../shared/words.js"
 
 /** @import { SweepHeader } from "../messages.js"
@@ -21,11 +21,11 @@ export default component(build, take, draw)
 
 /** @type {(view: View) => void} */
 function take(view) {
-  const { turn, at, place } = view.content
+  const { turn, at, selection } = view.content
   view.turn = Math.max(view.turn, turn)
   if (!view.moving && view.turn === turn) view.value = at
   draw(view)
-  adopt(place)
+  adopt(selection)
 }
 
 /** @param {Mount<"sweep">} mount */

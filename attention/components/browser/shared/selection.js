@@ -3,11 +3,11 @@ import { whenBack } from "./cuts.js"
 /** What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
     at for the moment. A choice shows here and stands in the address at once, and the server is told
     of it a moment later; what the server says holds, unless it has not heard of the last choice.
-    @import { Place, PlaceAnswer, QueryAndStage } from "../messages.js"
+    @import { SelectionHeader, SelectionAnswer, QueryAndStage } from "../messages.js"
     @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed
-    @typedef {(answer: PlaceAnswer) => void} Tell */
+    @typedef {(answer: SelectionAnswer) => void} Tell */
 
-const place = {
+const selection = {
   values: { query: 0, stage: "" },
   defaults: { query: 0, stage: "" },
   turn: 0,
@@ -23,13 +23,13 @@ let asked = 0
 
 /** Takes over what the server says, unless something newer has been chosen here: then the address,
     which may have been written before that, says so again.
-    @type {(said: Place) => void} */
+    @type {(said: SelectionHeader) => void} */
 export function adopt({ turn, values, defaults }) {
-  const { query, stage } = place.values
-  place.defaults = defaults
-  if (turn >= place.turn) Object.assign(place, { turn, values })
+  const { query, stage } = selection.values
+  selection.defaults = defaults
+  if (turn >= selection.turn) Object.assign(selection, { turn, values })
   write()
-  if (place.values.query !== query || place.values.stage !== stage) announce()
+  if (selection.values.query !== query || selection.values.stage !== stage) announce()
 }
 
 /** Where one stands among so many queries: the chosen one (the last, where there are fewer), and
@@ -37,27 +37,27 @@ export function adopt({ turn, values, defaults }) {
     @type {(queries: number) => { held: number, query: number, key: number | null, cell: boolean,
       wanted: number, stage: string }} */
 export function where(queries) {
-  const { query: wanted, stage } = place.values
+  const { query: wanted, stage } = selection.values
   const held = Math.min(wanted, queries - 1)
-  const { query = held, key = null, cell = false } = place.pointed ?? {}
+  const { query = held, key = null, cell = false } = selection.pointed ?? {}
   return { held, query: Math.min(query, queries - 1), key, cell, wanted, stage }
 }
 
 /** Points at a query, a key or both, or at nothing; shown with the next frame.
     @type {(pointed: Pointed | null) => void} */
 export function pointAt(pointed) {
-  if (JSON.stringify(pointed) === JSON.stringify(place.pointed)) return
-  place.pointed = pointed
+  if (JSON.stringify(pointed) === JSON.stringify(selection.pointed)) return
+  selection.pointed = pointed
   cancelAnimationFrame(asked)
   asked = requestAnimationFrame(announce)
 }
 
 /** @type {<Name extends keyof QueryAndStage>(name: Name, value: QueryAndStage[Name]) => void} */
 export function choose(name, value) {
-  place.pointed = null
-  if (place.values[name] !== value) {
-    place.values = { ...place.values, [name]: value }
-    place.turn += 1
+  selection.pointed = null
+  if (selection.values[name] !== value) {
+    selection.values = { ...selection.values, [name]: value }
+    selection.turn += 1
     write()
     tellSoon()
   }
@@ -67,7 +67,7 @@ export function choose(name, value) {
 /** Of choices made in a row the server is told the last. */
 function tellSoon() {
   clearTimeout(telling)
-  const { turn, values } = place
+  const { turn, values } = selection
   telling = window.setTimeout(() => tell({ turn, values }), SOON)
 }
 
@@ -75,11 +75,11 @@ function tellSoon() {
     @type {(by: Tell, heard: number) => void} */
 export function tellBy(by, heard) {
   tell = by
-  if (heard < place.turn) tellSoon()
+  if (heard < selection.turn) tellSoon()
 }
 
 /* What the server is told while it is away is lost. */
-whenBack(() => place.turn && tellSoon())
+whenBack(() => selection.turn && tellSoon())
 
 /** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
     @type {(element: Element, task: () => void) => void} */
@@ -102,11 +102,11 @@ function announce() {
 function write() {
   const address = new URL(location.href)
   for (const name of /** @type {const} */ (["query", "stage"])) {
-    const value = place.values[name]
-    if (value === place.defaults[name]) address.searchParams.delete(name)
+    const value = selection.values[name]
+    if (value === selection.defaults[name]) address.searchParams.delete(name)
     else address.searchParams.set(name, String(value))
   }
-  if (isBare(address)) address.searchParams.set("query", String(place.values.query))
+  if (isBare(address)) address.searchParams.set("query", String(selection.values.query))
   if (address.href !== location.href) history.replaceState(history.state, "", address)
 }
 
