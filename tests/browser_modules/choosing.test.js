@@ -22,7 +22,7 @@ test("other keys are left alone, whatever they are called", () => {
   }
 })
 
-test("a place belongs to the cell beneath it, beyond the edge to the nearest one", () => {
+test("a point belongs to the cell beneath it, beyond the edge to the nearest one", () => {
   const box = { left: 100, top: 50, width: 40, height: 30 }
   const at = (clientX, clientY) => cellAt({ clientX, clientY }, box, 3, 4)
   assert.deepEqual(at(100, 50), [0, 0])

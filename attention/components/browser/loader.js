@@ -39,13 +39,13 @@ for (const path of "{shared}".split(" ")) load(path).catch(() => {})
 
 /** @param {{ name: string } & import("./shared/component.js").Given} given */
 export default async function (given) {
-  const place = given.parentElement
+  const parent = given.parentElement
   const module = await load(`${given.name.replace("attention_", "")}/index.js`).catch(() => null)
-  place.querySelector(".not-loaded")?.remove()
+  parent.querySelector(".not-loaded")?.remove()
   if (module) return module.default(given)
   const line = document.createElement("p")
   line.className = "not-loaded"
   line.textContent = NOT_LOADED
   line.setAttribute("role", "alert")
-  place.append(line)
+  parent.append(line)
 }

@@ -1,7 +1,7 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { inkOn, palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeEdge, makeSquare, place, under } from "../shared/elements.js"
+import { make, makeEdge, makeSquare, setLengths, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
@@ -141,10 +141,10 @@ function lay(view) {
     const legend = make("span", "legend", caption)
     if (labelled) makeEdge("across", figure, bars ? [] : names, changed)
     if (labelled && (index === 0 || (!wide && (!bars || alone))))
-      place(makeEdge("down", figure, names, changed), { width: room })
+      setLengths(makeEdge("down", figure, names, changed), { width: room })
     const square = makeSquare(bars ? "box" : "box cells", figure, view.side, bars ? 1 : view.cell)
     const { box } = square
-    if (bars) place(box, { width: BARS })
+    if (bars) setLengths(box, { width: BARS })
     const writes = !bars && view.cell >= LEAST_WRITTEN
     const written = writes ? make("canvas", "written", box, { ariaHidden: "true" }) : undefined
     const [chosen, pointed] = ["chosen", "pointed"].map((name) => make("div", name, box))
@@ -202,10 +202,10 @@ function drawBars({ frame, side, cell, bits: all }, { canvas, legend }) {
 function mark({ shown, cell, content, cells, bits, readout }) {
   const { held, query, key } = where(content.size)
   for (const { chosen, pointed, bars } of shown) {
-    place(chosen, { top: held * cell, height: cell })
+    setLengths(chosen, { top: held * cell, height: cell })
     pointed.hidden = key === null || bars
     if (key !== null)
-      place(pointed, { top: query * cell, left: key * cell, width: cell, height: cell })
+      setLengths(pointed, { top: query * cell, left: key * cell, width: cell, height: cell })
   }
   readout.textContent = words(content, cells, bits, query, key ?? undefined)
 }

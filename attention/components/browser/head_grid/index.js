@@ -1,6 +1,6 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, place, settle, under } from "../shared/elements.js"
+import { childrenOf, make, setLengths, settle, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 
 /** @import { HeadGridHeader } from "../messages.js"
@@ -67,8 +67,8 @@ function build({ root, content, send }) {
 export function headAfter(key, at, heads, { across, turned }) {
   const [beside, below] = turned ? [across, 1] : [1, across]
   const ends = { ArrowLeft: at - beside, ArrowRight: at + beside, Home: 0, End: heads - 1 }
-  const places = { ...ends, ArrowUp: at - below, ArrowDown: at + below }
-  return Object.hasOwn(places, key) ? places[/** @type {keyof typeof places} */ (key)] : undefined
+  const next = { ...ends, ArrowUp: at - below, ArrowDown: at + below }
+  return Object.hasOwn(next, key) ? next[/** @type {keyof typeof next} */ (key)] : undefined
 }
 
 /** One row for each layer where there are several, or one column where rows would be taller than a
@@ -112,8 +112,8 @@ function draw(view) {
   view.layout = layoutOf(view.content, view.width)
   const { across, side, height, left: start, label, gap, turned } = view.layout
   const width = start + (turned ? heads / across : across) * (side + gap) - gap
-  place(view.box, { width, height })
-  place(view.canvas, { width, height })
+  setLengths(view.box, { width, height })
+  setLengths(view.canvas, { width, height })
   const context = sharp(view.canvas, width, height)
   const dots = view.canvas.width / width
   context.resetTransform()
@@ -151,7 +151,7 @@ function lookAt(view, head) {
   const [left, top] = corner(layout, head)
   const beside = left + layout.side + ROOM_BETWEEN
   const before = left - WIDTH_OF_LOOK - ROOM_BETWEEN
-  place(large.look, {
+  setLengths(large.look, {
     left: beside + WIDTH_OF_LOOK > width ? Math.max(0, before) : beside,
     top: top + layout.side + ROOM_BETWEEN,
     width: WIDTH_OF_LOOK,
@@ -160,8 +160,8 @@ function lookAt(view, head) {
 
 /** @type {(layout: Layout, head: number) => [number, number]} */
 export function corner({ across, side, left, top, label, gap, turned }, head) {
-  const places = [head % across, Math.floor(head / across)]
-  const [column, row] = turned ? places.reverse() : places
+  const position = [head % across, Math.floor(head / across)]
+  const [column, row] = turned ? position.reverse() : position
   return [left + column * (side + gap), top + row * (side + label + gap)]
 }
 
@@ -184,17 +184,18 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames, earned
   const down = turned ? Array.from({ length: across }, (_, head) => `head ${head}`) : layerNames
   for (const [row, name] of down.entries()) {
     const words = make("span", "layer", names, { textContent: name })
-    place(words, { left: 0, top: layout.top + row * (side + gap), height: side })
+    setLengths(words, { left: 0, top: layout.top + row * (side + gap), height: side })
   }
   const every = numbersApart(numbers.length, side + gap)
   for (let at = 0; at < numbers.length && layerNames.length; at += every) {
     const words = make("span", "head", names, { textContent: numbers[at] })
-    place(words, { left: layout.left + at * (side + gap), top: 0, width: side })
+    setLengths(words, { left: layout.left + at * (side + gap), top: 0, width: side })
   }
-  if (turned) place(make("span", "layer", names, { textContent: "layer" }), { left: 0, top: 0 })
+  if (turned)
+    setLengths(make("span", "layer", names, { textContent: "layer" }), { left: 0, top: 0 })
   for (const [head, tile] of childrenOf(tiles).entries()) {
     const [left, top] = corner(layout, head)
-    place(tile, { left, top, width: side, height: side + label })
+    setLengths(tile, { left, top, width: side, height: side + label })
     tile.style.setProperty("--hue", hues[head % hues.length])
   }
 }

@@ -226,7 +226,7 @@ function lay(view) {
   view.pitch = second ? second.offsetTop - first.offsetTop : 0
   view.start = first.offsetTop + first.offsetHeight / 2 - view.scroll.scrollTop
   for (const canvas of [view.lines, view.dots])
-    elements.place(canvas, { height: view.scroll.clientHeight })
+    elements.setLengths(canvas, { height: view.scroll.clientHeight })
 }
 
 /** An empty canvas to draw on; it keeps its size where it can, which is quicker.

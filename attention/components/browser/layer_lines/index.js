@@ -1,7 +1,7 @@
 import { chooseByKeys, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeChip, makeShape, place, under } from "../shared/elements.js"
+import { make, makeChip, makeShape, setLengths, under } from "../shared/elements.js"
 import { countDrawing } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, named } from "../shared/words.js"
@@ -126,7 +126,7 @@ function draw(view) {
   if (!view.width) return
   view.layout = layoutOf(content, view.scroll.clientWidth)
   const { row, pitch, width, height } = view.layout
-  place(frame, { "--row": row, "--top": TOP })
+  setLengths(frame, { "--row": row, "--top": TOP })
   view.head.textContent = content.layers[0].replace(/\s*\d+$/, "")
   for (const [name, value] of Object.entries({ width, height }))
     drawing.setAttribute(name, String(value))

@@ -1,5 +1,5 @@
 import { component } from "../shared/component.js"
-import { childrenOf, make, place } from "../shared/elements.js"
+import { childrenOf, make, setLengths } from "../shared/elements.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
@@ -63,7 +63,7 @@ function light(view, link) {
   for (const part of partsOf(view, link)) {
     const { left, top, width, height } = part.getBoundingClientRect()
     if (!width && !height) continue
-    place(make("div", "", view.boxes), {
+    setLengths(make("div", "", view.boxes), {
       ...{ left: left - AROUND, top: top - AROUND },
       ...{ width: width + 2 * AROUND, height: height + 2 * AROUND },
     })

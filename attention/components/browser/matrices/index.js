@@ -1,7 +1,7 @@
 import { cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeEdge, makeName, place, settle, under } from "../shared/elements.js"
+import { make, makeEdge, makeName, setLengths, settle, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 
@@ -58,7 +58,7 @@ function draw(view) {
 /** @type {(view: View) => void} */
 function lay(view) {
   const { parts, joins, written: most, pickable } = view.content
-  for (const place of [view.row, view.strip]) place.replaceChildren()
+  for (const parent of [view.row, view.strip]) parent.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
     if (index) make("span", "join", group, { textContent: joins[index - 1] })
@@ -112,7 +112,7 @@ function painted({ rows, columns, rowNames, columnNames }, figure, alone) {
   const target = make("div", "box", plot)
   const canvas = make("canvas", "", target)
   const width = sideOf(columns, 5)
-  place(target, {
+  setLengths(target, {
     width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width,
     height: sideOf(rows, 4),
   })

@@ -1,5 +1,5 @@
 import { ramp } from "../shared/colours.js"
-import { make, makeName, makeShape, place, under } from "../shared/elements.js"
+import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { fixed, inFull, named } from "../shared/words.js"
@@ -141,7 +141,7 @@ function write(view, query) {
 function lay(view) {
   const { flow, keys } = view
   flow.replaceChildren()
-  place(flow, { "--height": keys.length * ROW, "--row": ROW })
+  setLengths(flow, { "--height": keys.length * ROW, "--row": ROW })
   flow.style.setProperty("--keys", String(keys.length))
   for (const textContent of HEADS) make("span", "head", flow, { textContent })
   /** @type {(name: string, column: number) => HTMLElement} */

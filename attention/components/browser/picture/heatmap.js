@@ -17,7 +17,7 @@ import { rowOf, stageOf } from "./sums.js"
 const MOST_BARS = 32
 const LEAST_LINE = 11 // pixels for the number of a bar
 const WHERE_MASKED = ["masked", "weights", "mixed"]
-const { make, makeShape, place } = elements
+const { make, makeShape, setLengths } = elements
 
 /** One stage as a heatmap: the cells and their numbers are drawn here, the words around them and
     zoom are plotly.js's.
@@ -274,19 +274,19 @@ function drawBeside(view) {
     return { left: l + start * width, top, width: (end - start) * width, height }
   }
   view.box = between(layout.xaxis.domain ?? [0, 1])
-  for (const element of [view.hatch, view.cells, view.written]) place(element, view.box)
-  place(view.legend, { left: l + width + 4, top, width: r - 4, height })
+  for (const element of [view.hatch, view.cells, view.written]) setLengths(element, view.box)
+  setLengths(view.legend, { left: l + width + 4, top, width: r - 4, height })
   view.legend.style.setProperty("--shades", view.shades.join(","))
   const beyond = view.shown.some((number) => Math.abs(number) > zmax)
   const ends = legendOf(zmin, zmax, beyond)
   view.legend.replaceChildren(make("i", ""))
   for (const textContent of ends) make("span", "", view.legend, { textContent })
-  place(view.entropy, { ...between(room), height: height + 22 })
+  setLengths(view.entropy, { ...between(room), height: height + 22 })
   view.entropy.replaceChildren()
   if (view.stage !== "weights" || !view.content.entropy.length) return
   if (rows > MOST_BARS || height < rows * LEAST_LINE) drawProfile(view, height)
   else drawBars(view, height)
-  place(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
+  setLengths(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
 }
 
 /** What stands beside the scale from top to bottom; whether some numbers lie beyond its ends.
@@ -302,7 +302,7 @@ function drawBars({ entropy: element, content: { entropy } }, height) {
   const most = Math.max(...entropy.map(Number), 1e-6)
   for (const [row, bits] of entropy.entries()) {
     const line = make("div", "", element)
-    place(line, { top: ((row + 0.5) * height) / entropy.length })
+    setLengths(line, { top: ((row + 0.5) * height) / entropy.length })
     make("span", "", line).style.width = `calc((100% - 1.75rem) * ${Number(bits) / most})`
     line.append(bits === null ? "—" : fixed(bits, 2))
   }
@@ -334,16 +334,16 @@ function mark(view) {
   const column = { ...box, left: left + key * across, width: across }
   view.row.hidden = query === held && !cell
   view.column.hidden = at.key === null
-  place(view.outline, within(row(held), box))
-  place(view.row, within(row(query), box))
-  place(view.column, within(column, box))
+  setLengths(view.outline, within(row(held), box))
+  setLengths(view.row, within(row(query), box))
+  setLengths(view.column, within(column, box))
   tip.hidden = !cell
   if (!cell) return
   tip.textContent = words(view.content, query, key)
   const right = column.left > box.left + box.width / 2
   tip.style.left = right ? "" : `${column.left + across + 8}px`
   tip.style.right = right ? `${view.width - column.left + 8}px` : ""
-  place(tip, { top: row(query).top + down + 6 })
+  setLengths(tip, { top: row(query).top + down + 6 })
 }
 
 /** Where the first cell lies, and how large each is, as far as one has zoomed.

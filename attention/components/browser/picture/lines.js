@@ -1,5 +1,5 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
-import { make, makeChip, makeShape, place, reveal } from "../shared/elements.js"
+import { make, makeChip, makeShape, reveal, setLengths } from "../shared/elements.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
 import { glance, precise } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
@@ -76,7 +76,7 @@ function write(view) {
   const most = Math.max(tokens.length, keys.length)
   view.height = most > MOST_ROOMY ? 24 : 30
   view.scroll.classList.toggle("long", most > MOST_READ)
-  place(view.scroll, { "--height": view.height })
+  setLengths(view.scroll, { "--height": view.height })
   view.options = tokens.map((token, index) => makeChip("option", known[index], token, index))
   view.items = keys.map((token, index) => makeChip("listitem", keysKnown[index], token, index))
   view.weights = view.items.map((item) => make("small", "", item).appendChild(new Text()))

@@ -79,7 +79,8 @@ function listen(view) {
     const key = under(event, "[data-key]")?.dataset.key
     pointAt(key === undefined ? null : { key: Number(key) })
   })
-  for (const place of [body, equation]) place.addEventListener("pointerleave", () => pointAt(null))
+  for (const element of [body, equation])
+    element.addEventListener("pointerleave", () => pointAt(null))
   for (const canvas of [terms, sum]) {
     canvas.addEventListener("pointermove", (event) => {
       const { rows } = view.shown
@@ -112,8 +113,8 @@ export function words({ rows, terms }, { width, numbers }, row, dimension) {
 
 /** @type {(view: View, key: number | null) => void} */
 function mark({ equation, frame, lines, shown }, key) {
-  for (const place of [equation, frame])
-    for (const marked of place.querySelectorAll(".pointed")) marked.classList.remove("pointed")
+  for (const element of [equation, frame])
+    for (const marked of element.querySelectorAll(".pointed")) marked.classList.remove("pointed")
   if (key === null) return
   equation.querySelector(`[data-key="${key}"]`)?.classList.add("pointed")
   lines[shown.rows.findIndex((row) => row.key === key)]?.line.classList.add("pointed")

@@ -102,9 +102,9 @@ function lengthOf(vector) {
     @type {(numbers: Float32Array, part: number) => number} */
 export function quantile(numbers, part) {
   const sizes = numbers.map(Math.abs).sort()
-  const place = part * (sizes.length - 1)
-  const low = Math.floor(place)
-  return sizes[low] + (place - low) * ((sizes[low + 1] ?? sizes[low]) - sizes[low])
+  const at = part * (sizes.length - 1)
+  const low = Math.floor(at)
+  return sizes[low] + (at - low) * ((sizes[low + 1] ?? sizes[low]) - sizes[low])
 }
 
 /** The weights of a row added up, and how far the sum of its terms is from the output.

@@ -20,7 +20,7 @@ export function chooseByKeys(element, count) {
   })
 }
 
-/** The row and the column of the cell at a place, of the nearest one beyond the edge.
+/** The row and the column of the cell at a point, of the nearest one beyond the edge.
     @typedef {{ left: number, top: number, width: number, height: number }} Box
     @typedef {{ clientX: number, clientY: number }} Point
     @type {(point: Point, box: Box, rows: number, columns: number) => [number, number]} */

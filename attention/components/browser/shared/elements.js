@@ -47,9 +47,9 @@ export function makeEdge(kind, parent, names, marked = []) {
 export function makeSquare(name, parent, side, cell) {
   const box = make("div", name, parent)
   const canvas = make("canvas", "", box, { ariaHidden: "true" })
-  place(box, { width: side, height: side })
+  setLengths(box, { width: side, height: side })
   canvas.style.imageRendering = cell < 1 ? "auto" : "pixelated"
-  place(make("div", "lines", box, { hidden: cell < LEAST_LINED }), { "--cell": cell })
+  setLengths(make("div", "lines", box, { hidden: cell < LEAST_LINED }), { "--cell": cell })
   return { box, canvas }
 }
 
@@ -77,7 +77,7 @@ export function under(event, selector) {
 
 /** Sets lengths of an element's style, in pixels.
     @type {(element: HTMLElement, lengths: Record<string, number>) => void} */
-export function place(element, lengths) {
+export function setLengths(element, lengths) {
   for (const [name, length] of Object.entries(lengths))
     element.style.setProperty(name, `${length}px`)
 }

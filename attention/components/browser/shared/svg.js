@@ -161,12 +161,12 @@ function copyWords(sheet, text, parent, style, opacity) {
   for (const { words, box } of linesOf(text, upright)) {
     const [x, y] = [box.left - sheet.left, box.top - sheet.top]
     /** @type {Record<string, string | number>} */
-    const place = upright
+    const position = upright
       ? { x, y: y + box.height / 2 }
       : {
           transform: `translate(${hundredths(x + box.width / 2)} ${hundredths(y + box.height)}) rotate(-90)`,
         }
-    const written = makeShape("text", { ...place, ...more, "xml:space": "preserve" })
+    const written = makeShape("text", { ...position, ...more, "xml:space": "preserve" })
     const shown = shortened(words, parent, upright)
     written.textContent = shown.replace(NOT_IN_XML, "\uFFFD")
     // Where the font is missing, another one has to stand in for it in the same room.
@@ -253,10 +253,10 @@ function copyCanvas(sheet, canvas) {
   const scale = `scale(${width / canvas.width} ${height / canvas.height})`
   const transform = `translate(${hundredths(at.x)} ${hundredths(at.y)}) ${scale}`
   const group = makeShape("g", { transform, "shape-rendering": "crispEdges" })
-  for (const { pixel, ...place } of found) {
+  for (const { pixel, ...box } of found) {
     const [red, green, blue, alpha] = [0, 8, 16, 24].map((shift) => (pixel >>> shift) & 255)
     const looks = { fill: `rgb(${red},${green},${blue})`, "fill-opacity": alpha / 255 }
-    group.append(makeShape("rect", { ...place, ...looks }))
+    group.append(makeShape("rect", { ...box, ...looks }))
   }
   sheet.within.append(group)
 }

@@ -1,5 +1,5 @@
 import { component } from "../shared/component.js"
-import { make, makeShape, place } from "../shared/elements.js"
+import { make, makeShape, setLengths } from "../shared/elements.js"
 import { HEIGHT, layoutOf } from "./layout.js"
 
 /** @import { StepGraphHeader } from "../messages.js"
@@ -85,10 +85,10 @@ function draw(view) {
   view.width = frame.clientWidth
   if (!view.width) return
   const { spots, lines, height } = layoutOf(content, view.width)
-  place(frame, { height })
+  setLengths(frame, { height })
   for (const [index, child] of boxesOf(view).entries()) {
     const { left, top, width } = spots[index]
-    place(child, { left, top, width, height: HEIGHT })
+    setLengths(child, { left, top, width, height: HEIGHT })
     const { title, note } = content.boxes[index]
     child.children[0].textContent = title
     child.children[1].textContent = note

@@ -1,7 +1,7 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeEdge, makeSquare, place } from "../shared/elements.js"
+import { childrenOf, make, makeEdge, makeSquare, setLengths } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, roomFor } from "../shared/words.js"
@@ -140,12 +140,12 @@ function lay(view) {
   const labels = view.cell >= LEAST_LABEL ? names : []
   if (labels.length) makeEdge("across", view.plot, labels)
   make("div", "title", view.plot, { textContent: "entropy, bits" })
-  place(makeEdge("down", view.plot, labels), { width: labels.length ? room : 0 })
+  setLengths(makeEdge("down", view.plot, labels), { width: labels.length ? room : 0 })
   const { box, canvas } = makeSquare("box", view.plot, view.side, view.cell)
   view.canvas = canvas
   view.chosen = make("div", "chosen", box)
   const bits = make("div", "bits", view.plot)
-  place(bits, { width: BARS, height: view.side })
+  setLengths(bits, { width: BARS, height: view.side })
   view.bits = make("canvas", "", bits)
 }
 
@@ -256,7 +256,7 @@ export function strongest(names, row) {
     @type {(view: View) => void} */
 function mark({ list, chosen, cell, weights, entropy, content: { size, names } }) {
   const { held, query } = where(size)
-  place(chosen, { top: held * cell, height: cell })
+  setLengths(chosen, { top: held * cell, height: cell })
   const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
   const bits = entropy[query]
   const words = Number.isNaN(bits)
