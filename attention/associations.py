@@ -150,9 +150,9 @@ def rows_of(model: Model, job: Job, number: int, text: str) -> dict[str, list[An
     if all(pieces.special):
         return problem(number, "no words")
     found = associate(model, pieces, job.method)[job.layer].nan_to_num()
-    places = slots(pieces.words)
-    words = whole_words(pieces.texts, places)
-    joined = join(found, places, places)
+    of_words = slots(pieces.words)
+    words = whole_words(pieces.texts, of_words)
+    joined = join(found, of_words, of_words)
     count = len(words)
     said = f"cut: {pieces.left_out:,} pieces did not fit" if pieces.left_out else None
     return {

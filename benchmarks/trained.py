@@ -94,8 +94,8 @@ CHANGES = (
 @torch.no_grad()
 def traces(model: Model, text: str) -> None:
     """A run, and the traces of all layers in turn."""
-    for place in model.run(text).inputs:
-        place.layer.trace(place.x, place.memory)
+    for layer_input in model.run(text).inputs:
+        layer_input.trace()
 
 
 def run_rows(turns: int) -> list[Row]:

@@ -46,7 +46,7 @@ def page(view: View) -> None:
 def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], Association | None]:
     """Two methods, each with its menu: lines and a heatmap. Gives their names, and the first."""
     offered = associations.titles_for(shared.load_model(view["model"]))
-    methods, shown, places = [], [], []
+    methods, shown, containers = [], [], []
     for at, (column, name) in enumerate(zip(st.columns(2, gap="large"), SIDES, strict=True)):
         with column:
             title = widgets.widget(view, name, offered=offered, narrow=True)
@@ -54,11 +54,11 @@ def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], Association | N
             there = worked_out(view, pieces, [method], f"work_{at}")
             methods.append(method)
             shown.append(results.association(view, method) if there else None)
-            places.append(st.container())
+            containers.append(st.container())
     most = associations.greatest(one for one in shown if one is not None)
-    for at, (place, one) in enumerate(zip(places, shown, strict=True)):
+    for at, (container, one) in enumerate(zip(containers, shown, strict=True)):
         if one is not None:
-            with place:
+            with container:
                 draw(view, one, at, most)
     return methods, shown[0]
 

@@ -93,15 +93,14 @@ def all_heads(view: View, asked: Question) -> None:
 def show_effects(view: View, asked: Question, model: Model, found: Answer) -> None:
     """The picture of all heads, and the strongest of them."""
     left, right = st.columns([7, 5], gap="large")
-    places = found.strongest
     with left:
         names = [model.title_of(layer) for layer in range(len(model.layers))]
         n_heads = found.total.shape[1]
         chart(
-            effects.effect_map(found.total, found.direct, names, chosen_place(view, found)),
+            effects.effect_map(found.total, found.direct, names, chosen(view, found)),
             "The effect of each head: " + causes.effect_words(model, asked, found),
             key="effects",
-            on_choose=lambda point: choose(divmod(point, n_heads)),
+            on_choose=lambda point: choose(*divmod(point, n_heads)),
             points=found.total.numel(),
         )
     with right:
@@ -109,22 +108,22 @@ def show_effects(view: View, asked: Question, model: Model, found: Answer) -> No
         st.html(tables.table("the heads with the greatest effects", titles, columns))
         examples(
             "Show",
-            [f"{layer}.{head}" for layer, head in places],
-            lambda at: choose(places[at]),
+            [f"{layer}.{head}" for layer, head in found.strongest],
+            lambda at: choose(*found.strongest[at]),
             key="strongest",
         )
 
 
-def chosen_place(view: View, found: Answer) -> tuple[int, int]:
+def chosen(view: View, found: Answer) -> tuple[int, int]:
     """The chosen layer and head, as far as there are such."""
     layers, heads = found.total.shape
     return min(view["layer"], layers - 1), min(view["head"], heads - 1)
 
 
-def choose(place: tuple[int, int]) -> None:
+def choose(layer: int, head: int) -> None:
     """Choose a head, within a callback."""
-    for name, value in zip(("layer", "head"), place, strict=True):
-        session.choose(name, value)
+    session.choose("layer", layer)
+    session.choose("head", head)
 
 
 def votes(asked: Question, model: Model, run: Run) -> None:
@@ -226,7 +225,7 @@ def layers_guess(asked: Question) -> None:
     drawn = effects.guess_lines(
         found.names, found.ranks, found.shares, model.shown(asked.words), found.likeliest
     )
-    st.text("Which place both words would have if the model stopped at this layer.")
+    st.text("Which rank both words would have if the model stopped at this layer.")
     chart(drawn, "The rank of both words, layer by layer.", key="guesses")
     st.caption(
         "The rank of both words among all pieces, 1 = the likeliest. What enters each layer goes "

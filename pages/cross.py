@@ -18,7 +18,7 @@ PAIRS = (
     ("who sat by the river", "she sat by the river bank"),
     ("which animal walks", "the cat walks on the street"),
 )
-PLACE = ("sequence", "row", "dimension")
+CELL = ("sequence", "row", "dimension")
 
 
 def choices(view: View) -> None:
@@ -145,36 +145,36 @@ def batch(view: View) -> None:
     for words in made.notes:
         notes.note(words)
     notes.note_unknown_words(made.unknown)
-    place = chosen(view, made)
+    cell = chosen(view, made)
     for sequence in range(len(made.titles)):
         st.text(cross.heading(made, sequence))
         matrices(
             cross.overview(made, sequence),
             key=f"sequence_{sequence}",
-            chosen=place[1:] if sequence == place[0] else None,
+            chosen=cell[1:] if sequence == cell[0] else None,
             on_choose=partial(choose, sequence),
             written=10,
             of=f"sequence {sequence}",
         )
     st.caption(cross.hatching_words(made))
-    explain(view, made, *place)
+    explain(view, made, *cell)
 
 
 def chosen(view: View, made: Batch) -> tuple[int, int, int]:
     """The chosen number of the output, or the nearest there is: batches differ in size."""
-    place = []
-    for name, size in zip(PLACE, made.trace.output.shape, strict=True):
+    cell = []
+    for name, size in zip(CELL, made.trace.output.shape, strict=True):
         wanted = int(view[name])
         if wanted >= size:
             notes.note(f"There is no {name} {wanted} in this batch; showing the last, {size - 1}.")
-        place.append(min(wanted, size - 1))
-    sequence, row, dimension = place
+        cell.append(min(wanted, size - 1))
+    sequence, row, dimension = cell
     return sequence, row, dimension
 
 
 def choose(sequence: int, row: int, dimension: int) -> None:
     """Choose a number of the output, within a callback."""
-    for name, position in zip(PLACE, (sequence, row, dimension), strict=True):
+    for name, position in zip(CELL, (sequence, row, dimension), strict=True):
         session.choose(name, position)
 
 
@@ -182,7 +182,7 @@ def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) ->
     """Where the scores come from, what the weights take, and one number worked out."""
     st.subheader(f"How sequence {sequence} gets there")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
-        for name in PLACE:
+        for name in CELL:
             widgets.widget(view, name, width=150)
     work = cross.working(made, sequence, row, dimension)
     st.html(f"<div class='working'>{tables.working(work)}</div>")

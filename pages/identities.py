@@ -70,18 +70,18 @@ def case_for(view: View, settings: ClaimSettings) -> tuple[Case | None, list[str
 def show(checked: ClaimResult) -> None:
     """The claim, the checks, and what they compare: its matrices are sent first.
 
-    What they are made from has a place of its own, so that it stays as other claims show more.
+    What they are made from has its own container, so that it stays as other claims show more.
     """
     said, shown, origin = (st.container() for _ in range(3))
     keys = (f"matrices_{index}" for index in count())
     with shown:
-        places = [(item, st.container()) for item in checked.shown]
-        for item, place in places:
+        containers = [(item, st.container()) for item in checked.shown]
+        for item, container in containers:
             if isinstance(item, Row):
-                matrices_of(item, place, next(keys))
-        for item, place in places:
+                matrices_of(item, container, next(keys))
+        for item, container in containers:
             if not isinstance(item, Row):
-                words_of(item, place)
+                words_of(item, container)
     with origin, st.expander("The matrices all of this is made from"):
         matrices(separated(checked.given, ""), key="matrices_origin", of="given")
     with said:
@@ -96,16 +96,16 @@ def show(checked: ClaimResult) -> None:
             )
 
 
-def matrices_of(row: Row, place: DeltaGenerator, key: str) -> None:
+def matrices_of(row: Row, container: DeltaGenerator, key: str) -> None:
     """A row of matrices that are compared."""
-    with place:
+    with container:
         st.caption(row.caption)
         matrices(row.parts, key=key, of=first_words(row.caption))
 
 
-def words_of(item: Table | Codes, place: DeltaGenerator) -> None:
+def words_of(item: Table | Codes, container: DeltaGenerator) -> None:
     """Numbers, or pieces of code, side by side."""
-    with place:
+    with container:
         match item:
             case Table():
                 st.caption(item.caption)

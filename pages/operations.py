@@ -24,13 +24,13 @@ from attention.lessons.operations import (
 )
 from attention.lessons.operations.settings import CHANGES, resized
 
-PLACE = ("operation_batch", "operation_row", "operation_column")
+CELL = ("operation_batch", "operation_row", "operation_column")
 
 
 def operation_page(view: View) -> None:
     """One operation: what it is for, numbers to change, and their result, which is sent first.
 
-    The text has a place of its own, so that it stays open while what is typed there does not fit.
+    The text has its own container, so that it stays open while what is typed there does not fit.
     """
     settings = view.of(OperationSettings)
     operation, made = OPERATIONS[settings.operation], operations.prepare(settings)
@@ -132,7 +132,7 @@ def answer(view: View, made: Made, settings: OperationSettings) -> None:
         st.caption(made.hint)
     with right:
         explain(made.working(picture, row, column))
-        place(view, made)
+        cell_controls(view, made)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.markdown("**Torch’s own answer**")
@@ -153,10 +153,10 @@ def contrast(wrong: Contrast) -> None:
     st.html(tables.table(first_words(wrong.title), wrong.names, wrong.columns))
 
 
-def place(view: View, made: Made) -> None:
+def cell_controls(view: View, made: Made) -> None:
     """The chosen cell by number, as far as there is a choice."""
-    with st.container(horizontal=True, key="place"):
-        for name, size in zip(PLACE, made.sizes, strict=True):
+    with st.container(horizontal=True, key="cell"):
+        for name, size in zip(CELL, made.sizes, strict=True):
             if size > 1:
                 widgets.widget(view, name, width=110)
 

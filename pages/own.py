@@ -93,7 +93,7 @@ def show(view: View, read: OpenedWeights, glance: Glance) -> None:
 
 def choose(glance: Glance, index: int) -> None:
     """Choose one of all heads, within a callback."""
-    layer, head = glance.place(index)
+    layer, head = glance.layer_and_head(index)
     session.choose("layer", layer)
     session.choose("head", head)
 

@@ -21,7 +21,7 @@ OWN = settings_of(OwnMatrixSettings)
 def step_by_step(view: View) -> None:
     """The chosen step of the sentence, or of one's own matrices.
 
-    Each part has a place of its own, so that the text stays open while what is typed there does not
+    Each part has its own container, so that the text stays open while what is typed there does not
     fit.
     """
     settings = view.of(StepSettings)

@@ -108,7 +108,7 @@ def is_here(glance: Glance, result: Result) -> bool:
 
 def choose(glance: Glance, index: int) -> None:
     """Choose one of all heads, within a callback."""
-    show_head(*glance.place(index))
+    show_head(*glance.layer_and_head(index))
 
 
 def chosen_head(view: View, model: Model, result: Result) -> None:
@@ -355,9 +355,9 @@ def show_found(glance: Glance, measure: str, index: int) -> None:
 def token_sum(result: Result, query: int) -> None:
     """The sum of what the residual path, all heads and the bias add to the chosen token."""
     assert result.trained is not None
-    place = results.run_of(result.settings).inputs[result.trained.position]
-    kept = place.pieces.kept(result.settings.special == "set aside")
-    added = additions.layer_additions(place, kept[query])
+    layer_input = results.run_of(result.settings).inputs[result.trained.position]
+    kept = layer_input.pieces.kept(result.settings.special == "set aside")
+    added = additions.layer_additions(layer_input, kept[query])
     names, columns, total = heads.additions_table(added)
     st.subheader("What adds up in this layer")
     token = distinct_names(result.tokens)[query]
@@ -377,7 +377,7 @@ def token_sum(result: Result, query: int) -> None:
     with numbers:
         title = f"what is added to token {query} in layer {result.trained.position}"
         st.html(tables.table(title, names, columns, total=total))
-    st.caption(trained.added_words(place, added))
+    st.caption(trained.added_words(layer_input, added))
 
 
 frame.show(__file__, trained_layers)

@@ -62,13 +62,13 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
 
 
 @torch.no_grad()
-def layer_additions(place: LayerInput, query: int) -> Additions:
+def layer_additions(layer_input: LayerInput, query: int) -> Additions:
     """What all heads, the bias and the residual path add up to for one token of a layer.
 
     That sum is what enters the layer norm, or in a layer that norms first what goes on.
     """
-    layer, residual = place.layer, place.x[query]
-    one = layer.sliced(place.x, place.memory)(slice(query, query + 1), slice(None))
+    layer, residual = layer_input.layer, layer_input.x[query]
+    one = layer.sliced(layer_input.x, layer_input.memory)(slice(query, query + 1), slice(None))
     added = additions(layer.attention, one, 0)
     attended, parts = added.output, added.parts
     if (norm := layer.attention_norms.added) is not None:

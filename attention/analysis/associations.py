@@ -71,8 +71,8 @@ class Followed:
     def run(self) -> Run:
         """The same as a run that can be changed."""
         pairs = zip(self.layers, self.runs, strict=True)
-        places = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
-        return Run(self.pieces, tuple(places), self.hidden)
+        inputs = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
+        return Run(self.pieces, tuple(inputs), self.hidden)
 
     @property
     def causal(self) -> bool:
@@ -144,7 +144,7 @@ class Followed:
             yield outputs
 
     def rest_of(self, rows: Tensor, first: int) -> dict[int, Tensor]:
-        """The outputs of each layer for sentences that have these of its pieces, by their places.
+        """The outputs of each layer for sentences that have these of its pieces, by position.
 
         rows (sentences, pieces); first: the sentences begin with so many pieces of this one, which
         are not in rows. (sentences, pieces, d_model).
@@ -416,7 +416,7 @@ class Erased:
     """Runs of a sentence, each with the token at one of `positions` erased.
 
     rows (positions, tokens): where the tokens of the outputs stand in the whole sentence; first:
-    before which place no token sees any of them; outputs: of each layer (positions, tokens,
+    before which position no token sees any of them; outputs: of each layer (positions, tokens,
     d_model).
     """
 
@@ -461,7 +461,7 @@ def mask_of(model: Model) -> int | None:
     """The id of the piece that stands for a hidden one, where the model was trained with it."""
     for text in MASKS:
         pieces = model.pieces(text)
-        at = [place for place, shown in enumerate(pieces.texts) if shown == text]
+        at = [position for position, shown in enumerate(pieces.texts) if shown == text]
         if len(at) == 1 and sum(not special for special in pieces.special) <= 1:
             return int(pieces.ids[at[0]])
     return None

@@ -186,34 +186,37 @@ def residual_parts(model: Model, run: Run, layer: int) -> Split:
     by the spread of the whole sum, so that what norms make of the parts adds up.
     Raises ValueError where a layer before that one attends to another sequence.
     """
-    places = run.inputs[:layer]
-    if any(place.layer.crosses or place.layer.recurrence is not None for place in places):
+    inputs = run.inputs[:layer]
+    if any(
+        layer_input.layer.crosses or layer_input.layer.recurrence is not None
+        for layer_input in inputs
+    ):
         raise ValueError("a residual path is split over layers of self-attention alone")
     total = run.inputs[0].entered
     names, parts = [Part("embedding"), Part("biases")], torch.stack([total, total * 0])
-    for at, (place, ran) in enumerate(zip(places, model.forward(run.batch), strict=False)):
-        attention = place.layer.attention
+    for at, (layer_input, ran) in enumerate(zip(inputs, model.forward(run.batch), strict=False)):
+        attention = layer_input.layer.attention
         heads = attention.head_outputs(ran.trace)
         attended = heads.sum(0)
         _, bias = attention.projection("output")
         if bias is not None:
             parts[1] += bias
             attended = attended + bias
-        added = place.layer.attention_norms.added
+        added = layer_input.layer.attention_norms.added
         if added is not None:
             heads = added.split(heads, attended)
             parts[1] += added(attended) - heads.sum(0)
         parts = torch.cat([parts, heads])
-        parts = _through(place.layer.attention_norms.after, parts, ran.middle)
+        parts = _through(layer_input.layer.attention_norms.after, parts, ran.middle)
         # What goes in and comes out of the feed-forward's own norms is one part with it.
         parts = torch.cat([parts, ran.fed[None]])
         names += [Part("head", at, head) for head in range(len(heads))]
         names.append(Part("feed-forward", at))
-        after = place.layer.feed_norms.after
+        after = layer_input.layer.feed_norms.after
         if after is not None:
             residual = ran.middle
-            if place.layer.attention_norms.after is not None:
-                residual = place.layer.attention_norms.after(residual)
+            if layer_input.layer.attention_norms.after is not None:
+                residual = layer_input.layer.attention_norms.after(residual)
             parts = _through(after, parts, residual + ran.fed)
     return Split(tuple(names), parts)
 
@@ -267,7 +270,7 @@ def guesses(model: Transformer, run: Run, position: int = -1) -> Tensor:
     What enters goes through the last norm and the unembedding as the last hidden state does (logit
     lens, nostalgebraist 2020). (layers + 1, vocabulary). Raises ValueError as `votes` does.
     """
-    entered = [model.final(place.entered[position]) for place in run.inputs]
+    entered = [model.final(layer_input.entered[position]) for layer_input in run.inputs]
     return model.scores(torch.stack([*entered, run.hidden[position]]))
 
 
@@ -280,12 +283,12 @@ def score_parts(
     Returns the names and (parts of the query, parts of the key), which sum to the score. Rotation
     and norms of queries and keys are linear in the parts once the spread of the sum is given.
     """
-    place = run.inputs[layer]
-    split, attention = residual_parts(model, run, layer), place.layer.attention
+    layer_input = run.inputs[layer]
+    split, attention = residual_parts(model, run, layer), layer_input.layer.attention
     sides = []
     for role, position in (("queries", query), ("keys", key)):
         at = split.parts[:, position : position + 1]
-        at = _through(place.layer.attention_norms.before, at, at.sum(0))
+        at = _through(layer_input.layer.attention_norms.before, at, at.sum(0))
         W, bias = attention.projection(role)
         assert W is not None
         projected = at @ W
@@ -311,9 +314,9 @@ def lengths(run: Run, layer: int) -> tuple[Tensor, Tensor]:
     A weight counts for as much as ‖w v W_o‖ (Kobayashi et al. 2020): a first token or [SEP] with a
     great weight often has a value of nearly no length.
     """
-    place = run.inputs[layer]
-    trace = place.layer.trace(place.x, place.memory)
-    W, _ = place.layer.attention.projection("output")
+    layer_input = run.inputs[layer]
+    trace = layer_input.trace()
+    W, _ = layer_input.layer.attention.projection("output")
     assert W is not None
-    values = trace.values @ W.unflatten(0, (place.layer.attention.heads, -1))
+    values = trace.values @ W.unflatten(0, (layer_input.layer.attention.heads, -1))
     return trace.applied, trace.applied * values.norm(dim=-1)[..., None, :]

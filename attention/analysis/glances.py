@@ -30,7 +30,7 @@ class Glance:
         titles = map(title_of, self.layers)
         return [f"{title} head {head}" for title in titles for head in range(self.heads)]
 
-    def place(self, index: int) -> tuple[int, int]:
+    def layer_and_head(self, index: int) -> tuple[int, int]:
         """The layer and the head that one of all heads is."""
         row, head = divmod(index, self.heads)
         return self.layers[row], head
@@ -43,8 +43,8 @@ def glances(run: Run, aside: bool = False) -> list[Glance]:
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
     kinds: dict[bool, list[int]] = {}
-    for position, entering in enumerate(run.inputs):
-        kinds.setdefault(entering.memory is not None, []).append(position)
+    for position, layer_input in enumerate(run.inputs):
+        kinds.setdefault(layer_input.memory is not None, []).append(position)
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
@@ -65,10 +65,12 @@ def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
     query: its position among the pieces that are shown.
     """
     rows = []
-    for place in run.inputs:
-        if place.memory is None:
-            x = place.x[place.pieces.kept(aside)]
-            rows.append(place.layer.sliced(x)(slice(query, query + 1), slice(None)).weights[:, 0])
+    for layer_input in run.inputs:
+        if layer_input.memory is None:
+            x = layer_input.x[layer_input.pieces.kept(aside)]
+            rows.append(
+                layer_input.layer.sliced(x)(slice(query, query + 1), slice(None)).weights[:, 0]
+            )
     return torch.stack(rows)
 
 
@@ -77,14 +79,15 @@ def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
     made = []
     n_heads = run.inputs[layers[0]].layer.attention.heads
     for position in layers:
-        place = run.inputs[position]
-        keys = place.memory_pieces or place.pieces
-        queries, kept = place.pieces.kept(aside), keys.kept(aside)
-        mask = place.layer.mask(len(queries), len(kept))
-        x, memory = place.x[queries], None if place.memory is None else place.memory[kept]
-        weights = torch.cat([some.weights for some in place.layer.traces(x, memory)])
+        layer_input = run.inputs[position]
+        keys = layer_input.memory_pieces or layer_input.pieces
+        queries, kept = layer_input.pieces.kept(aside), keys.kept(aside)
+        mask = layer_input.layer.mask(len(queries), len(kept))
+        x, memory = layer_input.x[queries], layer_input.memory
+        memory = None if memory is None else memory[kept]
+        weights = torch.cat([some.weights for some in layer_input.layer.traces(x, memory)])
         others = n_heads * (len(layers) - 1)
-        crosses = place.memory is not None
+        crosses = memory is not None
         read = Keys([keys.special[key] for key in kept], keys.ids[kept].tolist())
         made.append(overview_of(weights, mask, read, others, crosses))
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}

@@ -81,7 +81,7 @@ def _distance(weights: Tensor, keys: Keys) -> Tensor:
 
 
 def _beside(offset: int) -> Number:
-    """The weight on the token so many places further; 0 where there is none."""
+    """The weight on the token so many positions further; 0 where there is none."""
 
     def weight(weights: Tensor, keys: Keys) -> Tensor:
         n_queries, n_keys = weights.shape[-2:]
@@ -240,12 +240,12 @@ def strongest_edges(weights: Tensor, share: float) -> Tensor:
         raise ValueError(f"share must lie in [0, 1], got {share}")
     if share == 1:
         return weights > 0
-    ordered, places = weights.sort(dim=-1, descending=True, stable=True)
+    ordered, indices = weights.sort(dim=-1, descending=True, stable=True)
     doubles = ordered.double()
     before = doubles.cumsum(-1) - doubles
     # A share such as 0.9 of a row of 0.9 + 0.1 is covered by the first, whatever floats say.
     enough = share * doubles.sum(-1, keepdim=True) - 1e-7
     needed = (before < enough) & (ordered > 0)
     needed[..., :1] |= ordered[..., :1] > 0
-    edges: Tensor = torch.zeros_like(needed).scatter(-1, places, needed)
+    edges: Tensor = torch.zeros_like(needed).scatter(-1, indices, needed)
     return edges

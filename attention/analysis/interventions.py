@@ -64,8 +64,8 @@ Intervention = Sequence[Change | Token]
 
 def part_of(run: Run, layer: int, part: str) -> Tensor:
     """One of `PARTS` of a layer as it was in a run. (heads, positions, width)."""
-    place = run.inputs[layer]
-    found: Tensor = getattr(place.layer.trace(place.x, place.memory), part)
+    layer_input = run.inputs[layer]
+    found: Tensor = getattr(layer_input.trace(), part)
     return found
 
 
@@ -186,7 +186,7 @@ def hidden(
     unless the caller switches them off. Raises ValueError where a change does not fit.
     """
     found: list[Tensor] = []
-    done, n_pieces = 0, max(len(place.pieces.ids) for place in run.inputs)
+    done, n_pieces = 0, max(len(layer_input.pieces.ids) for layer_input in run.inputs)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_pieces)
     for _, together in itertools.groupby(several, _first_layer):
         group = list(together)

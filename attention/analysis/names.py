@@ -153,9 +153,9 @@ def earned(model: Model) -> list[Named]:
     counted: dict[tuple[str, int], list[tuple[Tensor, Tensor, str]]] = defaultdict(list)
 
     def count(name: str, run: Run, text: str, targets: Tensor, kept: Sequence[int]) -> None:
-        for layer, place in enumerate(run.inputs):
-            if place.memory is None and place.layer.recurrence is None:
-                weights = place.layer.trace(place.x).weights
+        for layer, layer_input in enumerate(run.inputs):
+            if layer_input.memory is None and layer_input.layer.recurrence is None:
+                weights = layer_input.trace().weights
                 right, weight = holds(weights, targets, kept)
                 if len(right):
                     counted[name, layer].append((right > HOLDS, weight, text))

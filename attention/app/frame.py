@@ -53,12 +53,12 @@ def run() -> None:
     # Made for this run alone: a page can be shown once.
     pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
     by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
-    place: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
+    position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     groups: dict[str, list[st.Page]] = {}
     for about in PAGES:
         groups.setdefault(about.group, []).append(pages[about.name])
     groups[PAGES[-1].group].append(by_name)  # hidden, after all others
-    shown = st.navigation(groups, position=place)
+    shown = st.navigation(groups, position=position)
     page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
     with session.turn(page) as held:
         st.session_state["held"] = held

@@ -94,7 +94,7 @@ def title(page: Page, opening: Opening | None) -> None:
 def sharing(view: View, told: Told) -> DeltaGenerator | None:
     """How to share what a page shows; on paper, what is set.
 
-    Gives the place for its files where they are asked for.
+    Gives the container for its files where they are asked for.
     """
     words = _settings_words(view, told)
     copy_link(
@@ -132,12 +132,12 @@ def _glossary(words: tuple[str, ...]) -> str:
     return f"<details class='glossary'>{told}</details>" if words else ""
 
 
-def show_files(page: Page, place: DeltaGenerator, offered: Sequence[File]) -> None:
+def show_files(page: Page, container: DeltaGenerator, offered: Sequence[File]) -> None:
     """The figures of a page as SVG, which the browser writes, and the files offered meanwhile.
 
     They are held for as long as they are offered.
     """
-    with place:
+    with container:
         save_figures(page.figures, key="save_figures")
         for file in offered:
             st.download_button(

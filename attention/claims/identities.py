@@ -392,9 +392,9 @@ def _leading(case: Case) -> ClaimResult:
     }
     shown: list[Matrix] = []
     columns: dict[str, list[str]] = {"queries": [], "scores": [], "output": []}
-    for name, (some, place) in stacks.items():
+    for name, (some, index) in stacks.items():
         trace = functional.attend(*some)
-        shown.append(case.matrix(f"{name} {list(place) or ''}".strip(), trace.output[place]))
+        shown.append(case.matrix(f"{name} {list(index) or ''}".strip(), trace.output[index]))
         shapes = (trace.queries.shape, trace.scores.shape, trace.output.shape)
         for column, shape in zip(columns.values(), shapes, strict=True):
             column.append(" × ".join(map(str, shape)))

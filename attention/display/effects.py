@@ -24,7 +24,7 @@ def effect_map(
     """Each head as a square in the colour of its total effect, its direct effect as a disc on it.
 
     total, direct: (layers, heads); chosen: the (layer, head) outlined. A point's customdata is its
-    place among all heads, layer after layer.
+    position among all heads, layer after layer.
     """
     layers, heads = total.shape
     most = float(max(total.abs().max(), 0 if direct is None else direct.abs().max())) or 1.0
@@ -62,7 +62,7 @@ def effect_map(
             "type": "scatter",
             "x": [layer for _ in range(heads) for layer in range(layers)],
             "y": [head for head in range(heads) for _ in range(layers)],
-            "customdata": [place for row in data for place in row],
+            "customdata": [position for row in data for position in row],
             "mode": "markers",
             "marker": {
                 "size": 9,
@@ -105,7 +105,7 @@ def guess_lines(
 ) -> go.Figure:
     """The ranks of two words through the layers, the likeliest on top.
 
-    ranks, shares: (places, 2).
+    ranks, shares: (layers + 1, 2).
     """
     most = [f"{label(piece)} {share:.2f}" for piece, share in likeliest]
     lines = [

@@ -77,9 +77,9 @@ def word_map(
     labels = _Labels(across, up, dots)
     for at, (point, name) in enumerate(((start, "alone"), (end, "here"))):
         own = (*point, f"{token} {name}", OWN_DOT / 2)
-        ends[at] = labels.place(*own, (ends[at], *SIDES)) or labels.keep(*own, ends[at])
+        ends[at] = labels.fit(*own, (ends[at], *SIDES)) or labels.keep(*own, ends[at])
     sides_of = {
-        spot: labels.place(spot.x, spot.y, spot.name, _size(spot) / 2)
+        spot: labels.fit(spot.x, spot.y, spot.name, _size(spot) / 2)
         or (
             labels.over(spot.x, spot.y, spot.name, _size(spot) / 2)
             if spot.kind == "probe"
@@ -165,7 +165,7 @@ class _Labels:
         self.across, self.up, self.dots = across, up, dots
         self.taken: dict[int, list[Box]] = {width: [] for width in MAP_WIDTHS}
 
-    def place(
+    def fit(
         self, x: float, y: float, word: str, radius: float, sides: Sequence[str] = SIDES
     ) -> str | None:
         """At which side of a dot there is room for its word; None where there is none."""
@@ -192,7 +192,7 @@ class _Labels:
         return side
 
     def _is_free(self, x: float, y: float, word: str, radius: float, side: str, width: int) -> bool:
-        """Whether no other word stands there, and no dot but those at the same place."""
+        """Whether no other word stands there, and no dot but those at the same point."""
         box, here = self._box(x, y, word, radius, side, width), self._pixels(x, y, width)
         if any(_meet(box, other) for other in self.taken[width]):
             return False

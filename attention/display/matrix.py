@@ -112,15 +112,19 @@ def cells(line: str) -> list[str]:
 
 
 def _number(cell: str, row: int, column: int) -> float:
-    place = f"row {row}, column {column}"
+    cell_name = f"row {row}, column {column}"
     if not cell:
-        raise MatrixError(f"{place} is empty: a number is needed", row, column)
+        raise MatrixError(f"{cell_name} is empty: a number is needed", row, column)
     try:
         number = float(cell)
     except ValueError:
-        raise MatrixError(f"{place} holds {cell[:20]!r}, which is no number", row, column) from None
+        raise MatrixError(
+            f"{cell_name} holds {cell[:20]!r}, which is no number", row, column
+        ) from None
     if not math.isfinite(number) or abs(number) > MAX_SIZE:
-        raise MatrixError(f"{place} must lie within ±{MAX_SIZE:g}, got {cell[:20]}", row, column)
+        raise MatrixError(
+            f"{cell_name} must lie within ±{MAX_SIZE:g}, got {cell[:20]}", row, column
+        )
     return number
 
 

@@ -111,7 +111,7 @@ def _check_numbers(number: int, texts: list[bytes]) -> None:
             return
     except ValueError:
         pass
-    for place, text in enumerate(texts, 1):
+    for position, text in enumerate(texts, 1):
         try:
             value = abs(float(text))
         except ValueError:
@@ -119,7 +119,7 @@ def _check_numbers(number: int, texts: list[bytes]) -> None:
         if not value <= GREATEST:
             shown = text[:20].decode("utf-8", "backslashreplace")
             raise ValueError(
-                f"number {place:,} of line {number:,} must be finite, and at most "
+                f"number {position:,} of line {number:,} must be finite, and at most "
                 f"{GREATEST:,.0f} either way, got {shown!r}"
             )
 

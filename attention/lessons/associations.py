@@ -170,8 +170,8 @@ def association(
     numbers = found[layers - 1].nan_to_num()[kept][:, kept]
     tokens = tuple(pieces.texts[at] for at in kept)
     if words:
-        places = slots([pieces.words[at] for at in kept])
-        numbers, tokens = join(numbers, places, places), whole_words(tokens, places)
+        of_words = slots([pieces.words[at] for at in kept])
+        numbers, tokens = join(numbers, of_words, of_words), whole_words(tokens, of_words)
     if settings.itself == "left out":
         numbers = numbers.clone().fill_diagonal_(0)
     sizes = numbers.abs().sum(-1, keepdim=True)
@@ -203,9 +203,9 @@ def pairs(shown: Association) -> list[Pair]:
     """All pairs of different words by the size of their share, the greatest first."""
     shares = shown.shares.clone().fill_diagonal_(0)
     order = shares.abs().flatten().argsort(descending=True, stable=True).tolist()
-    places = (divmod(at, len(shares)) for at in order)
+    cells = (divmod(at, len(shares)) for at in order)
     return [
-        Pair(query, key, float(shares[query, key])) for query, key in places if shares[query, key]
+        Pair(query, key, float(shares[query, key])) for query, key in cells if shares[query, key]
     ]
 
 

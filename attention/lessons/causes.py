@@ -343,12 +343,11 @@ def effect_table(
     model: Model, found: Answer
 ) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
     """Names and columns: the heads with the greatest total effects."""
-    places = found.strongest
-    names = [f"{model.title_of(layer)} head {head}" for layer, head in places]
-    columns = {"total": [float(found.total[place]) for place in places]}
+    names = [f"{model.title_of(layer)} head {head}" for layer, head in found.strongest]
+    columns = {"total": [float(found.total[head]) for head in found.strongest]}
     if found.direct is not None and found.through is not None:
-        columns["direct"] = [float(found.direct[place]) for place in places]
-        columns["through later parts"] = [float(found.through[place]) for place in places]
+        columns["direct"] = [float(found.direct[head]) for head in found.strongest]
+        columns["through later parts"] = [float(found.through[head]) for head in found.strongest]
     return names, columns
 
 
@@ -381,9 +380,9 @@ def vote_table(
 class Guesses:
     """What each layer would say comes next.
 
-    names: of the places, before each layer and after the last; shares, ranks (places, 2): the
-    probability of each of the two words, and its place among all pieces, 1 = the likeliest;
-    likeliest: the piece each place has for the likeliest, with its probability.
+    names: of each layer, and of the end of the last; shares, ranks (names, 2): the probability of
+    each of the two words before that layer, and its rank among all pieces, 1 = the likeliest;
+    likeliest: the likeliest piece there, with its probability.
     """
 
     names: Sequence[str]
@@ -455,7 +454,7 @@ def reasons(model: Model, run: Run, layer: int, head: int, query: int, key: int)
     group = torch.tensor([at[_part_name(part)] for part in parts])
     joined = torch.zeros(len(at), len(at), dtype=torch.float64)
     joined.index_put_((group[:, None], group[None]), terms.double(), accumulate=True)
-    trace = run.inputs[layer].layer.trace(run.inputs[layer].x)
+    trace = run.inputs[layer].trace()
     return Reasons([*at], joined, float(trace.scale))
 
 
@@ -473,8 +472,7 @@ def length_rows(run: Run, layer: int, head: int, query: int) -> tuple[Tensor, li
     Also the names of the keys, and a sentence on the first one and special tokens.
     """
     weights, lengths = causes.lengths(run, layer)
-    place = run.inputs[layer]
-    pieces = place.memory_pieces or place.pieces
+    pieces = run.inputs[layer].memory_pieces or run.inputs[layer].pieces
     sinks = [at == 0 or special for at, special in enumerate(pieces.special)]
     shares = lengths / lengths.sum(-1, keepdim=True).clamp_min(torch.finfo(lengths.dtype).tiny)
     of_weights, of_lengths = (

@@ -296,16 +296,16 @@ def of_sentences(first: Sequence[str], a: Trace, second: Sequence[str], b: Trace
         both = [] if i is None else [first[i]]
         both += [] if j is None else [second[j]]
         words.append(" / ".join(dict.fromkeys(both)))
-    places = [torch.tensor([pair[side] is not None for pair in slots]) for side in (0, 1)]
+    present = [torch.tensor([pair[side] is not None for pair in slots]) for side in (0, 1)]
     same = [i is not None and j is not None and first[i] == second[j] for i, j in slots]
     return Comparison(
         names=tuple(distinct_names(words)),
-        a=_spread(a.weights, places[0]),
-        b=_spread(b.weights, places[1]),
-        hidden_a=_spread(_hidden(a), places[0]),
-        hidden_b=_spread(_hidden(b), places[1]),
-        in_a=places[0],
-        in_b=places[1],
+        a=_spread(a.weights, present[0]),
+        b=_spread(b.weights, present[1]),
+        hidden_a=_spread(_hidden(a), present[0]),
+        hidden_b=_spread(_hidden(b), present[1]),
+        in_a=present[0],
+        in_b=present[1],
         changed=~torch.tensor(same),
     )
 

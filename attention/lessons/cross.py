@@ -449,7 +449,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
     n_keys = trace.scores.shape[-1]
     allowed = torch.ones(n_keys, dtype=torch.bool) if trace.mask is None else trace.mask[row]
     values, applied = trace.values[:, dimension], trace.applied[row]
-    place = f"Output of “{batch.queries[row]}” in sequence {sequence}, dimension {dimension}"
+    cell = f"Output of “{batch.queries[row]}” in sequence {sequence}, dimension {dimension}"
     columns: dict[str, list[float | str]] = {"score": trace.scores[row].tolist()}
     if trace.bias is not None:
         columns["added"] = trace.bias[row].tolist()
@@ -462,7 +462,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         powers = (logits - logits.max()).exp()
         columns[f"exp({last} − greatest)"] = powers.tolist()
         words = (
-            f"{place}: {number(trace.scale)} times each score"
+            f"{cell}: {number(trace.scale)} times each score"
             f"{' plus what is added' if trace.bias is not None else ''}"
             f"{', mixed across heads' if trace.mixed_scores is not None else ''}; what is not "
             f"among the {int(allowed.sum())} valid keys becomes −∞. Each weight is its "
@@ -470,7 +470,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         )
     else:
         columns["plain softmax"] = logits.softmax(-1).tolist()
-        words = f"{place}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
+        words = f"{cell}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
     if trace.dropped is not None:
         before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
         words += (

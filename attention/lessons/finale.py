@@ -85,8 +85,8 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
         naming = NAMINGS.get(named.name)
         if naming is None or naming.sinks:
             continue
-        place = run.inputs[named.layer]
-        weights = place.layer.trace(place.x).weights[named.head]
+        layer_input = run.inputs[named.layer]
+        weights = layer_input.trace().weights[named.head]
         kept = pieces.kept(True)
         _, weight = holds(weights[None], naming.targets(pieces), kept)
         if len(weight) and float(weight) > best:

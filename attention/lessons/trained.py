@@ -275,14 +275,14 @@ def overview(result: Result) -> Overview:
 def layer_words(result: Result) -> str:
     """Which layer of a trained model a result shows, and what X is there, in a sentence or two."""
     assert result.trained is not None
-    place, title = result.trained, sources.about(result.settings.model).title
+    where, title = result.trained, sources.about(result.settings.model).title
     normed = (
         " X is that input after the layer norm, which stands before the attention here."
-        if place.layer.norm_first
+        if where.layer.norm_first
         else ""
     )
     return (
-        f"{title}, layer {place.position} of {place.of}, counted from 0: its own input and "
+        f"{title}, layer {where.position} of {where.of}, counted from 0: its own input and "
         f"parameters.{normed}"
     )
 
@@ -435,9 +435,9 @@ def sink_words(seen: Overview) -> str:
     )
 
 
-def added_words(place: LayerInput, added: Additions) -> str:
+def added_words(layer_input: LayerInput, added: Additions) -> str:
     """What the parts of a sum are that `additions` gave, in a few sentences."""
-    if place.layer.norm_first:
+    if layer_input.layer.norm_first:
         came = ", before the layer norm; X on Explore and Step by step is what comes out of that"
         then = "goes on"
     else:

@@ -46,7 +46,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedPlace:
+class TrainedLayer:
     """Where a layer stands in a trained model: its position among so many; cut: heads cut out."""
 
     layer: Layer
@@ -68,7 +68,7 @@ class Prepared:
     memory: Sentence | None
     layer: Variant
     words: Vectors | None = None
-    trained: TrainedPlace | None = None
+    trained: TrainedLayer | None = None
     problems: tuple[str, ...] = ()
 
     def own_masks(self, n_queries: int, n_keys: int) -> dict[str, Tensor]:
@@ -107,11 +107,11 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
         raise NoWords
     run = run_model(settings.model, text)
     last = len(run.inputs) - 1
-    place = run.inputs[min(settings.layer, last)]
+    layer_input = run.inputs[min(settings.layer, last)]
     problems = []
     if settings.layer > last:
         problems.append(f"There is no layer {settings.layer} of {last + 1}; showing the last.")
-    layer, attention = place.layer, place.layer.attention
+    layer, attention = layer_input.layer, layer_input.layer.attention
     try:
         wanted = read_numbers(settings.cut)
     except ValueError as error:
@@ -124,11 +124,11 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
     if cut:
         attention = attention.without(cut)
     with torch.no_grad():
-        sentence = _pieces(settings, place.pieces, layer.attention_input(place.x))
+        sentence = _pieces(settings, layer_input.pieces, layer.attention_input(layer_input.x))
         memory = None
-        if place.memory is not None and place.memory_pieces is not None:
-            memory = _pieces(settings, place.memory_pieces, place.memory)
-    trained = TrainedPlace(layer, min(settings.layer, last), last + 1, tuple(cut))
+        if layer_input.memory is not None and layer_input.memory_pieces is not None:
+            memory = _pieces(settings, layer_input.memory_pieces, layer_input.memory)
+    trained = TrainedLayer(layer, min(settings.layer, last), last + 1, tuple(cut))
     return Prepared(sentence, memory, attention, None, trained, tuple(problems))
 
 

@@ -11,7 +11,7 @@ from torchtext.vocab import Vectors
 from attention.core.functional import LongTrace, Trace
 from attention.core.settings import settings_of
 from attention.core.variants import Variant
-from attention.pipeline.preparing import Sentence, TrainedPlace
+from attention.pipeline.preparing import Sentence, TrainedLayer
 from attention.pipeline.settings import Settings
 
 STEPS_OF_A_HEAD = 10  # about what a long trace keeps for each cell of a head, in numbers
@@ -38,7 +38,7 @@ class Result(Sentence):
     problems: tuple[str, ...] = ()
     memory: Sentence | None = None
     memory_text: str | None = None
-    trained: TrainedPlace | None = None
+    trained: TrainedLayer | None = None
 
     @property
     def key_tokens(self) -> tuple[str, ...]:

@@ -114,8 +114,8 @@ def read_layout(folder: Path) -> Layout:
 def read_index(file: Path) -> list[str]:
     """The files of weights that an index names, all in the folder of the index. Raises ValueError
     where it is no such index."""
-    places = _read_json(file).get("weight_map")
-    names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
+    file_of = _read_json(file).get("weight_map")
+    names = sorted(set(map(str, file_of.values()))) if isinstance(file_of, dict) else []
     if not names:
         raise ValueError(f"{file.name} must have a weight_map from tensors to files")
     for name in names:

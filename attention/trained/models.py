@@ -122,6 +122,10 @@ class LayerInput:
     memory: Tensor | None = None
     memory_pieces: Pieces | None = None
 
+    def trace(self) -> Trace:
+        """Every step of the layer's attention."""
+        return self.layer.trace(self.x, self.memory)
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -144,15 +148,18 @@ class Run:
 
     def start(self, layer: int) -> Start:
         """The same run from one of its layers on."""
-        place = self.inputs[layer]
-        return Start(layer, place.entered, place.memory)
+        layer_input = self.inputs[layer]
+        return Start(layer, layer_input.entered, layer_input.memory)
 
     @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
-        places = self.inputs
-        inputs = [part for place in places for part in (place.entered, place.x, place.memory)]
-        kept = {id(part): part.nbytes for part in (self.hidden, *inputs) if part is not None}
+        parts = [
+            part
+            for layer_input in self.inputs
+            for part in (layer_input.entered, layer_input.x, layer_input.memory)
+        ]
+        kept = {id(part): part.nbytes for part in (self.hidden, *parts) if part is not None}
         return sum(kept.values())
 
 
@@ -293,8 +300,7 @@ class Model:
             if output is None or run.memory is None:
                 inputs.append(LayerInput(layer, pieces, run.entered, run.x))
             else:
-                place = LayerInput(layer, output, run.entered, run.x, run.memory, pieces)
-                inputs.append(place)
+                inputs.append(LayerInput(layer, output, run.entered, run.x, run.memory, pieces))
         return Run(pieces, tuple(inputs), self.final(run.output))
 
     def title_of(self, layer: int) -> str:

@@ -188,14 +188,14 @@ class Translator(Model):
         x = self._positions_of(1)
         runs: list[LayerRun] = []
         steps: list[DecodedPiece] = []
-        for place in range(1, self._bound(len(source)) + 1):
+        for position in range(1, self._bound(len(source)) + 1):
             start = Start(self._n_encoder, x, encoded.output)
             runs = list(self.forward(batch, start=start, after=runs))
             alignment = self.alignment(runs[-1].trace)[0]
             steps.append(self._step(candidates, scores(runs[-1].output)[0], alignment))
             if steps[-1].piece == self.vocabulary.end:
                 break
-            x = self.embed(torch.tensor([steps[-1].piece]), place)
+            x = self.embed(torch.tensor([steps[-1].piece]), position)
         return steps
 
     def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> DecodedPiece:

@@ -24,7 +24,7 @@ MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
 @pytest.mark.parametrize("case", ["minilm", *GOING_ON, "bert", "distilbert"], indirect=True)
 def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
     n_layers = len(case.model.layers)
-    entered = [place.entered for place in case.run.inputs]
+    entered = [layer_input.entered for layer_input in case.run.inputs]
     for layer, expected in enumerate([*entered, case.run.hidden]):
         split = causes.residual_parts(case.model, case.run, layer)
         assert len(split.names) == len(split.parts) == len({*split.names})
@@ -55,12 +55,13 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
     model, run = case.model, case.run
     assert isinstance(model, Transformer)
     assert model.unembedding is not None
-    place, last = run.inputs[-1], list(model.forward(run.batch))[-1]
+    layer_input, last = run.inputs[-1], list(model.forward(run.batch))[-1]
     d_v = last.trace.output.shape[-1]
-    added = last.trace.output[1, -1] @ place.layer.attention.W_o[d_v : 2 * d_v]
-    if behind := place.layer.attention_norms.added:  # a norm of all that the heads add together
+    added = last.trace.output[1, -1] @ layer_input.layer.attention.W_o[d_v : 2 * d_v]
+    # a norm of all that the heads add together
+    if behind := layer_input.layer.attention_norms.added:
         assert isinstance(behind, RmsNorm)
-        every = last.trace.output[:, -1].flatten() @ place.layer.attention.W_o
+        every = last.trace.output[:, -1].flatten() @ layer_input.layer.attention.W_o
         added = added / (every.square().mean() + behind.eps).sqrt() * behind.weight
     x, norm = last.output[-1], model.parts.final_norm
     if isinstance(norm, LayerNorm):
@@ -76,8 +77,8 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
 @pytest.mark.parametrize("case", ["minilm", *GOING_ON, "roberta"], indirect=True)
 def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
     for layer, head, query, key in ((0, 1, 3, 2), (1, 2, 4, 1), (1, 0, 3, 3)):
-        place = case.run.inputs[layer]
-        expected = float(place.layer.trace(place.x).scores[head, query, key])
+        layer_input = case.run.inputs[layer]
+        expected = float(layer_input.trace().scores[head, query, key])
         names, parts = causes.score_parts(case.model, case.run, layer, head, query, key)
         assert parts.shape == (len(names), len(names))
         size = float(parts.abs().sum())
@@ -156,8 +157,8 @@ def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_m
 ) -> None:
     layer = len(case.model.layers) - 1
     weights, found = causes.lengths(case.run, layer)
-    place = case.run.inputs[layer]
-    trace, attention = place.layer.trace(place.x, place.memory), place.layer.attention
+    layer_input = case.run.inputs[layer]
+    trace, attention = layer_input.trace(), layer_input.layer.attention
     d_v = trace.values.shape[-1]
     term = trace.weights[1, 3, 2] * trace.values[1, 2] @ attention.W_o[d_v : 2 * d_v]
     assert float(found[1, 3, 2]) == pytest.approx(float(term.norm()), rel=1e-4)

@@ -26,7 +26,7 @@ from tests.trained.packaged import packaged
 def pieces_of(text: str, special: str = "") -> Pieces:
     words = text.split()
     ids = torch.tensor([[*dict.fromkeys(words)].index(word) for word in words])
-    at = tuple(None if word in special.split() else place for place, word in enumerate(words))
+    at = tuple(None if word in special.split() else position for position, word in enumerate(words))
     return Pieces(ids, tuple(words), at)
 
 

@@ -180,12 +180,12 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
     assert app.selection["query"] == 7, "what is shown instead is said in the browser"
     assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
-    place = {"sequence": 5, "row": 3, "dimension": 40}
+    cell = {"sequence": 5, "row": 3, "dimension": 40}
     wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}
-    queries, lens, *places = opened("cross", cross="batch", **place, **wrong).notes
+    queries, lens, *cells = opened("cross", cross="batch", **cell, **wrong).notes
     assert queries.startswith("Queries, keys and values need as many sequences as each other")
     assert lens.startswith("Valid lengths: a length is a whole number, got '<b>'")
-    assert places == [
+    assert cells == [
         "There is no sequence 5 in this batch; showing the last, 1.",
         "There is no row 3 in this batch; showing the last, 0.",
         "There is no dimension 40 in this batch; showing the last, 3.",

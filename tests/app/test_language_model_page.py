@@ -80,7 +80,7 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     aside = visit(s=text, layer=20, special="set aside")
     tokens = aside.sent["picture"].header["tokens"]
     assert tokens == list(run.pieces.texts[1:])
-    weights = run.inputs[20].layer.trace(run.inputs[20].x).weights[0, 1:, 1:]
+    weights = run.inputs[20].trace().weights[0, 1:, 1:]
     shown = aside.sent["picture"].parts["weights"]
     assert_close(shown, weights / weights.sum(-1, keepdim=True), atol=1e-5, rtol=1e-4)
     assert any("special tokens: set aside" in note for note in aside.notes)
@@ -88,8 +88,8 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
     packaged("smollm2")
-    place = {"model": "smollm2", "s": TEXT, "layer": 5, "head": 4}
-    app = opened("steps", **place, step="rotated keys", row=2, column=35)
+    link = {"model": "smollm2", "s": TEXT, "layer": 5, "head": 4}
+    app = opened("steps", **link, step="rotated keys", row=2, column=35)
     before, after = app.sent["matrices"].matrices
     layer = run_model("smollm2", TEXT).inputs[5].layer
     trace = layer.trace(run_model("smollm2", TEXT).inputs[5].x)
@@ -105,14 +105,14 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
 
 def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
     packaged("smollm2")
-    place = {"model": "smollm2", "s": TEXT, "layer": 5}
+    link = {"model": "smollm2", "s": TEXT, "layer": 5}
     for page in ("explore", "heads", "steps"):
-        app = opened(page, **place, trained_positions="removed")
+        app = opened(page, **link, trained_positions="removed")
         assert any("the model's own positions: removed" in note for note in app.notes)
-        kept = opened(page, **place)
+        kept = opened(page, **link)
         assert not any("positions" in note for note in kept.notes)
     assert "This layer's rotation is left out here." in app.text[0].value
-    app = opened("compare", **place, b_scale="1/√d_k", b_trained_positions="removed")
+    app = opened("compare", **link, b_scale="1/√d_k", b_trained_positions="removed")
     assert any("B: Changed from" in note and "positions: removed" in note for note in app.notes)
 
 

@@ -418,14 +418,14 @@ def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
 @pytest.mark.parametrize("page", ["explore", "heads", "steps"])
 def test_what_is_not_as_it_was_trained_is_said(page: str) -> None:
     asis = "Scale, mask and heads are those it was trained with."
-    place = "all-MiniLM-L6-v2, layer 1 of 6, counted from 0: its own input and parameters."
+    of_layer = "all-MiniLM-L6-v2, layer 1 of 6, counted from 0: its own input and parameters."
     plain_visit = visit(page, "minilm", layer=1)
-    assert f"{place} {asis}" in plain_visit.read_as_markdown
+    assert f"{of_layer} {asis}" in plain_visit.read_as_markdown
     assert plain_visit.notes == []
     app = visit(page, "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
     changes = "scale: none; masks: window; heads cut out: 1, 3"
     assert trained_as("all-MiniLM-L6-v2", changes) in app.notes
-    assert place in app.read_as_markdown
+    assert of_layer in app.read_as_markdown
     assert asis not in app.read_as_markdown
     problem = visit(page, "minilm", cut="<b>").notes
     assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)

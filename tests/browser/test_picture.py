@@ -514,8 +514,8 @@ def check_readout(page: Page, result: Result, query: int, shown: list[int]) -> N
     strip = part(page, ".terms tbody canvas")
     box = strip.bounding_box()
     width = trace.values.shape[1]
-    place = {"x": box["width"] * 1.5 / width, "y": box["height"] * 1.5 / len(shown)}
-    strip.hover(position=place)
+    position = {"x": box["width"] * 1.5 / width, "y": box["height"] * 1.5 / len(shown)}
+    strip.hover(position=position)
     weight, value = trace.applied[query, key], trace.values[key, 1]
     readout = part(page, ".terms .readout")
     expect(readout).to_contain_text(f"{result.key_tokens[key]}, dimension 1: ")

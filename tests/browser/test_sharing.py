@@ -60,11 +60,11 @@ def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) 
     page = open_page("/explore")
     expect_heatmap(page)
     sizes = [{"width": width, "height": 800} for width in (1440, 390)]
-    places = []
+    tops = []
     for size in sizes:
         page.set_viewport_size(size)
         expect_to_fit(page)
-        places.append(page.evaluate(TOP))
+        tops.append(page.evaluate(TOP))
     for other in PAGES:
         if other is FIRST:
             continue
@@ -72,9 +72,9 @@ def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) 
         heading = page.get_by_role("heading", level=1)
         expect(heading).to_have_text(other.title)
         expect(more(page)).to_be_visible()
-        for size, place in zip(sizes, places, strict=True):
+        for size, top in zip(sizes, tops, strict=True):
             page.set_viewport_size(size)
-            eventually(page, lambda: page.evaluate(TOP), place)
+            eventually(page, lambda: page.evaluate(TOP), top)
             expect_to_fit(page)
 
 

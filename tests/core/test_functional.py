@@ -339,7 +339,7 @@ def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers() -> Non
 
 
 @pytest.mark.parametrize(
-    ("part_of", "place"),
+    ("part_of", "index"),
     [
         (lambda trace: trace.head(3), (slice(None), 3)),
         (lambda trace: trace.sequence(1), (1,)),
@@ -347,7 +347,7 @@ def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers() -> Non
     ],
 )
 def test_a_part_of_a_trace_is_that_of_every_step(
-    part_of: Callable[[Trace], Trace], place: tuple[Any, ...]
+    part_of: Callable[[Trace], Trace], index: tuple[Any, ...]
 ) -> None:
     mixing: dict[str, Any] = {"before_softmax": torch.neg, "after_softmax": torch.neg}
     trace = traced(2, 5, mask=masks.causal(3, 7), bias=normal(5, 3, 7), **mixing)
@@ -358,7 +358,7 @@ def test_a_part_of_a_trace_is_that_of_every_step(
     for name in vars(whole).keys() - {"scale"}:
         now, before = getattr(part, name), getattr(whole, name)
         pairs = zip(now, before, strict=True) if isinstance(before, tuple) else [(now, before)]
-        assert all(torch.equal(ours, theirs[place]) for ours, theirs in pairs)
+        assert all(torch.equal(ours, theirs[index]) for ours, theirs in pairs)
 
 
 def test_steps_that_are_given_are_taken_as_they_are() -> None:

@@ -43,7 +43,7 @@ def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
         for key in range(5):
             assert allowed[query, key] == (cell_words(MASKS, query, key) == "")
             expected = sum(
-                2**place for place, mask in enumerate(MASKS.values()) if not mask[query, key]
+                2**bit for bit, mask in enumerate(MASKS.values()) if not mask[query, key]
             )
             assert bits[query, key] == expected
     assert not mask_bits({}, (3, 5)).any()

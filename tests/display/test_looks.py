@@ -25,8 +25,8 @@ def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Templat
     theme, layout = THEMES[name], template.layout
 
     def colours(scale: Any) -> list[str]:
-        places, found = zip(*scale, strict=True)
-        assert places == pytest.approx([at / 9 for at in range(10)])
+        shares, found = zip(*scale, strict=True)
+        assert shares == pytest.approx([at / 9 for at in range(10)])
         return list(found)
 
     assert colours(layout.colorscale.sequential) == theme["chartSequentialColors"]

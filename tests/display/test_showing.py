@@ -163,13 +163,13 @@ def test_rows_may_sum_to_1_as_far_as_half_precision_goes_or_be_all_0(weights: Te
 
 
 @pytest.mark.parametrize(
-    "place",
+    "wrong",
     [{"layer": 2}, {"head": 7}, {"layer": -1}, {"head": -1}, {"head": 0, "query": 3}],
 )
-def test_a_head_or_query_that_is_not_there_is_refused(place: dict[str, int]) -> None:
+def test_a_head_or_query_that_is_not_there_is_refused(wrong: dict[str, int]) -> None:
     words = "layer, head and query must lie below 2, 7 and 3, got "
     with pytest.raises(ValueError, match=words):
-        show([*weights_of(2, 7)], TOKENS, keys=KEYS, **place)
+        show([*weights_of(2, 7)], TOKENS, keys=KEYS, **wrong)
 
 
 def test_tokens_are_never_interpreted_by_the_picture() -> None:
@@ -403,10 +403,10 @@ def test_a_file_that_is_not_what_it_should_be_is_refused_in_words(content: bytes
 @pytest.mark.parametrize("method", [1, 12, 14, 93, 99])
 def test_an_npz_that_is_packed_in_no_way_that_numpy_packs_is_refused(method: int) -> None:
     content = bytearray(NPZ)
-    for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         at = content.find(mark)
         while at >= 0:
-            struct.pack_into("<H", content, at + place, method)
+            struct.pack_into("<H", content, at + offset, method)
             at = content.find(mark, at + 4)
     with pytest.raises(ValueError, match=r"the file must be an \.npz of numbers and texts"):
         read_file(bytes(content))
@@ -422,8 +422,8 @@ def test_whatever_bytes_are_wrong_it_is_read_or_refused(
     whole: bytes, changes: list[tuple[int, int]], end: int | None
 ) -> None:
     content = bytearray(whole)
-    for place, byte in changes:
-        content[place % len(content)] = byte
+    for offset, byte in changes:
+        content[offset % len(content)] = byte
     try:
         read = read_file(bytes(content[:end]))
     except ValueError:

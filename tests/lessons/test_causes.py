@@ -143,8 +143,8 @@ def test_the_last_guess_is_the_models_own() -> None:
 def test_terms_sum_to_the_score(name: str, layer: int, head: int) -> None:
     model, run = packaged(name), run_model(name, TEXT)
     found = causes.reasons(model, run, layer, head, 4, 2)
-    place = run.inputs[layer]
-    trace = place.layer.trace(place.x)
+    layer_input = run.inputs[layer]
+    trace = layer_input.trace()
     assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
     assert found.scale == pytest.approx(trace.scale)
     names, columns, total = found.table()

@@ -248,15 +248,17 @@ def test_every_token_stands_in_exactly_one_slot_and_in_order(
     assert [i for i, _ in slots if i is not None] == list(range(len(first)))
     assert [j for _, j in slots if j is not None] == list(range(len(second)))
     assert (None, None) not in slots
-    assert compare.align(first, first) == tuple((place, place) for place in range(len(first)))
+    assert compare.align(first, first) == tuple(
+        (position, position) for position in range(len(first))
+    )
 
 
 def test_words_that_repeat_without_end_stand_beside_each_other_in_their_order() -> None:
     first, second = ("a", "b") * 256, ("a",) * 512
-    assert compare.align(first, second) == tuple((place, place) for place in range(512))
+    assert compare.align(first, second) == tuple((position, position) for position in range(512))
     tail = ("a",) * 300
     slots = compare.align(("x", "y", *tail), ("y", *tail))
-    assert slots == ((0, None), *((place + 1, place) for place in range(301)))
+    assert slots == ((0, None), *((position + 1, position) for position in range(301)))
 
 
 def test_a_pair_has_each_sentences_own_weights_in_its_slots() -> None:

@@ -108,14 +108,14 @@ def test_a_word_is_explained_where_it_is_first_met(
     at, where, text = next(
         (at, where, text) for at, where, text in read(chapters) if pattern(term).search(text)
     )
-    place = f"{term} is first met in the {where} of {chapters[at].file}: {text}"
+    where_met = f"{term} is first met in the {where} of {chapters[at].file}: {text}"
     if words := EXPLAINED_WITHOUT_BOLD.get(term):
-        assert words in text, place
+        assert words in text, where_met
     else:
         bold = [
             found for found in re.findall(r"\*\*(.+?)\*\*", text) if pattern(term).search(found)
         ]
-        assert bold, place
+        assert bold, where_met
 
 
 def test_the_titles_of_chapters_come_with_the_words_that_explain_them(

@@ -26,8 +26,8 @@ def test_a_known_head_looks_most_at_the_token_it_is_known_for(known: KnownHead) 
     model = packaged(known.model)
     run = run_model(known.model, known.s)
     assert known.query == len(run.pieces.ids) - 1, "the last token, after which the next one comes"
-    place = run.inputs[known.layer]
-    weights = place.layer.trace(place.x).weights[known.head, known.query]
+    layer_input = run.inputs[known.layer]
+    weights = layer_input.trace().weights[known.head, known.query]
     assert int(weights.argmax()) == known.key
     assert weights[known.key] > 0.6
     assert isinstance(model, Transformer)
@@ -41,8 +41,8 @@ def test_on_random_pieces_said_twice_heads_of_a_language_model_look_up_what_foll
     assert isinstance(model, Transformer)
     probed = probe(model)
     best = best_heads(probed)
-    places = {name: probed.glance.place(head) for name, (head, _) in best.items()}
-    assert (places["induction"], places["previous"]) == ((18, 6), (16, 0))
+    heads = {name: probed.glance.layer_and_head(head) for name, (head, _) in best.items()}
+    assert (heads["induction"], heads["previous"]) == ((18, 6), (16, 0))
     assert min(best["induction"][1], best["previous"][1]) > 0.85
     assert probed.losses[0] > 13
     assert probed.losses[1] < 4
@@ -77,8 +77,8 @@ def test_the_rows_of_a_token_are_those_of_the_whole_trace_of_each_layer(tmp_path
     model = writer(tmp_path)
     run = model.run("the cat sat")
     rows = glances.rows_of(run, 2)
-    for row, place in zip(rows, run.inputs, strict=True):
-        assert_close(row, place.layer.trace(place.x).weights[:, 2])
+    for row, layer_input in zip(rows, run.inputs, strict=True):
+        assert_close(row, layer_input.trace().weights[:, 2])
     mean, _, most = trained.layer_rows(rows, run.pieces.texts, model.title_of)
     assert not isinstance(mean, str)
     assert not isinstance(most, str)
@@ -97,8 +97,8 @@ def test_without_special_pieces_the_first_is_set_aside_and_the_others_share_its_
     (whole,), (rest,) = (glances.glances(run, aside) for aside in (False, True))
     assert rest.shape == (count - 1, count - 1)
     assert len(whole.seen.dots) == len(rest.seen.dots)
-    place = run.inputs[1]
-    weights = place.layer.trace(place.x).weights[:, 1:, 1:]
+    layer_input = run.inputs[1]
+    weights = layer_input.trace().weights[:, 1:, 1:]
     renormalised = weights / weights.sum(-1, keepdim=True)
     assert_close(glances.rows_of(run, 1, aside=True)[1], renormalised[:, 1])
     alone = Pieces(torch.tensor([3]), ("a",), (0,))

@@ -242,19 +242,19 @@ def test_every_working_of_every_example_recomputes(case: dict[str, Any]) -> None
     assert isinstance(answer, Refused) == (case.get("bmm_b") in refusing)
     if isinstance(answer, Made):
         assert answer.difference is None or answer.difference <= 1e-6
-        for place in product(*map(range, answer.sizes)):
-            recompute(case["operation"], answer, place)
+        for index in product(*map(range, answer.sizes)):
+            recompute(case["operation"], answer, index)
 
 
-def recompute(operation: str, answer: Made, place: tuple[int, ...]) -> None:
-    work = answer.working(*place)
+def recompute(operation: str, answer: Made, index: tuple[int, ...]) -> None:
+    work = answer.working(*index)
     columns: dict[str, list[Any]] = {name: list(cells) for name, cells in work.columns.items()}
     match operation:
         case "bmm":
             left, right, products = columns.values()
             assert products == pytest.approx([a * b for a, b in zip(left, right, strict=True)])
             assert totals(work)["product"] == approx(sum(products))
-            assert totals(work)["product"] == approx(float(answer.ours[place]))
+            assert totals(work)["product"] == approx(float(answer.ours[index]))
         case "transpose":
             for start in (0, 3):
                 index, stride, walked = (
@@ -262,10 +262,10 @@ def recompute(operation: str, answer: Made, place: tuple[int, ...]) -> None:
                     for row in range(start, start + 3)
                 )
                 assert walked == [i * s for i, s in zip(index, stride, strict=True)]
-                assert columns["place"][start + 2] == str(sum(walked))
-            assert columns["place"][2] == columns["place"][5]
+                assert columns["position"][start + 2] == str(sum(walked))
+            assert columns["position"][2] == columns["position"][5]
             line = torch.tensor([]).set_(answer.torchs.untyped_storage())
-            assert line[int(columns["place"][2])] == answer.ours[place]
+            assert line[int(columns["position"][2])] == answer.ours[index]
         case "sequence_mask":
             limit = int(found(r"position < (\d+)", work.words))
             inside = [int(position) < limit for position in columns["position"]]
@@ -379,10 +379,10 @@ def test_a_product_that_cannot_be_is_refused_by_torch_in_its_own_words_too() -> 
     assert answer.worked.columns["row 0 of A"] == [1, 2, 3, None]
 
 
-places = {f"operation_{name}": st.integers(0, 143) for name in ("batch", "row", "column")}
+cells = {f"operation_{name}": st.integers(0, 143) for name in ("batch", "row", "column")}
 
 
-@given(asked=st.fixed_dictionaries(chosen | places, optional=dict.fromkeys(CHANGES, anything)))
+@given(asked=st.fixed_dictionaries(chosen | cells, optional=dict.fromkeys(CHANGES, anything)))
 @hypothesis_settings(max_examples=200)
 def test_any_text_is_answered_or_refused_and_can_be_edited_without_failing(
     asked: dict[str, Any],

@@ -69,7 +69,7 @@ def test_another_question_is_asked_where_it_has_an_answer() -> None:
 
 def test_a_mask_too_large_to_paint_is_asked_by_row() -> None:
     size = predicting.MOST_CELLS + 1
-    names = [str(place) for place in range(size)]
+    names = [str(index) for index in range(size)]
     result = Matrix("masked", torch.zeros(size, size), names, names)
     large = Step("Mask", "", "", [result], shown, asks="mask")
     assert predicting.question(large, "suited", (0, 0)) == "row"

@@ -743,9 +743,9 @@ def said_of_a_batch(settings: Settings, row: int, dimension: int, **chosen: Any)
     """What the page "Two sequences" says of a batch."""
     batch = cross.compute_batch(settings, CrossSettings(cross="batch", **chosen), no_vectors)
     sequence, n_queries = row % len(batch.titles), len(batch.queries)
-    place = sequence, row % n_queries, dimension % batch.trace.output.shape[-1]
+    cell = sequence, row % n_queries, dimension % batch.trace.output.shape[-1]
     yield Said("hatching", cross.hatching_words(batch), batch)
-    yield Said("working", cross.working(batch, *place).words, (batch, place))
+    yield Said("working", cross.working(batch, *cell).words, (batch, cell))
     yield Said("notes", " ".join(batch.notes), batch)
 
 

@@ -357,9 +357,9 @@ def test_x_is_its_vector_plus_its_position() -> None:
 @pytest.mark.parametrize("layer", ["dot", "qkv", "biased"])
 def test_rotary_positions_turn_a_dimension_with_its_partner(layer: str) -> None:
     run = done(layer, "rotary")
-    for place, role in enumerate(("queries", "keys")):
+    for index, role in enumerate(("queries", "keys")):
         made = step(f"rotated {role}", run)
-        before = run.trace.unrotated[place]
+        before = run.trace.unrotated[index]
         assert torch.equal(step(role, run).result.numbers, before)
         torch.testing.assert_close(made.result.numbers, rotary(before))
         first, second = made.working(4, 0), made.working(4, 1)
@@ -374,8 +374,8 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(layer: str) -> None:
 def test_a_layer_that_rotates_by_itself_shows_its_own_pairs_and_angles() -> None:
     run = done("rotating")
     assert run.trace.unrotated is not None
-    for place, role in enumerate(("queries", "keys")):
-        before, made = run.trace.unrotated[place], step(f"rotated {role}", run)
+    for index, role in enumerate(("queries", "keys")):
+        before, made = run.trace.unrotated[index], step(f"rotated {role}", run)
         assert torch.equal(made.result.numbers, Rotary(700.0, halves=True)(before))
         assert before.shape == (TOKENS, WIDTH) == (7, 3)
     wide = computed(layer_of("rotating", 20))

@@ -30,8 +30,8 @@ def test_there_is_a_box_for_each_step_and_one_for_y(layer: str, case: str) -> No
     made = graph(run)
     assert tuple(box.step for box in made.boxes) == (*run.steps, "")
     assert made.boxes[-1].title == "y"
-    places = [(box.column, box.lane) for box in made.boxes]
-    assert len(set(places)) == len(places)
+    cells = [(box.column, box.lane) for box in made.boxes]
+    assert len(set(cells)) == len(cells)
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -71,10 +71,10 @@ def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], La
     return hidden
 
 
-def middle_of(place: LayerInput) -> Tensor:
+def middle_of(layer_input: LayerInput) -> Tensor:
     """What stands between attention and feed-forward in a run of that layer."""
     with torch.no_grad():
-        return place.layer.run(place.entered, place.memory).middle
+        return layer_input.layer.run(layer_input.entered, layer_input.memory).middle
 
 
 # What a layer adds
@@ -84,20 +84,20 @@ def middle_of(place: LayerInput) -> Tensor:
 @pytest.mark.parametrize("query", [0, 5])
 def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, query: int) -> None:
     _, run = run_of(name)
-    for place in run.inputs:
-        layer, made = place.layer, additions.layer_additions(place, query)
+    for layer_input in run.inputs:
+        layer, made = layer_input.layer, additions.layer_additions(layer_input, query)
         count = layer.attention.heads
         _, bias = layer.attention.projection("output")
         biases = [] if bias is None else ["bias"]
         assert made.names == ["residual", *(f"head {head}" for head in range(count)), *biases]
-        assert torch.equal(made.parts[0], place.x[query])
-        trace = layer.trace(place.x, place.memory)
+        assert torch.equal(made.parts[0], layer_input.x[query])
+        trace = layer.trace(layer_input.x, layer_input.memory)
         assert_close(made.parts[1 : count + 1], layer.attention.head_outputs(trace)[:, query])
         for part in made.parts[count + 1 :]:
             assert_close(part, bias)
         size = float(made.output.abs().max().clamp_min(1))
         assert_close(made.parts.double().sum(0), made.output.double(), atol=1e-5 * size, rtol=0)
-        assert_close(made.output, middle_of(place)[query], atol=1e-5 * size, rtol=1e-5)
+        assert_close(made.output, middle_of(layer_input)[query], atol=1e-5 * size, rtol=1e-5)
         assert made.rounding < 1e-4 * size, "a length over all dimensions"
         _, columns, total = heads.additions_table(made)
         assert list(columns) == ["length", "along Σ", "share of Σ"]
@@ -111,24 +111,24 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
     written: Transformer,
 ) -> None:
     run = written.run("the cat sat")
-    for place in run.inputs:
-        made = additions.layer_additions(place, 1)
-        assert torch.equal(made.parts[0], place.x[1])
-        middle = middle_of(place)
+    for layer_input in run.inputs:
+        made = additions.layer_additions(layer_input, 1)
+        assert torch.equal(made.parts[0], layer_input.x[1])
+        middle = middle_of(layer_input)
         assert_close(made.output, middle[1])
         assert_close(made.parts.sum(0), middle[1])
-        first = additions.layer_additions(place, 0)
-        assert_close(first.parts[1:4].sum(0) + first.parts[4] + place.x[0], middle[0])
+        first = additions.layer_additions(layer_input, 0)
+        assert_close(first.parts[1:4].sum(0) + first.parts[4] + layer_input.x[0], middle[0])
 
 
 def test_what_a_norm_makes_of_the_heads_is_what_they_add_where_it_stands_before_the_sum(
     written: Transformer,
 ) -> None:
     norms = Norms(added=RmsNorm(drawn(D_MODEL), 1e-3))
-    place = written.run("the cat sat").inputs[1]
-    place = replace(place, layer=replace(place.layer, attention_norms=norms))
-    made = additions.layer_additions(place, 2)
-    assert_close(made.output, middle_of(place)[2])
+    layer_input = written.run("the cat sat").inputs[1]
+    layer_input = replace(layer_input, layer=replace(layer_input.layer, attention_norms=norms))
+    made = additions.layer_additions(layer_input, 2)
+    assert_close(made.output, middle_of(layer_input)[2])
     assert_close(made.parts.sum(0), made.output)
     assert made.names == ["residual", "head 0", "head 1", "head 2", "bias"]
 
@@ -291,12 +291,14 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
     ]
     for glance in seen:
         for row, position in enumerate(glance.layers):
-            place = run.inputs[position]
-            pieces = place.memory_pieces or place.pieces
+            layer_input = run.inputs[position]
+            pieces = layer_input.memory_pieces or layer_input.pieces
             known = analysed.Keys(pieces.special, pieces.ids.tolist())
-            trace = place.layer.trace(place.x, place.memory)
+            trace = layer_input.trace()
             mask = None if trace.mask is None else trace.mask[0]
-            one = analysed.overview_of(trace.weights, mask, known, crosses=place.layer.crosses)
+            one = analysed.overview_of(
+                trace.weights, mask, known, crosses=layer_input.layer.crosses
+            )
             here = slice(row * glance.heads, (row + 1) * glance.heads)
             assert glance.shape == trace.weights.shape[1:]
             assert glance.heads == len(one.dots)
@@ -312,16 +314,18 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
 def test_every_head_of_every_layer_has_one_place_and_one_name(name: str) -> None:
     model, run = run_of(name)
     seen = glances.glances(run)
-    places = [
-        glance.place(index) for glance in seen for index in range(len(glance.layers) * glance.heads)
+    heads = [
+        glance.layer_and_head(index)
+        for glance in seen
+        for index in range(len(glance.layers) * glance.heads)
     ]
-    assert places == [
+    assert heads == [
         (position, head)
         for position, layer in enumerate(model.layers)
         for head in range(layer.attention.heads)
     ]
     names = [words for glance in seen for words in glance.names(model.title_of)]
-    assert names == [f"{model.title_of(layer)} head {head}" for layer, head in places]
+    assert names == [f"{model.title_of(layer)} head {head}" for layer, head in heads]
     assert len({*names}) == len(names)
 
 
@@ -499,7 +503,7 @@ def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
     one = analysed.overview(WeightsAlone(weights[1]))
     assert torch.equal(glance.seen.dots[7:], one.dots)
     assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
-    assert glance.place(12) == (1, 5)
+    assert glance.layer_and_head(12) == (1, 5)
     other = glances.glance_of(weights, crosses=True).seen
     assert list(other.measures) == list(other.even_spread) == ["entropy", "first"]
 
@@ -633,15 +637,15 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     offer(written, monkeypatch)
     settings = Settings(SENTENCE, model="writer", layer=1)
     result = compute(settings, no_vectors, run_model=lambda name, text: written.run(text))
-    place = written.run(SENTENCE).inputs[1]
-    added = additions.layer_additions(place, 3)
-    assert_close(result.x, place.layer.attention_input(place.x))
+    layer_input = written.run(SENTENCE).inputs[1]
+    added = additions.layer_additions(layer_input, 3)
+    assert_close(result.x, layer_input.layer.attention_input(layer_input.x))
     assert trained.layer_words(result) == (
         "Writer, layer 1 of 2, counted from 0: its own input and parameters. X is that input after "
         "the layer norm, which stands before the attention here."
     )
-    assert torch.equal(added.parts[0], place.x[3])
-    assert trained.added_words(place, added).startswith(
+    assert torch.equal(added.parts[0], layer_input.x[3])
+    assert trained.added_words(layer_input, added).startswith(
         "Residual: the vector as it came into the layer, before the layer norm; X on Explore and "
         "Step by step is what comes out of that. The sum Σ then goes on. Along Σ: "
     )
@@ -650,13 +654,13 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
 @pytest.mark.parametrize("name", ["minilm", "en-pt", "pt-en"])
 def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
     _, run = run_of(name)
-    place, result = run.inputs[1], computed(name, layer=1)
-    assert torch.equal(result.x, place.x)
-    added = additions.layer_additions(place, 3)
+    layer_input, result = run.inputs[1], computed(name, layer=1)
+    assert torch.equal(result.x, layer_input.x)
+    added = additions.layer_additions(layer_input, 3)
     assert trained.layer_words(result).endswith(
         f"layer 1 of {len(run.inputs)}, counted from 0: its own input and parameters."
     )
-    words = trained.added_words(place, added)
+    words = trained.added_words(layer_input, added)
     assert "came into the layer. The sum Σ then goes through the layer norm." in words
     assert f"by {shown_number(added.rounding)}. The last colours" in words
 

@@ -43,12 +43,12 @@ SCRIPTS = (
 def assert_same_run(model: Transformer, theirs: Any, run: Run) -> None:
     """Hidden states and attentions of every layer agree with transformers."""
     expected = run_theirs(theirs, run.pieces.ids)
-    inputs = [entering.x for entering in run.inputs]
+    inputs = [layer_input.x for layer_input in run.inputs]
     assert len(expected.attentions) == len(model.layers) == len(inputs)
     for ours, hidden in zip([*inputs, run.hidden], expected.hidden_states, strict=True):
         assert_close(ours, hidden[0], atol=1e-5, rtol=1e-5)
-    for entering, weights in zip(run.inputs, expected.attentions, strict=True):
-        trace = entering.layer.trace(entering.x)
+    for layer_input, weights in zip(run.inputs, expected.attentions, strict=True):
+        trace = layer_input.trace()
         assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
 
 
@@ -96,15 +96,15 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
     run = model.run("A naïve café's unhappiest cat, running!")
     found = inputs_of_norms_behind_attention(each_checkpoint, run.pieces.ids)
     assert len(found) == len(run.inputs)
-    for entering, expected in zip(run.inputs, found, strict=True):
-        layer, trace = entering.layer, entering.layer.trace(entering.x)
+    for layer_input, expected in zip(run.inputs, found, strict=True):
+        layer, trace = layer_input.layer, layer_input.trace()
         _, bias = layer.attention.projection("output")
         heads = layer.attention.head_outputs(trace)
-        assert heads.shape == (layer.attention.heads, *entering.x.shape)
+        assert heads.shape == (layer.attention.heads, *layer_input.x.shape)
         added = heads.sum(0) if bias is None else heads.sum(0) + bias
         added = through(layer.attention_norms.added, added)
-        assert_close(added + entering.x, expected, atol=1e-5, rtol=1e-5)
-        ran = layer.run(entering.entered)
+        assert_close(added + layer_input.x, expected, atol=1e-5, rtol=1e-5)
+        ran = layer.run(layer_input.entered)
         assert_close(ran.middle, expected, atol=1e-5, rtol=1e-5)
         if layer.norm_first:
             assert torch.equal(ran.output, ran.middle + ran.fed)
@@ -128,8 +128,8 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
     each_checkpoint: Checkpoint,
 ) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
-    entering = model.run("the cat sat").inputs[1]
-    attention, trace = entering.layer.attention, entering.layer.trace(entering.x)
+    layer_input = model.run("the cat sat").inputs[1]
+    attention, trace = layer_input.layer.attention, layer_input.trace()
     before = attention.W_o.clone()
     for heads in ([], [0], [0, 2], [0, 1, 2]):
         kept = torch.ones(attention.heads, 1, 1)
@@ -142,8 +142,8 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
 def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Checkpoint) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
     run = model.run("the cat sat")
-    entering = run.inputs[0]
-    mask = entering.layer.trace(entering.x).mask
+    layer_input = run.inputs[0]
+    mask = layer_input.trace().mask
     weights = run_theirs(each_checkpoint.theirs, run.pieces.ids).attentions[0]
     assert (mask is None) == bool(weights.triu(1).any())
     if mask is not None:

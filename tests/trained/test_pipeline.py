@@ -78,32 +78,35 @@ def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own
     name: str,
 ) -> None:
     for position, layer in enumerate(packaged(name).layers):
-        result, place = computed(name, layer=position)
+        result, layer_input = computed(name, layer=position)
         trained = result.trained
         assert trained is not None
         assert (trained.layer, trained.position, trained.cut) == (layer, position, ())
         assert trained.of == len(packaged(name).layers)
-        assert torch.equal(result.x, layer.attention_input(place.x))
+        assert torch.equal(result.x, layer.attention_input(layer_input.x))
         assert result.vectors is result.x
-        assert (result.tokens, result.groups) == (place.pieces.texts, place.pieces.words)
+        assert (result.tokens, result.groups) == (
+            layer_input.pieces.texts,
+            layer_input.pieces.words,
+        )
         assert result.known == (True,) * len(result.tokens)
         assert (result.notes, result.changes, result.words, result.encoding) == ([], [], None, None)
         assert (result.memory is None) == (not layer.crosses)
         if result.memory is not None:
-            assert result.memory.x is place.memory
-            assert place.memory_pieces is not None
-            assert result.key_tokens == place.memory_pieces.texts
-        assert_close(vars(result.layer_trace), vars(layer.trace(place.x, place.memory)))
+            assert result.memory.x is layer_input.memory
+            assert layer_input.memory_pieces is not None
+            assert result.key_tokens == layer_input.memory_pieces.texts
+        assert_close(vars(result.layer_trace), vars(layer.trace(layer_input.x, layer_input.memory)))
         sums = result.layer_trace.weights.sum(-1)
         assert_close(sums, torch.ones(layer.attention.heads, len(result.tokens)))
 
 
 def test_in_a_layer_that_norms_first_the_normed_input_is_shown(gpt: str) -> None:
     for position in range(2):
-        result, place = computed(gpt, layer=position)
-        assert torch.equal(result.x, place.layer.attention_norms.before(place.x))
-        assert not torch.equal(result.x, place.x)
-        assert_close(vars(result.layer_trace), vars(place.layer.trace(place.x)))
+        result, layer_input = computed(gpt, layer=position)
+        assert torch.equal(result.x, layer_input.layer.attention_norms.before(layer_input.x))
+        assert not torch.equal(result.x, layer_input.x)
+        assert_close(vars(result.layer_trace), vars(layer_input.trace()))
 
 
 def test_the_model_is_asked_for_by_its_name_and_gets_the_plain_sentence() -> None:
@@ -152,9 +155,9 @@ def test_of_600_words_512_pieces_are_shown_and_the_others_counted() -> None:
 
 
 def test_what_does_not_fit_a_small_model_is_left_out(gpt: str) -> None:
-    result, place = computed(gpt, s="the cat" + " the cat" * 2 * POSITIONS)
+    result, layer_input = computed(gpt, s="the cat" + " the cat" * 2 * POSITIONS)
     assert len(result.tokens) == POSITIONS
-    assert result.left_out == place.pieces.left_out > 0
+    assert result.left_out == layer_input.pieces.left_out > 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -174,10 +177,10 @@ def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
 def test_a_layer_that_rotates_by_itself_does_so_unless_told_otherwise(own: Own) -> None:
     name = own("llama")
     for position in range(2):
-        result, place = computed(name, layer=position)
-        rotary = place.layer.attention.rotary
+        result, layer_input = computed(name, layer=position)
+        rotary = layer_input.layer.attention.rotary
         assert rotary == Rotary(10000.0, halves=True)
-        assert_close(vars(result.layer_trace), vars(place.layer.trace(place.x)))
+        assert_close(vars(result.layer_trace), vars(layer_input.trace()))
         assert result.layer_trace.unrotated is not None
         for before, after in zip(
             result.layer_trace.unrotated,
@@ -217,17 +220,17 @@ def test_a_model_that_does_not_rotate_has_no_rotation_to_remove() -> None:
 
 def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: str) -> None:
     run = run_model(gpt, SENTENCE)
-    place = run.inputs[1]
-    attention = copy.copy(place.layer.attention)
+    layer_input = run.inputs[1]
+    attention = copy.copy(layer_input.layer.attention)
     attention.config = replace(attention.config, scale=0.7)
-    layer = replace(place.layer, attention=attention, window=1)
-    other = replace(run, inputs=(run.inputs[0], replace(place, layer=layer)))
+    layer = replace(layer_input.layer, attention=attention, window=1)
+    other = replace(run, inputs=(run.inputs[0], replace(layer_input, layer=layer)))
 
     result, _ = computed(gpt, lambda name, text: other, layer=1)
     assert list(result.masks) == ["causal", "window"]
     assert result.layer_trace.scale == 0.7
     assert result.changes == []
-    assert_close(vars(result.layer_trace), vars(layer.trace(place.x)))
+    assert_close(vars(result.layer_trace), vars(layer.trace(layer_input.x)))
     chosen, _ = computed(gpt, lambda name, text: other, layer=1, mask=("window",), radius=9)
     assert torch.equal(chosen.masks["window"], result.masks["window"]), "both hide what they hide"
     removed, _ = computed(gpt, lambda name, text: other, layer=1, trained_mask="removed")
@@ -244,10 +247,10 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
     name: str,
 ) -> None:
     for position in range(len(packaged(name).layers)):
-        aside, place = computed(name, layer=position, special="set aside")
+        aside, layer_input = computed(name, layer=position, special="set aside")
         whole, _ = computed(name, layer=position)
-        keys = place.memory_pieces or place.pieces
-        rows, columns = (pieces.kept(aside=True) for pieces in (place.pieces, keys))
+        keys = layer_input.memory_pieces or layer_input.pieces
+        rows, columns = (pieces.kept(aside=True) for pieces in (layer_input.pieces, keys))
         assert not aside.special.count(True)
         if any(keys.special):
             assert columns == [at for at, special in enumerate(keys.special) if not special]
@@ -297,11 +300,11 @@ def test_cutting_leaves_the_model_itself_as_it_was_read() -> None:
 
 @pytest.mark.parametrize("cut", ["a", "0,x", "-1", "1.5", "²", "0;1", "<b>"])
 def test_heads_that_cannot_be_read_become_a_note_and_none_is_cut_out(cut: str) -> None:
-    result, place = computed("minilm", cut=cut)
+    result, layer_input = computed("minilm", cut=cut)
     (note,) = result.notes
     assert note.startswith(HEADS_ARE_WRITTEN)
     assert note.endswith("; no head is cut out.")
-    assert result.layer is place.layer.attention
+    assert result.layer is layer_input.layer.attention
     assert result.changes == []
 
 
@@ -328,7 +331,7 @@ def test_beyond_the_last_head_the_last_is_shown_and_a_note_says_so() -> None:
 def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_removed(
     gpt: str,
 ) -> None:
-    kept, place = computed(gpt)
+    kept, layer_input = computed(gpt)
     ahead = torch.ones(len(kept.tokens), len(kept.tokens)).triu(1) > 0
     assert list(kept.masks) == ["causal"]
     assert torch.equal(kept.layer_trace.weights == 0, ahead.expand(3, -1, -1))
@@ -341,7 +344,7 @@ def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_remov
     assert torch.equal(removed.x, kept.x), "what enters the layer is as it was trained"
 
     again, _ = computed(gpt, trained_mask="removed", mask=("causal",))
-    assert_close(vars(again.layer_trace), vars(place.layer.trace(place.x)))
+    assert_close(vars(again.layer_trace), vars(layer_input.trace()))
     assert list(computed(gpt, mask=("causal", "length"))[0].masks) == ["causal", "length"]
     assert list(computed(gpt, mask=("length",))[0].masks) == ["causal", "length"]
 
@@ -384,14 +387,14 @@ def test_without_a_model_there_is_nothing_that_it_was_trained_with() -> None:
 @each_packaged
 @pytest.mark.parametrize("layer", [1, 63])
 def test_scale_masks_and_positions_change_a_layer_where_they_belong(name: str, layer: int) -> None:
-    plain, place = computed(name, layer=layer)
-    attention = place.layer.attention
+    plain, layer_input = computed(name, layer=layer)
+    attention = layer_input.layer.attention
     heads, n_queries, n_keys = plain.layer_trace.weights.shape
     factor, _ = computed(name, layer=layer, scale="factor", factor=0.35)
     assert_close(factor.layer_trace.scaled, plain.layer_trace.scores * 0.35)
     masked, _ = computed(name, layer=layer, mask=("length",), valid_len=2)
     seen = (torch.arange(n_keys) < 2).expand(heads, n_queries, n_keys)
-    own = place.layer.mask(n_queries, n_keys)
+    own = layer_input.layer.mask(n_queries, n_keys)
     assert torch.equal(masked.layer_trace.weights > 0, seen if own is None else seen & own)
     added, _ = computed(name, layer=layer, positions="sinusoidal")
     assert added.encoding is not None

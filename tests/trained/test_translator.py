@@ -36,7 +36,7 @@ def english() -> Translator:
 
 
 @pytest.fixture
-def places(english: Translator) -> tuple[LayerInput, ...]:
+def inputs(english: Translator) -> tuple[LayerInput, ...]:
     return english.run(SENTENCE).inputs
 
 
@@ -58,34 +58,34 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
 
 
 def test_six_layers_read_the_source_and_two_attend_over_it(
-    english: Translator, places: tuple[LayerInput, ...]
+    english: Translator, inputs: tuple[LayerInput, ...]
 ) -> None:
     source, output = english.pieces(SENTENCE), english.translate(SENTENCE).output
     assert [layer.crosses for layer in english.layers] == [False] * N_ENCODER + [True] * 2
-    assert [place.layer for place in places] == [*english.layers]
-    for place in places[:N_ENCODER]:
-        assert place.memory is None
-        assert place.pieces.texts == source.texts
-        assert place.x.shape == (len(source.ids), D_MODEL)
-    for place in places[N_ENCODER:]:
-        assert place.memory is not None
-        assert place.memory_pieces is not None
-        assert place.memory_pieces.texts == source.texts
-        assert place.memory.shape == (len(source.ids), D_MODEL)
-        assert place.pieces.texts == output.texts
-        assert place.x.shape == (len(output.ids), D_MODEL)
+    assert [layer_input.layer for layer_input in inputs] == [*english.layers]
+    for layer_input in inputs[:N_ENCODER]:
+        assert layer_input.memory is None
+        assert layer_input.pieces.texts == source.texts
+        assert layer_input.x.shape == (len(source.ids), D_MODEL)
+    for layer_input in inputs[N_ENCODER:]:
+        assert layer_input.memory is not None
+        assert layer_input.memory_pieces is not None
+        assert layer_input.memory_pieces.texts == source.texts
+        assert layer_input.memory.shape == (len(source.ids), D_MODEL)
+        assert layer_input.pieces.texts == output.texts
+        assert layer_input.x.shape == (len(output.ids), D_MODEL)
 
 
 @pytest.mark.parametrize("position", LAYERS)
 def test_every_number_of_a_layer_follows_from_those_beside_it(
-    english: Translator, places: tuple[LayerInput, ...], position: int
+    english: Translator, inputs: tuple[LayerInput, ...], position: int
 ) -> None:
-    place, close = places[position], {"atol": 1e-5, "rtol": 1e-5}
-    attention = place.layer.attention
-    trace = place.layer.trace(place.x, place.memory)
-    memory = place.x if place.memory is None else place.memory
+    layer_input, close = inputs[position], {"atol": 1e-5, "rtol": 1e-5}
+    attention = layer_input.layer.attention
+    trace = layer_input.trace()
+    memory = layer_input.x if layer_input.memory is None else layer_input.memory
     for found, letter, x in (
-        (trace.queries, "q", place.x),
+        (trace.queries, "q", layer_input.x),
         (trace.keys, "k", memory),
         (trace.values, "v", memory),
     ):
@@ -94,30 +94,33 @@ def test_every_number_of_a_layer_follows_from_those_beside_it(
     assert_close(trace.scores, trace.queries @ trace.keys.mT, **close)
     assert_close(trace.scaled, trace.scores / math.sqrt(D_MODEL / HEADS), **close)
     assert_close(trace.weights, trace.scaled.softmax(-1), **close)
-    assert_close(trace.weights.sum(-1), torch.ones(HEADS, len(place.x)), **close)
+    assert_close(trace.weights.sum(-1), torch.ones(HEADS, len(layer_input.x)), **close)
     assert_close(trace.output, trace.weights @ trace.values, **close)
 
-    run = place.layer.run(place.entered, place.memory)
-    assert_close(run.x, place.x, **close)
-    assert torch.equal(place.entered, place.x) == (place.layer.recurrence is None)
+    run = layer_input.layer.run(layer_input.entered, layer_input.memory)
+    assert_close(run.x, layer_input.x, **close)
+    assert torch.equal(layer_input.entered, layer_input.x) == (layer_input.layer.recurrence is None)
     added = attention.head_outputs(trace).sum(-3) + attention.b_o
-    assert_close(run.middle, place.x + added, **close)
-    normed = place.layer.attention_norms.after(run.middle)
-    fed = place.layer.feed_forward(normed)
-    assert_close(run.output, place.layer.feed_norms.after(normed + fed), **close)
+    assert_close(run.middle, layer_input.x + added, **close)
+    normed = layer_input.layer.attention_norms.after(run.middle)
+    fed = layer_input.layer.feed_forward(normed)
+    assert_close(run.output, layer_input.layer.feed_norms.after(normed + fed), **close)
 
 
 def test_what_leaves_a_layer_enters_the_next(
-    english: Translator, places: tuple[LayerInput, ...]
+    english: Translator, inputs: tuple[LayerInput, ...]
 ) -> None:
-    outputs = [place.layer.run(place.entered, place.memory).output for place in places]
-    for before, place in zip(outputs, places[1:N_ENCODER], strict=False):
-        assert_close(before, place.entered)
-    assert_close(outputs[N_ENCODER], places[N_ENCODER + 1].entered)
-    memory = places[N_ENCODER].memory
+    outputs = [
+        layer_input.layer.run(layer_input.entered, layer_input.memory).output
+        for layer_input in inputs
+    ]
+    for before, layer_input in zip(outputs, inputs[1:N_ENCODER], strict=False):
+        assert_close(before, layer_input.entered)
+    assert_close(outputs[N_ENCODER], inputs[N_ENCODER + 1].entered)
+    memory = inputs[N_ENCODER].memory
     assert memory is not None
     assert_close(outputs[N_ENCODER - 1], memory)
-    assert places[N_ENCODER + 1].memory is memory
+    assert inputs[N_ENCODER + 1].memory is memory
     assert_close(english.run(SENTENCE).hidden, outputs[-1])
 
 
@@ -143,7 +146,7 @@ def test_each_step_names_what_else_was_likely(english: Translator) -> None:
 
 def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Translator) -> None:
     translation, last = english.translate(SENTENCE), english.run(SENTENCE).inputs[-1]
-    weights = last.layer.trace(last.x, last.memory).head(0).weights
+    weights = last.trace().head(0).weights
     assert_close(translation.alignment, weights, atol=1e-5, rtol=1e-5)
     aligned = [translation.source.texts[at] for at in translation.alignment.argmax(-1).tolist()]
     pairs = dict(zip(translation.output.texts, aligned, strict=True))

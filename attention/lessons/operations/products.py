@@ -33,8 +33,8 @@ def transpose(x: Tensor, first: int, second: int) -> Tensor:
     order = list(range(x.dim()))
     order[first], order[second] = order[second], order[first]
     swapped = torch.empty([x.shape[dim] for dim in order])
-    for place in product(*map(range, x.shape)):
-        swapped[tuple(place[dim] for dim in order)] = x[place]
+    for index in product(*map(range, x.shape)):
+        swapped[tuple(index[dim] for dim in order)] = x[index]
     return swapped
 
 
@@ -121,22 +121,22 @@ def make_transpose(settings: OperationSettings) -> Made:
     in_place = first == 1
 
     def working(batch: int, row: int, column: int) -> Worked:
-        place = [batch, row, column]
-        source = list(place)
+        index = [batch, row, column]
+        source = list(index)
         source[first], source[second] = source[second], source[first]
         rows = []
-        for indices, strides in ((place, torchs.stride()), (source, x.stride())):
+        for indices, strides in ((index, torchs.stride()), (source, x.stride())):
             walked = [at * stride for at, stride in zip(indices, strides, strict=True)]
             rows += [[*indices, ""], [*strides, ""], [*walked, sum(walked)]]
         columns = zip(*rows, strict=True)
         return Worked(
-            f"result{place} is x{source}: {number(float(ours[batch, row, column]))}. Torch moves "
+            f"result{index} is x{source}: {number(float(ours[batch, row, column]))}. Torch moves "
             "no number. They stay in one line, and only the steps from one to the next, the "
-            "strides, are swapped: both ways lead to the same place in the line.",
+            "strides, are swapped: both ways lead to the same position in the line.",
             ["index in result", "× stride", "=", "index in x", "× stride", "="],
             {
                 name: [str(cell) for cell in column]
-                for name, column in zip((*DIMS, "place"), columns, strict=True)
+                for name, column in zip((*DIMS, "position"), columns, strict=True)
             },
         )
 

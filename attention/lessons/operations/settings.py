@@ -104,8 +104,8 @@ def read_numbers(name: str, text: str) -> Tensor:
         try:
             read_matrix(part)
         except MatrixError as error:
-            place = f"{name}[{index}]" if len(parts) > 1 else name
-            raise MatrixError(f"{place}: {error}", error.row, error.column) from None
+            where = f"{name}[{index}]" if len(parts) > 1 else name
+            raise MatrixError(f"{where}: {error}", error.row, error.column) from None
     try:
         stack = read_stack(text)
     except MatrixError as error:

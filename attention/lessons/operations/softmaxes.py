@@ -56,10 +56,10 @@ def make_softmax(settings: OperationSettings) -> Made:
     slices = "1 slice that sums to one" if count == 1 else f"{count} slices that each sum to one"
 
     def working(batch: int, row: int, column: int) -> Worked:
-        place: list[int | slice] = [batch, row, column]
-        place[dim] = slice(None)
-        at = tuple(place)
-        indices = ["j" if isinstance(index, slice) else str(index) for index in place]
+        index: list[int | slice] = [batch, row, column]
+        index[dim] = slice(None)
+        at = tuple(index)
+        indices = ["j" if isinstance(one, slice) else str(one) for one in index]
         greatest = float(x[at].max())
         return Worked(
             f"The slice x[{', '.join(indices)}]: exp = e^(x − max), with max = {number(greatest)}, "

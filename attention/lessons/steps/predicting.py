@@ -144,10 +144,10 @@ def of_number(step: Step, row: int, column: int, said: float) -> str:
     """What to say to somebody who took a number for that of a cell."""
     exact = float(step.result.numbers[row, column])
     far = max(SHARE * abs(exact), LEAST)
-    place = f"{_cell(step.result, row, column)} holds {step.result.write(exact)}"
+    holds = f"{_cell(step.result, row, column)} holds {step.result.write(exact)}"
     if abs(said - exact) <= far * (1 + 1e-6):  # 4.2 counts for 4, whose bound in binary is below
-        return f"Right: {place}, and {number(said)} is within ±{number(far)}."
-    return f"Not {number(said)}: {place}, ±{number(far)} would have counted."
+        return f"Right: {holds}, and {number(said)} is within ±{number(far)}."
+    return f"Not {number(said)}: {holds}, ±{number(far)} would have counted."
 
 
 def of_mask(step: Step, marked: Collection[Cell]) -> str:

@@ -117,7 +117,7 @@ class Computation:
         """What the layer is applied to. (tokens, d_model)."""
         return self.vectors if self.positions is None else self.vectors + self.positions
 
-    def place_of(self, role: str) -> int:
+    def head_of(self, role: str) -> int:
         """Which head of queries, or of keys and values, the head that is shown has."""
         own = role == "queries"
         return self.head if own else self.head * self.layer.groups // self.layer.heads
@@ -131,7 +131,7 @@ class Computation:
             made = {role: self.trace.unrotated[role == "keys"], f"{ROTATED} {role}": last}
         if self.layer.norm(role) is not None:
             normed, width = made.pop(role), last.shape[-1]
-            columns = slice(self.place_of(role) * width, (self.place_of(role) + 1) * width)
+            columns = slice(self.head_of(role) * width, (self.head_of(role) + 1) * width)
             W, b = self.layer.projection(role)
             W, b = (part if part is None else part[..., columns] for part in (W, b))
             with torch.no_grad():
@@ -185,7 +185,7 @@ class Step:
 
     @property
     def identity(self) -> int:
-        """The same for the same numbers, hidden in the same places."""
+        """The same for the same numbers, of which the same are hidden."""
         result = self.result
         allowed = None if result.allowed is None else result.allowed.numpy().tobytes()
         numbers = result.numbers

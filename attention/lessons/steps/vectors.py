@@ -60,12 +60,12 @@ def x_step(done: Computation) -> Step:
 
     def working(row: int, column: int) -> Working:
         value = float(x[row, column])
-        place = f"X for “{done.names[row]}”, dimension {column}"
+        cell = f"X for “{done.names[row]}”, dimension {column}"
         if positions is None:
-            return Working(f"{place}: {result.write(value)}.", ())
+            return Working(f"{cell}: {result.write(value)}.", ())
         terms = [float(done.vectors[row, column]), float(positions[row, column])]
         names = ("vector", "position")
-        words = f"{place}, is its vector plus its position."
+        words = f"{cell}, is its vector plus its position."
         return Working(words, names, {"number": terms}, "sum", value)
 
     given = ROTATED if done.layer.rotary else "sum"
@@ -176,17 +176,17 @@ def rotation_step(done: Computation, role: str) -> Step:
     dimensions = [[*range(d_k)[side]] for side in rotary.sides(d_k)]
 
     def working(row: int, column: int) -> Working:
-        place = f"{letter} of “{done.names[row]}”, dimension {column}"
+        cell = f"{letter} of “{done.names[row]}”, dimension {column}"
         total = float(made[row, column])
         if column == d_k // 2 * 2:
-            return Working(f"{place}, has no partner to turn with: {number(total)}.", ())
+            return Working(f"{cell}, has no partner to turn with: {number(total)}.", ())
         second = column in dimensions[1]
         pair = dimensions[second].index(column)
         partner = dimensions[not second][pair]
         numbers, sign = before[row, [column, partner]], "" if second else "−"
         factors = torch.stack([cosines[row, pair], sines[row, pair] * (1 if second else -1)])
         return Working(
-            f"{place}, turns with its partner, dimension {partner}, by θ = position {row} × "
+            f"{cell}, turns with its partner, dimension {partner}, by θ = position {row} × "
             f"frequency {typed(round(float(turns[pair]), 7))} = "
             f"{fixed(row * float(turns[pair]), 4)}.",
             (f"dimension {column}, × cos θ", f"dimension {partner}, × {sign}sin θ"),
@@ -206,8 +206,8 @@ def rotation_step(done: Computation, role: str) -> Step:
         rf"\begin{{gathered}} {letter}'_a = {letter}_a \cos\theta - {letter}_b \sin\theta \\ "
         rf"{letter}'_b = {letter}_a \sin\theta + {letter}_b \cos\theta \\ "
         rf"\theta = p \,/\, {slower}{rotary.base:.10g}^{{2i/{d_k}}} \end{{gathered}}",
-        f"Rotary positions turn each {ONE[role]} by the place p of its token, two dimensions at a "
-        f"time: here {pairs}. So a score depends on how far apart two tokens are."
+        f"Rotary positions turn each {ONE[role]} by the position p of its token, two dimensions at "
+        f"a time: here {pairs}. So a score depends on how far apart two tokens are."
         + (" Longer texts turn slower, by s." if slower else ""),
         [
             Matrix(symbol_of([*done.forms(role)][-2]), before, done.names, lights="cell"),
@@ -258,6 +258,6 @@ def _part_of_head(done: Computation, role: str, width: int) -> tuple[str, slice]
     layer, name = done.layer, done.layer.projections[role]
     if layer.heads == 1:
         return name, slice(None)
-    index = done.place_of(role)
+    index = done.head_of(role)
     what = "group" if role != "queries" and layer.groups < layer.heads else "head"
     return f"{name}, {what} {index}", slice(index * width, (index + 1) * width)

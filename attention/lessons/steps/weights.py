@@ -298,15 +298,15 @@ def joined_step(done: Computation) -> Step:
 
     def working(row: int, column: int) -> Working:
         left, right = joined[row], weight[:, column]
-        place = [f"head {at // d_v}, dimension {at % d_v}" for at in range(len(left))]
+        parts = [f"head {at // d_v}, dimension {at % d_v}" for at in range(len(left))]
         columns: dict[str, list[float | str]] = {
             "heads": [*left.tolist()],
             "W_o": [*right.tolist()],
             "product": [*(left * right).tolist()],
         }
-        with_bias(place, columns, bias, column)
+        with_bias(parts, columns, bias, column)
         words = f"The layer's output for “{names[row]}”, dimension {column}, from all heads."
-        return Working(words, place, columns, "sum", float(output[row, column]))
+        return Working(words, parts, columns, "sum", float(output[row, column]))
 
     return Step(
         "All heads",
@@ -368,13 +368,13 @@ def _mixed_step(
             all_heads = done.layer_trace.query(row).stages[before]
             terms = terms_of(all_heads[:, 0, column], head)
         total = float(mixed[row, column])
-        place = f"“{names[row]}” to “{names[column]}” in head {head}"
+        cell = f"“{names[row]}” to “{names[column]}” in head {head}"
         if not terms:
-            return Working(f"{place}: {number(total)}.", ())
+            return Working(f"{cell}: {number(total)}.", ())
         columns = {name: numbers.tolist() for name, numbers in terms.items()}
         length = len(next(iter(columns.values())))
         heads = [f"head {index}" for index in range(length)]
-        return Working(f"{place}, from all heads.", heads, columns, "sum", total)
+        return Working(f"{cell}, from all heads.", heads, columns, "sum", total)
 
     kind: Literal["signed", "share"] = "signed" if before == "scaled" else "share"
     return Step(
