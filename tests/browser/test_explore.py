@@ -146,7 +146,8 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
         if about.when and set(about.when[1:]) & {*given.get(about.when[0], "").split(",")}:
             set_by_hand(page, about)
     page.get_by_role("listbox", name="Choose a query token").get_by_role("option").nth(2).click()
-    expect_in_search(page, "query")
+    expect_in_search(page, "query", "2")
+    expect_rest(page)
     if variant == "gaussian":
         expect_in_search(page, "factor")
         assert search(page)["factor"] == "0.1414213562373095", "to the last digit"

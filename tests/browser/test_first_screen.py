@@ -105,7 +105,7 @@ def test_defaults_alone_have_a_link_that_is_not_the_bare_address(open_page: Open
     check_link(page, open_page)
 
 
-def test_an_address_left_bare_after_the_pictures_are_drawn_says_what_they_show(
+def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(
     open_page: Open,
 ) -> None:
     page = open_page("/?mask=causal")
@@ -113,3 +113,8 @@ def test_an_address_left_bare_after_the_pictures_are_drawn_says_what_they_show(
     expect_rest(page)
     page.evaluate("history.replaceState(history.state, '', '/')")
     expect_search(page, {"query": "0"})
+    page.get_by_role("option").nth(2).click()
+    expect_search(page, {"query": "2"})
+    expect_rest(page)
+    page.evaluate("history.pushState(history.state, '', '/?mask=window')")
+    expect_search(page, {"mask": "window", "query": "2"})

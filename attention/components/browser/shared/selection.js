@@ -20,6 +20,7 @@ const SOON = 60 // milliseconds
 let tell = () => {}
 let telling = 0
 let asked = 0
+let page = "" // whose address has been written last
 
 /** Takes over what the server says, unless something newer has been chosen here: then the address,
     which may have been written before that, says so again.
@@ -101,20 +102,19 @@ function announce() {
 
 function write() {
   const address = new URL(location.href)
+  page = address.pathname
   for (const name of /** @type {const} */ (["query", "stage"])) {
     const value = selection.values[name]
     if (value === selection.defaults[name]) address.searchParams.delete(name)
     else address.searchParams.set(name, String(value))
   }
-  if (isBare(address)) address.searchParams.set("query", String(selection.values.query))
+  // The bare address opens on something else than these defaults.
+  if (!address.search && page.endsWith("/"))
+    address.searchParams.set("query", String(selection.values.query))
   if (address.href !== location.href) history.replaceState(history.state, "", address)
 }
 
-/** Whether it would open on something else than the defaults that it stands for.
-    @type {(address: Location | URL) => boolean} */
-const isBare = ({ pathname, search }) => !search && pathname.endsWith("/")
-
-/* Streamlit takes settings out of the address after the pictures are drawn too. */
-globalThis.navigation?.addEventListener("currententrychange", () => {
-  if (isBare(location) && listening().size) write()
+/* Streamlit writes the address of a run after the pictures are drawn too, as it was before. */
+globalThis.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
+  if (navigationType !== "traverse" && location.pathname === page && listening().size) write()
 })
