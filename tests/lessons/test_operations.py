@@ -257,11 +257,11 @@ def recompute(operation: str, answer: Made, index: tuple[int, ...]) -> None:
             assert totals(work)["product"] == approx(float(answer.ours[index]))
         case "transpose":
             for start in (0, 3):
-                index, stride, walked = (
+                indices, stride, walked = (
                     [int(columns[d][row]) for d in ("batch", "row", "column")]
                     for row in range(start, start + 3)
                 )
-                assert walked == [i * s for i, s in zip(index, stride, strict=True)]
+                assert walked == [i * s for i, s in zip(indices, stride, strict=True)]
                 assert columns["position"][start + 2] == str(sum(walked))
             assert columns["position"][2] == columns["position"][5]
             line = torch.tensor([]).set_(answer.torchs.untyped_storage())
