@@ -174,7 +174,8 @@ def sweep(view: View) -> None:
     kinds = compare.sweeps_of(result.trace)
     kind = view["sweep"]
     if kind not in kinds:
-        notes.note(f"This variant mixes its scores across heads: no {kind} can be swept here.")
+        made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"
+        notes.note(f"This attention {made}: no {kind} can be swept here.")
         kind = kinds[0]
     wanted = float(view["sweep_at"])
     swept = results.sweep_of(result, kind, wanted)

@@ -58,6 +58,7 @@ class PictureHeader(StagesOfHeatmap):
     sent: list[str]  # whose numbers follow
     head: int | None
     masks: list[str]
+    logits: str
     emptyRow: str
     caption: dict[str, str]
     called: str
@@ -126,6 +127,7 @@ class Picture:
             "sent": list(sent),
             "head": self.head,
             "masks": [MASK_NAMES[name] for name in masks],
+            "logits": trace.logits_name,
             "emptyRow": EMPTY_ROW,
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -136,9 +137,10 @@ class Trace:
     mask (or None, else expanded), weights = masked softmax of `logits`, each (…, queries, keys);
     output (…, queries, d_v) = `applied` @ values.
     None where the computation has no such step:
-    mixed_scores: what became of scaled before the softmax; mixed_weights: what became of weights
-    after it; dropped: the weights after dropout; bias: what was added after the scale, expanded;
-    unrotated: queries and keys before rotary positions. scale: the factor itself.
+    mixed_scores: what became of scaled before the softmax, mixed across heads or `capped`;
+    mixed_weights: what became of weights after it; dropped: the weights after dropout; bias: what
+    was added after the scale, expanded; unrotated: queries and keys before rotary positions; cap:
+    what mixed_scores stay below, where they are capped. scale: the factor itself.
     """
 
     queries: Tensor
@@ -155,11 +157,19 @@ class Trace:
     scale: float = 1.0
     bias: Tensor | None = None
     unrotated: tuple[Tensor, Tensor] | None = None
+    cap: float | None = None
 
     @property
     def logits(self) -> Tensor:
         """What the softmax gets, before the mask. (…, queries, keys)."""
         return self.scaled if self.mixed_scores is None else self.mixed_scores
+
+    @property
+    def logits_name(self) -> str:
+        """What these are called: "scaled", "mixed" or "capped"."""
+        if self.mixed_scores is None:
+            return "scaled"
+        return "mixed" if self.cap is None else "capped"
 
     @property
     def applied(self) -> Tensor:
@@ -367,6 +377,7 @@ def attend(
     scale: Scale | None = None,
     bias: Tensor | None = None,
     mask: Tensor | None = None,
+    cap: float | None = None,
     before_softmax: Callable[[Tensor], Tensor] | None = None,
     after_softmax: Callable[[Tensor], Tensor] | None = None,
     given: Mapping[str, Any] | None = None,
@@ -376,9 +387,9 @@ def attend(
     queries: (…, queries, d_k); keys: (…, keys, d_k); values: (…, keys, d_v);
     scale: a factor on the scores, or what gives it from d_k and d_v, None = 1/√d_k; bias: added
     after it, broadcastable to (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
-    (…, queries, keys), True = may attend; before_softmax: applied to the scaled scores,
-    after_softmax: to the weights, each giving the same shape; given: steps by their names in
-    `FOLLOWS`, which are taken as they are.
+    (…, queries, keys), True = may attend; cap: of the scaled scores, see `capped`; before_softmax:
+    applied to these where they have none, after_softmax: to the weights, each giving the same
+    shape; given: steps by their names in `FOLLOWS`, which are taken as they are.
     Raises ValueError when shapes or mask do not fit.
     """
     if keys.shape[-2] != values.shape[-2]:
@@ -399,6 +410,7 @@ def attend(
             f"{(*queries.shape[:-1], keys.shape[-2])}, got {tuple(raw.shape)}"
         )
     scaled = step("scaled", lambda: raw * factor if bias is None else raw * factor + bias)
+    before_softmax = before_softmax if cap is None else partial(capped, cap=cap)
     mixed_scores = step("mixed_scores", lambda: _mixed(scaled, before_softmax))
     logits = scaled if mixed_scores is None else mixed_scores
     weights = step("weights", lambda: masked_softmax(logits, mask))
@@ -421,6 +433,7 @@ def attend(
         dropped,
         factor,
         bias,
+        cap=cap,
     )
 
 
@@ -464,6 +477,11 @@ def linear(x: Tensor, W: Tensor | None, b: Tensor | None = None) -> Tensor:
     if W is None:
         return x
     return x @ W if b is None else x @ W + b
+
+
+def capped(scores: Tensor, cap: float) -> Tensor:
+    """`cap · tanh(scores / cap)`, between ±cap (Gemma Team 2024, section 2)."""
+    return cap * (scores / cap).tanh()
 
 
 def split_heads(vectors: Tensor, heads: int) -> Tensor:

@@ -89,6 +89,12 @@ class Variant(nn.Module):
         return own
 
     @property
+    def cap(self) -> float | None:
+        """What scaled scores stay below, see :func:`functional.capped`, None: they have no cap."""
+        own: float | None = getattr(self.config, "cap", None)
+        return own
+
+    @property
     def rotary(self) -> Rotary | None:
         """How queries and keys are rotated unless told otherwise, None: not at all."""
         own: Rotary | None = getattr(self.config, "rotary", None)
@@ -275,6 +281,7 @@ class Variant(nn.Module):
                 scale=scale,
                 bias=bias(rows, heads),
                 mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
+                cap=self.cap,
                 before_softmax=self.before_softmax,
                 after_softmax=self.after_softmax,
             )
@@ -297,6 +304,7 @@ class Variant(nn.Module):
             trace,
             edited,
             scores=self.scores,
+            cap=self.cap,
             before_softmax=self.before_softmax,
             after_softmax=self.after_softmax,
         )

@@ -475,8 +475,12 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
     elif stage == "masked":
         hides = trace.mask is not None and not trace.mask.all()
         more = f" {hidden} cells may not be attended to." if hides else " no cell is hidden."
-        if trace.mixed_scores is not None:
-            more += " The scores were mixed across heads before."
+        cap = f"{trace.cap or 0:g}"
+        more += {
+            "scaled": "",
+            "mixed": " The scores were mixed across heads before.",
+            "capped": f" Each score s was capped before: {cap} · tanh(s / {cap}).",
+        }[trace.logits_name]
     elif stage == "weights":
         more = f" {sums_words(trace.weights)}. Entropy says how spread out a row is."
     crowded = trace.scores.shape[1] > MAX_TICKS

@@ -456,7 +456,7 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
     if trace.mixed_scores is not None:
         columns["scaled"] = trace.scaled[row].tolist()
     logits = trace.logits[row].masked_fill(~allowed, -torch.inf)
-    last = "scaled" if trace.mixed_scores is None else "mixed"
+    last = trace.logits_name
     columns[f"{last}, masked"] = logits.tolist()
     if allowed.any():
         powers = (logits - logits.max()).exp()

@@ -241,10 +241,8 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     if trace.bias is not None:
         columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
         columns["− slope · distance"] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
-    if trace.mixed_scores is None:
-        last = "scaled"
-    else:
-        last = "mixed"
+    last = trace.logits_name
+    if last != "scaled":
         columns["scaled"] = trace.scaled[query, kept].tolist()
     columns[last] = masked(logits)
     power = f"exp({last} − greatest)"
@@ -281,7 +279,12 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
 
 def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float | None) -> str:
     added = "" if trace.bias is None else ", minus the distance times the slope of this head"
-    mixed = "" if trace.mixed_scores is None else "; mixed is what the heads make of it together"
+    cap = f"{trace.cap or 0:g}"
+    mixed = {
+        "scaled": "",
+        "mixed": "; mixed is what the heads make of it together",
+        "capped": f"; capped is {cap} · tanh(scaled / {cap})",
+    }[trace.logits_name]
     some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
     weights = f"the query may attend to nothing. {EMPTY_ROW}"
     if greatest is not None:

@@ -28,8 +28,8 @@ class TrainedConfig(Config):
     """What a trained layer is built with; none of it can be set.
 
     rotary: how queries and keys are rotated, if they are; scale: what scores are multiplied by,
-    None = 1/√d_k; cap: what scaled scores stay below, `cap · tanh(scaled / cap)` (Gemma Team 2024,
-    section 2); eps: what the norms of queries and keys add to the mean of the squares.
+    None = 1/√d_k; cap: what scaled scores stay below, see `functional.capped`; eps: what the norms
+    of queries and keys add to the mean of the squares.
     """
 
     heads: int = 1
@@ -107,14 +107,10 @@ class TrainedAttention(DotScores):
             scores=self.scores,
             scale=self.scale,
             mask=None if mask is None else torch.cat([mask] * size, -2).unsqueeze(-3),
-            before_softmax=self.before_softmax,
+            cap=self.cap,
         )
         outputs: Tensor = trace.output.unflatten(-2, (size, n_queries)).flatten(-4, -3)
         return outputs
-
-    def before_softmax(self, scaled: Tensor) -> Tensor:
-        cap: float | None = self.config.cap
-        return scaled if cap is None else cap * (scaled / cap).tanh()
 
     def without(self, heads: Iterable[int]) -> TrainedAttention:
         """The same layer where these heads add nothing: their rows of W_o are 0.

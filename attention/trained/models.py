@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from attention.core.functional import Trace
+from attention.core.functional import Trace, capped
 from attention.core.limits import limits
 from attention.core.masks import padded
 from attention.trained.layers import Kept, Layer, LayerRun
@@ -438,4 +438,4 @@ class Transformer(Model):
         if self.unembedding is None:
             raise ValueError(f"{self.about.title} was not trained to say which piece comes next")
         scores, cap = hidden @ self.unembedding, self.parts.cap
-        return scores if cap is None else cap * (scores / cap).tanh()
+        return scores if cap is None else capped(scores, cap)

@@ -148,6 +148,9 @@ test("pointing at a cell tells its tokens, its numbers and what hides it", () =>
   ])
   const alone = heatmap.words({ ...content, stages: { scores: {} } }, 1, 0)
   assert.equal(alone, "query  b (1)\nkey  a (0)\nscore  2.0000", "only of stages that are shown")
+  const cap = { numbers: { scores, masked: new Float32Array([0, 1, 1.5, 1.75]) }, logits: "capped" }
+  const capped = heatmap.words({ ...content, ...cap, stages: { masked: {} } }, 1, 1)
+  assert.equal(capped, "query  b (1)\nkey  b (1)\ncapped  1.7500", "as what became of the scores")
 })
 
 test("a difference needs both sides, and what one side hides has weight 0 there", () => {

@@ -273,8 +273,24 @@ def test_without_further_steps_the_stages_are_the_plain_ones() -> None:
     assert tuple(trace.stages) == STAGES[:-1]
     assert trace.logits is trace.scaled
     assert trace.applied is trace.weights
-    for step in ("mixed_scores", "mixed_weights", "dropped", "mask", "bias", "unrotated"):
+    for step in ("mixed_scores", "mixed_weights", "dropped", "mask", "bias", "unrotated", "cap"):
         assert getattr(trace, step) is None
+
+
+def test_capped_scores_stay_between_the_cap_and_its_opposite_and_count_in_all_that_follows() -> (
+    None
+):
+    """3 · tanh(ln 2) is 1.8, since tanh(ln 2) = (4 - 1) / (4 + 1)."""
+    scores = torch.tensor([[0.0, 3 * math.log(2), -1000.0]])
+    trace = attend(
+        torch.zeros(1, 1), torch.zeros(3, 1), torch.eye(3), scores=lambda q, k: scores, cap=3.0
+    )
+    assert_close(trace.logits, torch.tensor([[0.0, 1.8, -3.0]]))
+    assert_close(trace.weights, trace.logits.softmax(-1))
+    assert trace.logits_name == "capped"
+    doubled = replace(trace, scaled=trace.scaled * 2)
+    followed = functional.follow(trace, doubled, scores=lambda q, k: scores, cap=3.0)
+    assert_close(followed.logits, 3 * (scores * 2 / 3).tanh())
 
 
 def test_what_is_mixed_before_and_after_the_softmax_is_what_counts() -> None:
@@ -355,7 +371,7 @@ def test_a_part_of_a_trace_is_that_of_every_step(
     whole = drop(rotated, 0.5, torch.Generator().manual_seed(0))
     part = part_of(whole)
     assert part.scale == whole.scale
-    for name in vars(whole).keys() - {"scale"}:
+    for name in vars(whole).keys() - {"scale", "cap"}:
         now, before = getattr(part, name), getattr(whole, name)
         pairs = zip(now, before, strict=True) if isinstance(before, tuple) else [(now, before)]
         assert all(torch.equal(ours, theirs[index]) for ours, theirs in pairs)

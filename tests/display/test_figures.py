@@ -66,6 +66,14 @@ def texts(figure: go.Figure) -> list[str]:
     return found
 
 
+def test_of_capped_scores_no_caption_says_that_heads_were_mixed() -> None:
+    trace = attend(*torch.randn(3, 7, 5), cap=50.0)
+    said = figures.stage_words(trace, "masked")
+    assert "Each score s was capped before: 50 · tanh(s / 50)." in said
+    assert "mixed" not in said
+    assert "were mixed across heads" in figures.stage_words(traced(mixed=True), "masked")
+
+
 @each_stage
 @pytest.mark.parametrize("mask", [None, MASK])
 def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open_and_uncoloured(

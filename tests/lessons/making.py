@@ -61,12 +61,18 @@ class Normed(Rotating):
         return None if role == "values" else (gain, 1e-2)
 
 
+class Capped(GroupedQuery):
+    """Heads in groups whose scores stay below a cap, as those of Gemma 2 do."""
+
+    cap = 3.0
+
+
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 
 
 def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
     """A layer with sizes that are all different, as far as the variant has them."""
-    variant = (LAYERS | {"rotating": Rotating, "normed": Normed})[name]
+    variant = (LAYERS | {"rotating": Rotating, "normed": Normed, "capped": Capped})[name]
     schema: type[Config] = variant.Config
     declared = settings_of(schema)
     known: dict[str, Any] = {n: size for n, size in (SIZES | sizes).items() if n in declared}

@@ -320,7 +320,9 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
 # Neurons
 
 
-@pytest.mark.parametrize("name", [*heads.variants_with_heads(), "biased", "gaussian", "plain"])
+@pytest.mark.parametrize(
+    "name", [*heads.variants_with_heads(), "biased", "gaussian", "plain", "capped"]
+)
 @pytest.mark.parametrize("biased", [False, True], ids=["", "alibi"])
 def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> None:
     count = layer_of(name, D_MODEL).heads
@@ -337,7 +339,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
         added = columns["× scale"] + columns["− slope · distance"]
     else:
         added = columns["score"] * trace.scale
-    last = "mixed" if name == "talking" else "scaled"
+    last = "mixed" if name == "talking" else "capped" if name == "capped" else "scaled"
     torch.testing.assert_close(columns["scaled"], added[: len(columns["scaled"])])
     assert list(found.columns[last][QUERY + 1 :]) == ["masked"] * 2
     expected = torch.stack([*trace.stages.values()])[2:, QUERY]
@@ -346,6 +348,7 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     torch.testing.assert_close(columns[f"exp({last} − greatest)"][: QUERY + 1], powers)
     torch.testing.assert_close(columns["weight"][: QUERY + 1], powers / powers.sum())
     assert ("mixed weight" in columns) == ("mixed is what the heads" in found.words)
+    assert (name == "capped") == ("capped is 3 · tanh(scaled / 3)" in found.words)
     if name == "talking":
         assert torch.equal(columns["mixed weight"], expected[2])
     assert len(found.total) == 1 + len(found.columns)

@@ -47,6 +47,7 @@ RUNS = [(layer, case) for layer in LAYERS for case in ("plain", "masked and drop
 RUNS += [(layer, "rotary") for layer in ("dot", "qkv", "grouped", "biased")]
 RUNS += [(layer, "alibi") for layer in ("dot", "additive", "biased", "talking")]
 RUNS += [("rotating", "plain"), ("rotating", "masked and dropped"), ("normed", "plain")]
+RUNS += [("capped", "plain"), ("capped", "masked and dropped")]
 RUNS += [("dot", "sinusoidal"), ("qkv", "all hidden"), ("talking", "all hidden")]
 each_run = pytest.mark.parametrize(("layer", "case"), RUNS)
 each_layer = pytest.mark.parametrize("layer", LAYERS)
@@ -220,6 +221,7 @@ def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
         ("rotating", {*REFINED[:2], "mixed scores", "mixed weights"}),
         ("normed", {"mixed scores", "mixed weights"}),
         ("talking", {*REFINED}),
+        ("capped", {*REFINED, "mixed weights"}),
     ],
 )
 def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[str]) -> None:
@@ -308,6 +310,21 @@ def test_heads_talk_before_and_after_the_softmax() -> None:
             before, shares, _ = work.columns.values()
             assert before == of_heads[:, row, column].tolist()
             assert shares == matrices[P][:, HEAD].tolist()
+
+
+def test_scores_below_a_cap_are_worked_out_each_by_itself() -> None:
+    made = step("mixed scores", run := done("capped", "masked and dropped"))
+    assert made.title == "Cap"
+    before, after = parts(made)
+    assert (before.name, after.name) == ("scaled", "capped")
+    assert torch.equal(before.numbers, run.trace.scaled)
+    assert torch.equal(after.numbers, run.trace.logits)
+    assert float(after.numbers.abs().max()) <= 3
+    for row, column, work in worked(made):
+        scaled = float(before.numbers[row, column])
+        capped = 3 * math.tanh(scaled / 3)
+        assert work.words.endswith(f"3 · tanh({number(scaled)} / 3) = {number(capped)}.")
+    assert parts(step("masked", run))[0].name == "capped"
 
 
 Columns = dict[str, list[float]]

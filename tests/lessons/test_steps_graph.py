@@ -80,6 +80,7 @@ def test_heads_are_joined_into_the_width_of_the_layer() -> None:
     assert arrows["joined", ""] == ("", (TOKENS, D_MODEL))
     assert titles(done("grouped"))["joined"] == ("W_o", "all heads")
     assert {"mixed scores", "mixed weights"} <= titles(done("talking")).keys()
+    assert titles(done("capped"))["mixed scores"] == ("cap", "± 3")
 
 
 def test_without_matrices_one_box_gives_queries_keys_and_values() -> None:

@@ -189,6 +189,7 @@ export interface PictureHeader {
   sent: string[]
   head: number | null
   masks: string[]
+  logits: string
   emptyRow: string
   caption: Record<string, string>
   called: string

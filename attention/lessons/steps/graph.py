@@ -107,7 +107,7 @@ def _words(done: Computation) -> dict[str, tuple[str, str]]:
         "x": ("x", "vectors" if done.positions is None else "+ positions"),
         "scores": (layer.scoring, "scores"),
         "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else "+ ALiBi"),
-        "mixed scores": ("mix", "all heads"),
+        "mixed scores": ("mix", "all heads") if trace.cap is None else ("cap", f"± {trace.cap:g}"),
         "masked": ("mask", f"{hidden} hidden"),
         "weights": ("softmax", "each row"),
         "mixed weights": ("mix", "all heads"),

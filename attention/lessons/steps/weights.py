@@ -125,7 +125,6 @@ def masked_step(done: Computation) -> Step:
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
     hidden = 0 if mask is None else int((~mask).sum())
-    before = "scaled" if trace.mixed_scores is None else "mixed"
     return Step(
         "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may attend to } j \\"
@@ -137,7 +136,7 @@ def masked_step(done: Computation) -> Step:
             else "Nothing is hidden now."
         ),
         [
-            Matrix(before, trace.logits, queries, keys, lights="cell"),
+            Matrix(trace.logits_name, trace.logits, queries, keys, lights="cell"),
             "→",
             result,
         ],
@@ -318,7 +317,9 @@ def joined_step(done: Computation) -> Step:
 
 
 def mixed_scores_step(done: Computation) -> Step:
-    """What the heads make of each other's scaled scores, before the softmax."""
+    """What the heads make of each other's scaled scores, before the softmax, or a cap of each."""
+    if done.trace.cap is not None:
+        return _capped_step(done, done.trace.cap)
     return _mixed_step(
         done,
         "Scores across heads",
@@ -328,6 +329,28 @@ def mixed_scores_step(done: Computation) -> Step:
         "scaled",
         "mixed",
         done.layer.mixed_score_terms,
+    )
+
+
+def _capped_step(done: Computation, cap: float) -> Step:
+    trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
+    result = Matrix("capped", trace.logits, queries, keys)
+
+    def working(row: int, column: int) -> Working:
+        scaled, capped = (float(made[row, column]) for made in (trace.scaled, trace.logits))
+        return Working(
+            f"“{queries[row]}” to “{keys[column]}”: {cap:g} · tanh({number(scaled)} / {cap:g}) = "
+            f"{result.write(capped)}.",
+            (),
+        )
+
+    return Step(
+        "Cap",
+        r"s''_{ij} = c \tanh(s'_{ij} / c)",
+        f"No score gets beyond ±c, c = {cap:g}: small ones stay nearly as they are, large ones are "
+        "pressed together.",
+        [Matrix("scaled", trace.scaled, queries, keys, lights="cell"), "→", result],
+        working,
     )
 
 

@@ -379,11 +379,11 @@ function cellAt(view, { clientX, clientY }) {
 
 /** All that is to be said of a cell.
     @type {(content: Pick<Content, "tokens" | "keys" | "columns" | "masks" | "hidden" | "numbers" |
-      "scale" | "stages" | "called">, query: number, key: number) => string} */
+      "scale" | "stages" | "called" | "logits">, query: number, key: number) => string} */
 export function words(content, query, key) {
-  const { tokens, keys, columns, masks, hidden, numbers, stages, called } = content
+  const { tokens, keys, columns, masks, hidden, numbers, stages, called, logits } = content
   const cell = query * columns + key
-  const names = { scores: "score", scaled: "scaled", masked: "mixed", weights: called }
+  const names = { scores: "score", scaled: "scaled", masked: logits, weights: called }
   const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
     ([stage]) => stages[stage] && (numbers[stage] || (stage === "scaled" && numbers.scores)),
   )
