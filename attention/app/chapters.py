@@ -127,13 +127,13 @@ def shown(view: View, chapter: Chapter) -> Chapter:
 
 
 def is_revealed(view: View, chapter: Chapter) -> bool:
-    """Whether the figure shows the answer."""
-    return bool(chapter.reveal) and bool(kept(view, "revealed", False))
+    """Whether the figure shows the answer: until another sentence is typed."""
+    return bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
 
 
 def reveal(revealed: bool) -> None:
     """Show the answer in the figure, or the figure as it was, within a callback."""
-    keep(replace(visit(), in_chapter={"revealed": revealed}))
+    keep(replace(visit(), in_chapter={"revealed": session.view()["s"]} if revealed else {}))
 
 
 def learner(view: View) -> dict[str, int]:

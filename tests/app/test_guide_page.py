@@ -266,13 +266,12 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened
     app = opened("guide", chapter=at, guess=chapter.answer, s="a cat and a dog")
     app.press("Show it in the figure")
     assert not app.exception
-    key = "picture" if "picture" in app.sent else "vectors"
     if "s" in chapter.reveal:
         assert "This chapter speaks of" not in app.said
     if "query" in chapter.reveal:
         assert app.selection["query"] == int(chapter.reveal["query"][-1])
-    assert app.sent[key]
-    app.press("Next").press("Back")
+    away = ["Back", "Next"] if at == len(CHAPTERS) - 1 else ["Next", "Back"]
+    app.press(away[0]).press(away[1])
     assert "Show it in the figure" not in [button.label for button in app.button]
 
 
@@ -350,7 +349,7 @@ def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
     written = drawn.header["tokens"]
     assert written[app.selection["query"]] == "gato"
     app.press("Show it in the figure")
-    assert written[app.selection["query"]] == "chão"
+    assert app.sent["picture"].header["tokens"][app.selection["query"]] == "porta"
     app.choose("s", "the black cat")
     assert app.sent["picture"].header["keys"][:3] == ["the", "black", "cat"]
 

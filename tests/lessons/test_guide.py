@@ -14,13 +14,15 @@ from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
-from attention.analysis.names import NAMINGS, names_of
+from attention.analysis.names import names_of
 from attention.app.chapters import check
 from attention.app.links import settings_of_link
+from attention.core.functional import attend
 from attention.inputs.vectors import look_up
 from attention.lessons import compare, finale, trained
 from attention.lessons.chapters import GUIDE, Chapter, read_lesson
 from attention.lessons.compare import MAX_TEMPERATURE, MIN_TEMPERATURE
+from attention.lessons.finale import Ending
 from attention.lessons.spread import spread_of_scores
 from attention.pipeline import Result, Settings, compute
 from tests.trained.packaged import packaged, run_model
@@ -108,20 +110,16 @@ def _(shown: Shown) -> None:
     assert torch.equal(cosines.argsort(), scores[first, second].argsort())
 
 
-@says("02", "*Dog*, by 19.7 to 10.4.")
-@says(
-    "02",
-    "The vector of *kitten* is also shorter; at the length of *dog* the product would be 13.7.",
-)
+@says("02", "2 × 2 = 4 times as much. With *cat*, where one of the two is doubled, 19.74 becomes")
+@says("02", "what would its product with itself be, now 23.60?")
 def _(shown: Shown) -> None:
-    cat, dog, kitten = shown.vectors("cat", "dog", "kitten")
-    because = shown.chapter.because
-    assert f"by {cat @ dog:.1f} to {cat @ kitten:.1f}." in because
-    assert cosine(cat, dog) > cosine(cat, kitten)
-    assert list(shown.b.tokens) == ["cat", "dog", "kitten"]
-    assert kitten.norm() < dog.norm()
-    as_long = kitten * dog.norm() / kitten.norm()
-    assert f"would be {cat @ as_long:.1f}." in because
+    cat, dog = shown.vectors("cat", "dog")
+    chapter, double = shown.chapter, 2 * dog
+    assert f"now {dog @ dog:.2f}?" in chapter.question
+    assert chapter.choices[chapter.answer] == f"{double @ double:.2f}"
+    assert f"{cat @ dog:.2f} becomes {cat @ double:.2f}." in chapter.because
+    read_off = {f"{score:.2f}" for score in shown.a.trace.scores.flatten().tolist()}
+    assert read_off & {*chapter.choices} == {"23.60"}
 
 
 @says("03", "24 words need 24 × 24 = 576 scores, 12 words 144")
@@ -222,9 +220,8 @@ def _(shown: Shown) -> None:
     assert (moved[later].diff() < 0).all()
 
 
-@says("07", "Its weight falls from 0.76 to 0.46, and *street* rises from 0.07 to 0.24.")
+@says("07", "*animal* falls from 0.76 to 0.46, and *street* rises from 0.07 to 0.24.")
 @says("07", "It has learned to look there.")
-@says("07", "at animal, but less")
 def _(shown: Shown) -> None:
     tired, wide = shown.a, shown.b
     assert tired.tokens[shown.query] == "it"
@@ -233,7 +230,7 @@ def _(shown: Shown) -> None:
         for each in (tired, wide)
     )
     assert max(before, key=before.__getitem__) == max(after, key=after.__getitem__) == "animal"
-    words = f"from {before['animal']:.2f} to {after['animal']:.2f}, and *street* rises"
+    words = f"*animal* falls from {before['animal']:.2f} to {after['animal']:.2f}, and *street*"
     assert words in shown.chapter.because
     assert f"from {before['street']:.2f} to {after['street']:.2f}." in shown.chapter.because
 
@@ -245,6 +242,15 @@ def _(shown: Shown) -> None:
     assert not torch.equal(trace.queries, trace.keys)
     assert_close(trace.scores, trace.queries @ trace.keys.mT)
     assert_close(trace.output, trace.weights @ trace.values)
+
+
+@says("07", "It doubles. The weights stay: they are made of queries and keys")
+@says("07", "the new vector")
+def _(shown: Shown) -> None:
+    trace, double = shown.a.trace, 2 * shown.a.trace.values
+    again = attend(trace.queries, trace.keys, double, scale=trace.scale)
+    assert_close(again.weights, trace.weights)
+    assert_close(again.output, 2 * trace.output)
 
 
 @says("08", "a **mask** hides their scores before the softmax, and their weight is 0.")
@@ -260,16 +266,24 @@ def _(shown: Shown) -> None:
     assert_close(longer[: len(row)], row, atol=1e-4, rtol=0)
 
 
-@says("09", "On each of them more than half of the words look most at the one before.")
-@says("09", "on all 200")
-@says("09", "Most heads have no such plain name")
+@says("09", "On each of 200 other sentences more than half of the words look most at the one")
 def _(shown: Shown) -> None:
     names = [named for named in names_of("minilm") if named.layer == 0]
     (head,) = [named for named in names if (named.name, named.share) == ("previous", 1.0)]
     assert (head.head, head.sentences) == (2, 200)
-    plain = {named.head for named in names if not NAMINGS[named.name].sinks}
-    assert len(plain) < 6, "of 12"
     assert shown.a.head == 2
+
+
+@says("09", "*Mouse* takes from *the*, and *the* has taken from *chased*: two words back.")
+@says("09", "chased")
+def _(shown: Shown) -> None:
+    weights, tokens = shown.a.trace.weights, shown.a.tokens
+    assert tokens[shown.query] == "mouse"
+    both = weights @ weights
+    assert tokens[int(weights[shown.query].argmax())] == "the"
+    assert tokens[int(both[shown.query].argmax())] == "chased"
+    assert weights[shown.query].argmax() == int(shown.chapter.reveal["query"][-1])
+    assert weights[shown.query, tokens.index("chased")] < 0.01, "its own row does not say so"
 
 
 @says("09", "These are the 12 heads of a real model's first layer.")
@@ -311,33 +325,64 @@ def _(shown: Shown) -> None:
     assert_close(two.trace.output, one.trace.output[other])
 
 
+def looks_at(result: Result) -> dict[str, str]:
+    """At which word each word looks most."""
+    tokens, keys, trace = trained.shown(result)
+    return {
+        token: keys[int(key)] for token, key in zip(tokens, trace.weights.argmax(-1), strict=True)
+    }
+
+
 @says("11", "*Gato* looks at *cat*.")
-@says("11", "*Chão* is the floor, *cozinha* the kitchen: the two change places")
-@says("11", "at floor")
+@says("11", "*Cozinha* looks at *kitchen* in the figure too")
+@says("11", "as in *chão da cozinha*, and their lines cross.")
 def _(shown: Shown) -> None:
-    tokens, keys, trace = trained.shown(shown.a)
-    looks = [keys[int(key)] for key in trace.weights.argmax(-1)]
-    seen = dict(zip(tokens, looks, strict=True))
+    tokens, keys, _ = trained.shown(shown.a)
+    seen = looks_at(shown.a)
     assert tokens[shown.query] == "gato"
-    assert tokens[int(shown.chapter.reveal["query"][-1])] == "chão"
     assert (seen["gato"], seen["chão"], seen["cozinha"]) == ("cat", "floor", "kitchen")
     assert list(tokens).index("chão") < list(tokens).index("cozinha")
     assert list(keys).index("kitchen") < list(keys).index("floor")
+    assert not {"porta", "door"} & {*tokens, *keys}, "it cannot be read off the figure"
 
 
-@says("12", "*Paris* is said with 77 %.")
-@says("12", "Without it 14 % are left")
-@says("12", "This head looks at *France* and says *Paris*.")
+@says("11", "*The kitchen door is open* becomes *a porta da cozinha está aberta*.")
+@says("11", "at door")
 def _(shown: Shown) -> None:
-    text = shown.chapter.sentence or ""
+    tokens, keys, _ = trained.shown(shown.b)
+    assert " ".join(tokens[:-1]) in shown.chapter.question
+    assert " ".join(keys[:-1]) == (shown.chapter.revealed.sentence or "")
+    assert tokens[int(shown.chapter.reveal["query"][-1])] == "porta"
+    assert looks_at(shown.b)["porta"] == "door"
+
+
+def ending_of(shown: Shown, text: str) -> tuple[Ending, list[str]]:
+    """The end of the guide on a sentence, and what its card tells."""
     ending = finale.ending(packaged("smollm2"), run_model("smollm2", text), text)
+    result = compute(ending.settings, lambda name: shown.glove, None, run_model)
+    return ending, finale.told(ending, result.looked_at(ending.settings))
+
+
+@says("12", "Without it *Paris* falls from 77 % to 14 %.")
+def _(shown: Shown) -> None:
+    ending, told = ending_of(shown, shown.chapter.sentence or "")
     assert ending.said == "Paris"
     assert ending.without is not None
-    assert f"with {100 * ending.following[0][1]:.0f} %." in shown.chapter.question
-    assert f"Without it {100 * ending.without:.0f} % are left" in shown.chapter.because
-    result = compute(ending.settings, lambda name: shown.glove, None, run_model)
-    told = finale.told(ending, result.looked_at(ending.settings))
+    shares = ending.following[0][1], ending.without
+    assert "from {:.0f} % to {:.0f} %.".format(*(100 * share for share in shares)) in (
+        shown.chapter.because
+    )
     assert "From “is” it looks most at “France”: 90 % of its weight." in told
+
+
+@says("12", "The same head looks at *Japan*, with 98 % of its weight, and *Tokyo* is said")
+def _(shown: Shown) -> None:
+    before, _ = ending_of(shown, shown.chapter.sentence or "")
+    after, told = ending_of(shown, shown.chapter.revealed.sentence or "")
+    heads = [(each.settings.layer, each.settings.head) for each in (before, after)]
+    assert heads[0] == heads[1]
+    assert after.said == "Tokyo"
+    assert "From “is” it looks most at “Japan”: 98 % of its weight." in told
 
 
 @pytest.mark.parametrize(
@@ -349,6 +394,14 @@ def test_a_chapter_says_of_its_figure_what_its_numbers_are(
     chapter = CHAPTERS[number]
     assert words in all_words(chapter)
     claim(Shown(chapter, glove))
+
+
+def test_no_two_chapters_have_the_same_figure() -> None:
+    figures = [
+        (chapter.figure, chapter.parts, chapter.model, *chapter.link.get("stage", ()))
+        for chapter in CHAPTERS.values()
+    ]
+    assert len({*figures}) == len(figures)
 
 
 def test_every_chapter_has_claims_that_are_asked_of_its_numbers() -> None:
