@@ -85,7 +85,7 @@ def contents(view: View, there: Sequence[Chapter]) -> None:
         st.selectbox(
             "Chapter",
             range(len(there)),
-            format_func=lambda index: f"{index + 1} of {len(there)} · {there[index].title}",
+            format_func=lambda index: f"{index + 1} of {len(there)} · {there[index].plain_title}",
             key="contents",
             on_change=lambda: chapters.turn_to(there[st.session_state["contents"]]),
             label_visibility="collapsed",
@@ -405,6 +405,7 @@ MORE: Mapping[str, Draw] = {
 frame.show(
     __file__,
     guide,
+    heading=chapters.heading,
     sentences=chapters.sentences,
     instead=chapters.own_sentence,
     typed=chapters.keep_typed,

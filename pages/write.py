@@ -14,6 +14,7 @@ HOW = f"""\
 A line `===` stands between two chapters. A chapter begins with its front matter, between two lines
 `---`:
 
+- `lesson`: the title of the whole lesson, in its first chapter. May be left out.
 - `title`, `question`, `because`: texts; with a colon in them they need quotes.
 - `figure`: one of {", ".join(f"`{name}`" for name in FIGURES)}.
 - `link`: what stands behind the `?` in a link of this app. Set up the view on its page and copy

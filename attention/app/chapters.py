@@ -107,6 +107,11 @@ def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
     return read
 
 
+def heading(view: View) -> tuple[str, str]:
+    """The title of the chosen lesson, and the line below it."""
+    return view.page.told if view["lesson"] == "guide" else lesson(view).told
+
+
 def position(view: View) -> int | None:
     """Which chapter is open, from 0; None where the lesson has none of the chosen name."""
     numbered = NUMBERED if view["lesson"] == "guide" else ()

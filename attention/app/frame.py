@@ -78,6 +78,7 @@ def show(
     file: str,
     draw: Callable[[View], object],
     *,
+    heading: Callable[[View], tuple[str, str]] = lambda view: view.page.told,
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone,
     more: Callable[[View], Sequence[str]] = lambda view: (),
     instead: Callable[[View], str] = lambda view: "",
@@ -87,13 +88,14 @@ def show(
 
     The sentence stands on top where the page has one. Only this runs again while one types, or
     changes something on the page; the settings beside follow where they depend on that.
+    heading: the title on top, and the line below it;
     sentences: the sentences that the page shows, each with the name of its setting; more: further
     words for a caption; instead: the sentence shown in place of that in the box, "" for none;
     typed: to be called, within a callback, when another sentence has been typed.
     """
     cold.go_to_frame(file)
     page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(sentences, more, instead), typed))
+    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed))
 
 
 @st.fragment
@@ -109,7 +111,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
     opening = first_screen.shown(view)
-    title(view.page, opening)
+    title(view, drawing.told, opening)
     if opening:
         first_screen.ways_on()
     wanted = sharing(view, drawing.told)

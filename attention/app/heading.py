@@ -68,26 +68,28 @@ NO_SIDE = "@media (min-width: 769px) { [data-testid=stSidebar] { display: none; 
 class Told:
     """What a page says of itself, from its view.
 
-    sentences: those it shows, each with the name of its setting; more: further words for a
-    caption; instead: the sentence shown in place of that in the box, "" for none.
+    heading: its title, and what it is for; sentences: those it shows, each with the name of its
+    setting; more: further words for a caption; instead: the sentence shown in place of that in the
+    box, "" for none.
     """
 
+    heading: Callable[[View], tuple[str, str]]
     sentences: Callable[[View], Sequence[tuple[str, str]]]
     more: Callable[[View], Sequence[str]]
     instead: Callable[[View], str]
 
 
-def title(page: Page, opening: Opening | None) -> None:
+def title(view: View, told: Told, opening: Opening | None) -> None:
     """The title of a page with a line below it, and its words, explained.
 
     opening: what the page shows of it, which has a title of its own.
     """
-    words, purpose, name = page.title, page.purpose, "page-title"
+    (words, purpose), name = told.heading(view), "page-title"
     if opening:
         words, purpose, name = opening.heading, opening.reader, "page-title opening"
     st.html(
         f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
-        f"{_glossary(page.words)}</header>"
+        f"{_glossary(view.page.words)}</header>"
     )
 
 
@@ -99,7 +101,7 @@ def sharing(view: View, told: Told) -> DeltaGenerator | None:
     words = _settings_words(view, told)
     copy_link(
         tab_title(view, told),
-        caption(view, words),
+        caption(view, told, words),
         " · ".join(words),
         list(view.page.figures),
         _task(view),
@@ -195,19 +197,20 @@ def _read(name: str) -> str:
 
 
 def tab_title(view: View, told: Told) -> str:
-    """What the browser's tab says: the page, and its sentence, shortened."""
+    """What the browser's tab says: the page, and its sentence, both shortened."""
     texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
-    return " · ".join([view.page.title, *texts[:1], APP])
+    return " · ".join([_cut(told.heading(view)[0], SHORT), *texts[:1], APP])
 
 
-def caption(view: View, words: Sequence[str]) -> str:
+def caption(view: View, told: Told, words: Sequence[str]) -> str:
     """What is shown, in plain words to stand below a figure; the link is to follow.
 
     words: on the settings.
     """
     if source := _source(view):
         words = [*words, source]
-    return " ".join([f"{view.page.title}. {view.page.purpose}", *(f"{one}." for one in words)])
+    title, purpose = told.heading(view)
+    return " ".join([f"{title}. {purpose}", *(f"{one}." for one in words)])
 
 
 def _settings_words(view: View, told: Told) -> list[str]:

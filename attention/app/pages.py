@@ -76,6 +76,11 @@ class Page:
         return self.file or f"pages/{self.name}.py"
 
     @property
+    def told(self) -> tuple[str, str]:
+        """Its title, and what one finds there."""
+        return self.title, self.purpose
+
+    @property
     def declared(self) -> Declared:
         """The settings that it has besides those all pages share."""
         own = {

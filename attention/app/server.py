@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import streamlit as st
 import torch
@@ -40,6 +41,8 @@ from attention.hosting.preview import Preview
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
+from attention.lessons import carried
+from attention.lessons.chapters import CARRIED
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
@@ -63,7 +66,7 @@ def options() -> dict[str, Any]:
             Middleware(
                 Preview,
                 site=APP,
-                pages=_previews(),
+                told=_told,
                 picture=Path(__file__).with_name("preview.png"),
                 address=f"{_top()}preview.png",
             ),
@@ -84,10 +87,17 @@ def _links() -> dict[str, Callable[[], str]]:
     return {top + ("" if page is FIRST else page.name): page.opens for page in PAGES if page.opens}
 
 
-def _previews() -> dict[str, tuple[str, str]]:
-    """Of each page its path, its title and what one finds there; the first has two paths."""
-    top, words = _top(), {page.name: (page.title, page.purpose) for page in PAGES}
-    return {top: words[FIRST.name]} | {top + name: told for name, told in words.items()}
+def _told(path: str, query: bytes) -> tuple[str, str] | None:
+    """The title of the page at a path, or of the lesson that a link to it carries, and what one
+    finds there; None where there is no page. The first page has two paths."""
+    name = path.removeprefix(_top()) or FIRST.name
+    page = next((page for page in PAGES if path.startswith(_top()) and page.name == name), None)
+    if page is None:
+        return None
+    said = parse_qs(query.decode("latin-1"))
+    carries = page.name == "guide" and said.get("lesson") == [CARRIED]
+    lesson = carried.told(said.get("carried", [""])[-1]) if carries else None
+    return lesson or page.told
 
 
 def _top() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.datastructures import URL, Headers, MutableHeaders
@@ -16,30 +16,30 @@ END_OF_HEAD = b"</head>"
 class Preview:
     """Puts the title, the line and the picture of a page into the head of its HTML.
 
-    site: the name of the app; pages: for each path the title and a line on what it shows; picture:
-    a PNG file of 1200 × 630 pixels, served at `address`.
+    site: the name of the app; told: of a path and its query the title and a line on what the page
+    shows, None where there is none; picture: a PNG file of 1200 × 630 pixels, served at `address`.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         site: str,
-        pages: Mapping[str, tuple[str, str]],
+        told: Callable[[str, bytes], tuple[str, str] | None],
         picture: Path,
         address: str,
     ) -> None:
-        self.app, self.site, self.pages = app, site, pages
+        self.app, self.site, self.told = app, site, told
         self.picture, self.address = FileResponse(picture), address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == self.address:
             await self.picture(scope, receive, send)
-        elif _asks_for_text(scope) and scope["path"] in self.pages:
-            await self.app(_as_it_is(scope), receive, self._with_head(scope, send))
+        elif _asks_for_text(scope) and (told := self.told(scope["path"], scope["query_string"])):
+            await self.app(_as_it_is(scope), receive, self._with_head(scope, told, send))
         else:
             await self.app(scope, receive, send)
 
-    def _with_head(self, scope: Scope, send: Send) -> Send:
+    def _with_head(self, scope: Scope, told: tuple[str, str], send: Send) -> Send:
         """Sends the same, with more in the head of a page that is sent as plain HTML."""
         begun: Message | None = None
         body = b""
@@ -53,7 +53,7 @@ class Preview:
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    whole = body.replace(END_OF_HEAD, self._head(scope) + END_OF_HEAD, 1)
+                    whole = body.replace(END_OF_HEAD, self._head(scope, told) + END_OF_HEAD, 1)
                     headers = MutableHeaders(scope=begun)
                     headers["content-length"] = str(len(whole))
                     await send(begun)
@@ -61,10 +61,10 @@ class Preview:
 
         return send_page
 
-    def _head(self, scope: Scope) -> bytes:
-        title, words = self.pages[scope["path"]]
-        told = Headers(scope=scope).get("x-forwarded-proto", "")
-        scheme = told if told in ("http", "https") else scope["scheme"]
+    def _head(self, scope: Scope, told: tuple[str, str]) -> bytes:
+        title, words = told
+        given = Headers(scope=scope).get("x-forwarded-proto", "")
+        scheme = given if given in ("http", "https") else scope["scheme"]
         picture = URL(scope={**scope, "scheme": scheme, "path": self.address, "query_string": b""})
         said = {
             "og:type": "website",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention.core.settings import text
-from attention.lessons.chapters import MAX_BYTES, MAX_CHOICES, Lesson
+from attention.lessons.chapters import MAX_BYTES, MAX_CHOICES, Lesson, text_told
 
 LONGEST = 6000  # letters of a packed lesson; an address of 8,000 is taken everywhere
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mistaken for others
@@ -19,6 +19,7 @@ CHECKS = len(LETTERS) ** 2
 MOST_CODES = 500
 EXAMPLE = """\
 ---
+lesson: A first look
 title: Who does what
 figure: picture
 parts: [lines]
@@ -75,6 +76,14 @@ def unpack(packed: str) -> str:
         return found.decode()
     except (binascii.Error, zlib.error, ValueError):
         raise ValueError("the link carries no lesson that can be read; is it whole?") from None
+
+
+def told(packed: str) -> tuple[str, str] | None:
+    """The title of a lesson that a link carries, and a line on it; None where there is none."""
+    try:
+        return text_told(unpack(packed))
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)

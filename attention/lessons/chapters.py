@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlencode
 import yaml
 
 from attention.core.settings import choice, text, whole
+from attention.inputs.text import plain
 
 # The chapters of the guide in the order in which older links number them, from 0.
 NUMBERED = (
@@ -31,8 +32,8 @@ FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread", "vectors", "
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
-TEXTS = ("title", "question", "because")
-OPTIONAL = ("link", "page", "parts", "probes", "after", "reveal")
+TEXTS = ("title", "question", "because", "lesson")
+OPTIONAL = ("lesson", "link", "page", "parts", "probes", "after", "reveal")
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
@@ -84,6 +85,9 @@ ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 
 CARRIED = "link"  # the lesson that a link carries
+KEY = re.compile(r"(?m)^(lesson|title):(.*)$")
+LONGEST_BEGINNING = 2000  # letters of a text in which its title is looked for
+LONGEST_TITLE = 120  # letters that are shown
 BETWEEN = "==="  # a line between the chapters of a lesson that is one text
 
 
@@ -137,7 +141,8 @@ class Chapter:
     parts: of a picture, some of `PARTS`, from top to bottom, `away` above all; probes: two words
     that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
     "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
-    whether its own sentence is shown, whatever a visitor has typed.
+    whether its own sentence is shown, whatever a visitor has typed; lesson: of the first chapter
+    the title of all, "" for none.
     """
 
     file: str
@@ -155,6 +160,7 @@ class Chapter:
     after: str = ""
     reveal: Link = field(default_factory=dict)
     settled: bool = False
+    lesson: str = ""
 
     @property
     def model(self) -> str:
@@ -184,6 +190,11 @@ class Chapter:
     def sentence(self) -> str | None:
         """Its own sentence, None where its link has none."""
         return self.link["s"][-1] if "s" in self.link else None
+
+    @property
+    def plain_title(self) -> str:
+        """Its title where no Markdown is read."""
+        return ESCAPED.sub(r"\1", self.title)
 
     @property
     def plain_choices(self) -> tuple[str, ...]:
@@ -223,6 +234,12 @@ class Lesson:
 
     chapters: tuple[Chapter, ...]
     problems: tuple[str, ...]
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """Its title, which is that of its first chapter where none is given, and a line on it."""
+        first = self.chapters[0] if self.chapters else None
+        return _told(first.lesson or first.plain_title if first else "", len(self.chapters))
 
     def position(self, wanted: str, numbered: Sequence[str]) -> int | None:
         """The position of the chapter that a link asks for; "": the first; None: there is none.
@@ -283,6 +300,21 @@ def read_text(text: str, check: Check) -> Lesson:
     if len(parts) > MAX_CHAPTERS:
         problems.append(f"Only the first {MAX_CHAPTERS} of {len(parts)} chapters are shown.")
     return Lesson(tuple(chapters), tuple(problems))
+
+
+def text_told(text: str) -> tuple[str, str]:
+    """The title of a lesson that is one text, and a line on it, without reading the rest of it."""
+    count = sum(line.rstrip() == BETWEEN for line in text.splitlines()) + 1
+    begun = text[:LONGEST_BEGINNING]
+    said = {name: value.strip() for name, value in reversed(KEY.findall(begun))}
+    title = said.get("lesson", said.get("title", ""))
+    return _told(title[1:-1] if title[:1] == title[-1:] in ("'", '"') else title, count)
+
+
+def _told(title: str, count: int) -> tuple[str, str]:
+    chapters = f"{count} short chapter{'' if count == 1 else 's'}"
+    words = f"A lesson in {chapters}: a live figure, and a question to answer."
+    return plain(" ".join(title.split()))[:LONGEST_TITLE] or "Lesson", words
 
 
 def read_chapter(file: Path, check: Check) -> Chapter:
@@ -363,6 +395,7 @@ class _Reader:
             probes=probes,
             after=after,
             reveal=reveal,
+            lesson=given.get("lesson", ""),
         )
 
     def _error(self, line: int, problem: str) -> LessonError:

@@ -63,6 +63,22 @@ def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code() -> None:
     assert app.code[-1].value == code_of(Result((0, 0)), lesson())
 
 
+def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> None:
+    line = "A lesson in 2 short chapters: a live figure, and a question to answer."
+    app = opened("guide", lesson=CARRIED, carried=pack(EXAMPLE))
+    assert [*app.heading[:2]] == ["A first look", line]
+    shared = app.sent["copy_link"].header
+    assert shared["title"].startswith("A first look · ")
+    assert shared["caption"].startswith(f"A first look. {line}")
+    assert "twelve" not in app.said
+    untitled = EXAMPLE.replace("lesson: A first look\n", "").replace("Who does what", "Who *does*")
+    app = opened("guide", lesson=CARRIED, carried=pack(untitled.split("===")[0]))
+    assert app.heading[0] == "Who *does*"
+    assert "A lesson in 1 short chapter:" in app.heading[1]
+    assert app.selectbox(key="contents").options == ["1 of 1 · Who *does*"]
+    assert opened("guide", lesson=CARRIED, carried="x").heading[0] == "Lesson"
+
+
 def test_words_of_a_carried_lesson_are_shown_as_they_are_written() -> None:
     text = EXAMPLE.replace("Each word looks", "Each *word* :red[looks] $x$ #")
     (first, _) = chapters.carried_lesson(pack(text)).chapters

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from attention.app import server
-from attention.app.pages import PAGES
+from attention.app.pages import FIRST, PAGES
 from attention.hosting.preview import Preview
+from attention.lessons.carried import EXAMPLE, pack
+from attention.lessons.chapters import CARRIED, text_told
+from tests.hostile import HOSTILE
 
 HTML = b"<html><head><title>x</title></head><body></head></body></html>"
 PICTURE = Path(server.__file__).with_name("preview.png")
@@ -50,7 +54,8 @@ def answered(
         return await asyncio.Future()  # nobody goes away
 
     pages = {"/": ("Explore", 'See "who" looks at <whom>.'), "/guide": ("Guide", "A way in.")}
-    asyncio.run(Preview(app, "Site", pages, PICTURE, "/preview.png")(scope, receive, send))
+    preview = Preview(app, "Site", lambda path, query: pages.get(path), PICTURE, "/preview.png")
+    asyncio.run(preview(scope, receive, send))
     found = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     body = b"".join(message.get("body", b"") for message in messages[1:])
     return found, body, passed[0] if passed else None
@@ -100,5 +105,25 @@ def test_the_picture_is_of_the_size_that_is_told() -> None:
 
 
 def test_every_page_has_its_words() -> None:
-    assert {f"/{page.name}" for page in PAGES} < server._previews().keys()
-    assert all(title and words for title, words in server._previews().values())
+    for page in PAGES:
+        assert server._told(f"/{page.name}", b"") == page.told
+    assert server._told("/", b"") == server._told(f"/{FIRST.name}", b"")
+    assert server._told("/nowhere", b"") is None
+    assert server._told("/static/guide", b"") is None
+
+
+@pytest.mark.parametrize("line", ["lesson: First look", 'lesson: "First look"'])
+def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: str) -> None:
+    link = {"lesson": CARRIED, "carried": pack(EXAMPLE.replace("lesson: A first look", line))}
+    words = "A lesson in 2 short chapters: a live figure, and a question to answer."
+    assert server._told("/guide", urlencode(link).encode()) == ("First look", words)
+    guide = server._told("/guide", b"")
+    assert server._told("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
+    assert server._told("/guide", f"lesson={CARRIED}".encode()) == guide
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "", "---\nlesson: [\n", "lesson: " + "x" * 9000])
+def test_any_text_in_place_of_a_lesson_has_a_title_of_one_line(text: str) -> None:
+    title, _ = text_told(text)
+    assert title
+    assert "\n" not in title[:120] == title
