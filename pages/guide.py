@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import chapters, frame, notes, results, sections, session, widgets
+from attention.app import chapters, frame, notes, results, sections, session, widgets, works
 from attention.app.links import every_setting
 from attention.app.pages import FIRST, PAGES
 from attention.app.parts import part
@@ -334,8 +334,12 @@ def word_map(view: View, chapter: Chapter, shown: Result) -> None:
 
 def finale(view: View, chapter: Chapter, shown: Result) -> None:
     """The sentence, and the head that fits it best, as a card and as lines."""
-    with st.spinner("Asking every head of the model …"):
-        made = results.ending_of(shown.settings.s)
+    text = shown.settings.s
+    steps = results.steps_to_ending(text)
+    quick = len(shown.tokens) <= endings.QUICK
+    if not works.done(works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")):
+        return
+    made = results.ending_of(text)
     if made is None:
         return
     ending, of_head = made
@@ -355,7 +359,8 @@ def finale(view: View, chapter: Chapter, shown: Result) -> None:
 
 def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
     """How the head sees the sentence, the next words, and where to go from here."""
-    made = results.ending_of(shown.settings.s)
+    text = shown.settings.s
+    made = None if results.steps_to_ending(text) else results.ending_of(text)
     if made is None:
         return
     ending, _ = made

@@ -186,19 +186,31 @@ def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result
 def ending_of(text: str) -> tuple[Ending, Result] | None:
     """The head that fits a sentence best, of the first of its readers that is here, and what it
     comes to; None where the sentence has no words."""
-    there = [name for name in finale.READERS if name in sources.names()]
-    if not there:
-        plainly = _if_there_are_words(Settings(text))
-        return None if plainly is None else (finale.untrained(plainly), plainly)
-    if _if_there_are_words(Settings(text, there[0])) is None:
-        return None
-    ending = _ending(there[0], plain(text))
+    name = finale.reader(sources.names())
+    found = _if_there_are_words(Settings(text, name))
+    if found is None or name == NONE:
+        return None if found is None else (finale.untrained(found), found)
+    ending = _ending(name, plain(text), lambda done, of: None)
     return ending, result_of(ending.settings)
 
 
-@cached(LRUCache(64), condition=Condition())
-def _ending(name: str, text: str) -> Ending:
-    return finale.ending(load_model(name), run_model(name, text), text)
+_endings: LRUCache[tuple[str, str], Ending] = LRUCache(64)
+
+
+@cached(_endings, key=lambda name, text, progress: (name, text), condition=Condition())
+def _ending(name: str, text: str, progress: Progress) -> Ending:
+    return finale.ending(load_model(name), run_model(name, text), text, progress)
+
+
+def steps_to_ending(text: str) -> list[Step]:
+    """What is to be done until the head that fits a sentence best is found."""
+    name, text = finale.reader(sources.names()), plain(text)
+    if (name, text) in _endings or not text.strip() or name == NONE:
+        return []
+    if all(load_model(name).pieces(text).special):
+        return []
+    reading: Step = ("Reading the sentence", lambda progress: run_model(name, text))
+    return [reading, ("Asking every head of the model", partial(_ending, name, text))]
 
 
 def question_of(view: View) -> Question:

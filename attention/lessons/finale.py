@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis import causes
-from attention.analysis.interventions import Change, hidden
+from attention.analysis.interventions import Change, Progress, hidden
 from attention.analysis.names import NAMINGS, WORDS, holds, names_of
 from attention.lessons.causes import goes_on
 from attention.pipeline import Result, Settings
@@ -18,6 +18,7 @@ from attention.trained.models import Model, Run, Transformer
 from attention.trained.sources import MINILM, NONE, SMOLLM2, about
 
 READERS = (SMOLLM2.about.name, MINILM.about.name)  # the first that is installed reads
+QUICK = 12  # words that take a model a second or less
 SHOWN = 5  # next pieces
 DOT, JOINED = "·", "##"  # before a piece: there is a space; it goes on a word
 MARKS = f"{DOT}{JOINED}"
@@ -45,22 +46,31 @@ class Ending:
         return self.following[0][0].strip(MARKS) if self.following else ""
 
 
+def reader(there: Sequence[str]) -> str:
+    """The model that reads the sentence, of those that are there."""
+    return next((name for name in READERS if name in there), NONE)
+
+
 @torch.no_grad()
-def ending(model: Model, run: Run, text: str) -> Ending:
-    """The head that speaks most for the next word, or else the one whose name fits best."""
+def ending(model: Model, run: Run, text: str, progress: Progress = lambda done, of: None) -> Ending:
+    """The head that speaks most for the next word, or else the one whose name fits best.
+
+    progress: is told how many of how many parts are done; an exception that it raises stops them.
+    """
     settings = Settings(text, model.about.name)
     if goes_on(model):
         assert isinstance(model, Transformer)
-        return _of_next_word(model, run, settings)
+        return _of_next_word(model, run, settings, progress)
     return _of_name(model, run, replace(settings, special="set aside"))
 
 
-def _of_next_word(model: Transformer, run: Run, settings: Settings) -> Ending:
+def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Progress) -> Ending:
     shares = model.scores(run.hidden[-1]).softmax(-1)
     most, ids = shares.topk(SHOWN)
     word, other = ids[:2].tolist()
     votes = causes.votes(model, run, word, other).heads
     layer, head = divmod(int(votes.argmax()), votes.shape[1])
+    progress(1, 2)
     cut = hidden(model, run, [[Change(layer, heads=[head])]])[0, -1]
     texts = model.shown(ids.tolist())
     found = (

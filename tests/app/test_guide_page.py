@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import os
 import re
+import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 import torch
 
+from attention.app import works
 from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
@@ -19,7 +22,7 @@ from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, re
 from attention.lessons.opening import opening
 from attention.trained import sources
 from tests.hostile import HOSTILE
-from tests.running import App, opened
+from tests.running import TIMEOUT, App, opened
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(GUIDE, check).chapters
@@ -140,11 +143,40 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
     assert "This chapter speaks of" not in app.said
 
 
+def ended(**link: Any) -> App:
+    """The last chapter with its card."""
+    app = opened("guide", **link)
+    until = time.monotonic() + TIMEOUT
+    while any(button.label == "Stop" for button in app.button):
+        assert time.monotonic() < until
+        app.run()
+    return app
+
+
+def test_the_card_is_made_beside_the_visitors_runs_and_stopped_where_nobody_wants_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    packaged("smollm2")
+    monkeypatch.setattr(works, "WAIT", 0.0)
+    app = opened("guide", chapter="trained", s="a sentence that nobody has ended yet, but I")
+    assert "<img" not in app.said
+    assert choices(app) == list(CHAPTERS[-1].choices), "the question is there at once"
+    app.press("Stop")
+    app.run()
+    assert "<img" not in app.said
+    app.press("Work it out")
+    until = time.monotonic() + TIMEOUT
+    while "<img" not in app.said:
+        assert time.monotonic() < until
+        app.run()
+    assert not [button for button in app.button if button.label in ("Stop", "Work it out")]
+
+
 @pytest.mark.parametrize("s", ["", "My name is Clara and I live in"])
 def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(s: str) -> None:
     packaged("smollm2")
     link = {"s": s} if s else {}
-    app = opened("guide", chapter="trained", guess=1, **link)
+    app = ended(chapter="trained", guess=1, **link)
     drawn = app.sent["next_pieces"].header
     assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
     word = drawn["texts"][0].strip("·")
@@ -171,7 +203,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
 ) -> None:
     packaged("minilm")
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
-    app = opened("guide", chapter="trained", s="the cat chased the mouse")
+    app = ended(chapter="trained", s="the cat chased the mouse")
     assert "next_pieces" not in app.sent
     assert "<img src='data:image/svg" in app.said.replace('"', "'")
     assert "trained?" in app.get("link_button")[0].proto.url
