@@ -17,7 +17,7 @@ from plotly.io.json import to_json_plotly
 
 from attention.core import analysis
 from attention.core.functional import Trace
-from attention.display.captions import sums_words
+from attention.display.captions import distinct_names, sums_words
 from attention.display.looks import DARK, LIGHT, drawn
 
 STAGE_WORDS = {
@@ -133,6 +133,7 @@ def _around_cells(
     n_queries, n_keys = trace.scores.shape
     keys = tokens if keys is None else keys
     labels = positioned(tokens)
+    rows, columns = tick_names(tokens), tick_names(keys)
     cells = {
         "type": "heatmap",
         "x": positioned(keys),
@@ -142,11 +143,11 @@ def _around_cells(
         "colorbar": COLOUR_LEGEND,
     }
     layout: dict[str, Any] = {
-        "xaxis": token_axis(keys)
-        | {"side": "top", "tickangle": top_angle(keys), "range": [-0.5, n_keys - 0.5]},
-        "yaxis": token_axis(tokens) | {"range": [n_queries - 0.5, -0.5]},
+        "xaxis": token_axis(columns)
+        | {"side": "top", "tickangle": top_angle(columns), "range": [-0.5, n_keys - 0.5]},
+        "yaxis": token_axis(rows) | {"range": [n_queries - 0.5, -0.5]},
         "height": figure_height(n_queries),
-        "margin": margins(tokens, keys),
+        "margin": margins(rows, columns),
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
@@ -399,8 +400,18 @@ def positioned(tokens: Sequence[str]) -> list[str]:
 
 def label(token: str) -> str:
     """A token as a short tick label, escaped: plotly reads labels as HTML."""
-    short = token if len(token) <= TICK_LENGTH else token[: TICK_LENGTH - 1] + "…"
-    return html.escape(short)
+    return html.escape(_cut(token, TICK_LENGTH))
+
+
+def tick_names(tokens: Sequence[str]) -> list[str]:
+    """The tokens as tick labels: short, with their position where a word comes more than once."""
+    named = zip(tokens, distinct_names(tokens), strict=True)
+    ends = [(token, name.removeprefix(token)) for token, name in named]
+    return [_cut(token, TICK_LENGTH - len(end)) + end for token, end in ends]
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
@@ -427,7 +438,7 @@ def margins(tokens: Sequence[str], keys: Sequence[str] | None = None) -> dict[st
 
     keys = tokens if keys is None else keys
     top = 26 if top_angle(keys) == 0 else room(keys)
-    return {"l": room(tokens), "r": 56, "t": top, "b": 40, "autoexpand": False}
+    return {"l": room(tokens), "r": 56, "t": top, "b": 28, "autoexpand": False}
 
 
 def top_angle(tokens: Sequence[str]) -> int:
@@ -456,7 +467,7 @@ def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
 
 def figure_height(rows: int) -> int:
     """Pixels for so many rows: 34 each while these are few, 24 beyond, less where they are many."""
-    return max(240, min(560, 60 + max(34 * min(rows, 8), 24 * rows)))
+    return max(228, min(548, 48 + max(34 * min(rows, 8), 24 * rows)))
 
 
 def colour_quantile(n_keys: int) -> float:
@@ -474,7 +485,7 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
         more = " Then something is taken off for each step of distance."
     elif stage == "masked":
         hides = trace.mask is not None and not trace.mask.all()
-        more = f" {hidden} cells may not be attended to." if hides else " no cell is hidden."
+        more = f" {hidden} cells are hidden." if hides else " no cell is hidden."
         cap = f"{trace.cap or 0:g}"
         more += {
             "scaled": "",
@@ -482,7 +493,7 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
             "capped": f" Each score s was capped before: {cap} · tanh(s / {cap}).",
         }[trace.logits_name]
     elif stage == "weights":
-        more = f" {sums_words(trace.weights)}. Entropy says how spread out a row is."
+        more = f" {sums_words(trace.weights)}. Entropy says how evenly it is spread."
     crowded = trace.scores.shape[1] > MAX_TICKS
     return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
 

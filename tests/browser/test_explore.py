@@ -360,7 +360,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     figures = files[html]
     written = figures.read_text("utf-8")
     assert len(written) > 1_000_000
-    assert "grey cells may not be attended to" in written
+    assert "grey cells are hidden" in written
     check_alone(browser, figures)
 
 

@@ -134,7 +134,7 @@ function write(view) {
   const { tokens, known } = view.content
   view.scroll.classList.toggle("long", tokens.length > 14)
   /** @type {(role: string) => HTMLElement[]} */
-  const list = (role) => tokens.map((token, at) => elements.makeChip(role, known[at], token, at))
+  const list = (role) => tokens.map((_, at) => elements.makeChip(role, known[at], tokens, at))
   view.options = list("option")
   view.items = list("listitem")
   view.queries.replaceChildren(...view.options)
@@ -332,8 +332,7 @@ export function tell(tokens, query, key, drawn, rows) {
     @type {(tokens: string[], query: number, drawn: number[], rows: Float32Array[]) => string} */
 export function summarise(tokens, query, drawn, rows) {
   const name = named(tokens, query)
-  if (rows.every((row) => !row.some((weight) => weight > 0)))
-    return `${name} may attend to nothing.`
+  if (rows.every((row) => !row.some((weight) => weight > 0))) return `${name} may look at nothing.`
   const told = drawn.slice(0, 3).map((head, index) => {
     const most = Math.max(...rows[index])
     const key = rows[index].indexOf(most)

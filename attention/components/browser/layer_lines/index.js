@@ -118,7 +118,9 @@ function draw(view) {
   const { content, frame, drawing, options } = view
   const names = JSON.stringify(content.tokens)
   if (view.names !== names) {
-    options.splice(0, options.length, ...content.tokens.map((token, index) => chip(token, index)))
+    const { tokens } = content
+    const chips = tokens.map((_, index) => makeChip("option", true, tokens, index))
+    options.splice(0, options.length, ...chips)
     view.queries.replaceChildren(...options)
   }
   view.names = names
@@ -151,11 +153,6 @@ function draw(view) {
   })
   show(view)
   countDrawing(frame)
-}
-
-/** @type {(token: string, index: number) => HTMLElement} */
-function chip(token, index) {
-  return makeChip("option", true, token, index)
 }
 
 /** A dot for each token between two layers.
@@ -214,7 +211,7 @@ export function tellLayer(content, layer) {
   const links = linksOf(content).filter((link) => link.layer === layer)
   links.sort((one, other) => other.weight - one.weight)
   const title = `${layers[layer][0].toUpperCase()}${layers[layer].slice(1)}`
-  if (!links.length) return `${title}: ${named(tokens, query)} may attend to nothing.`
+  if (!links.length) return `${title}: ${named(tokens, query)} may look at nothing.`
   const told = links.slice(0, MOST_TOLD).map(({ key, weight, head }) => {
     const of = head < 0 ? "" : ` (head ${head})`
     return `${key === query ? "itself" : named(tokens, key)} ${fixed(weight, 4)}${of}`

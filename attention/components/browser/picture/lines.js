@@ -77,8 +77,8 @@ function write(view) {
   view.height = most > MOST_ROOMY ? 24 : 30
   view.scroll.classList.toggle("long", most > MOST_READ)
   setLengths(view.scroll, { "--height": view.height })
-  view.options = tokens.map((token, index) => makeChip("option", known[index], token, index))
-  view.items = keys.map((token, index) => makeChip("listitem", keysKnown[index], token, index))
+  view.options = tokens.map((_, index) => makeChip("option", known[index], tokens, index))
+  view.items = keys.map((_, index) => makeChip("listitem", keysKnown[index], keys, index))
   view.weights = view.items.map((item) => make("small", "", item).appendChild(new Text()))
   view.held = -1
   view.queries.replaceChildren(...parts(view, view.options))

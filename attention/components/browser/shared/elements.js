@@ -1,3 +1,5 @@
+import { distinct } from "./words.js"
+
 const LEAST_LINED = 8
 const tasks = new WeakMap()
 
@@ -54,8 +56,9 @@ export function makeSquare(name, parent, side, cell) {
 }
 
 /** A token to choose or to read a weight beside.
-    @type {(role: string, known: boolean, token: string, index: number) => HTMLElement} */
-export function makeChip(role, known, token, index) {
+    @type {(role: string, known: boolean, tokens: string[], index: number) => HTMLElement} */
+export function makeChip(role, known, tokens, index) {
+  const token = distinct(tokens, index)
   const chip = makeName("div", known ? "token" : "token unknown", null, token)
   chip.setAttribute("role", role)
   chip.id = `${role}-${index}`

@@ -46,7 +46,13 @@ export function percent(share) {
 /** A token as a sentence names it, with its position where it stands more than once.
     @type {(tokens: string[], position: number) => string} */
 export function named(tokens, position) {
-  return `“${tokens[position]}${positionOf(tokens, position)}”`
+  return `“${distinct(tokens, position)}”`
+}
+
+/** A token with its position where it stands more than once.
+    @type {(tokens: string[], position: number) => string} */
+export function distinct(tokens, position) {
+  return `${tokens[position]}${positionOf(tokens, position)}`
 }
 
 /** The position of a token that stands more than once, in the notation of all pages.
