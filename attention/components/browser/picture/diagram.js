@@ -2,7 +2,7 @@ import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
-import { fixed, inFull, named } from "../shared/words.js"
+import { distinct, fixed, inFull, named } from "../shared/words.js"
 import { curve } from "./lines.js"
 import * as sums from "./sums.js"
 
@@ -16,8 +16,7 @@ const ROW = 32
 const WIDE = 100
 const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
 
-/** From the chosen token's query to its new vector, as a diagram that is opened by a click, and open
-    where it stands first.
+/** From the chosen token's query to its new vector, as a diagram that can be folded.
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildDiagram(parent, content) {
   const view = build(parent, content)
@@ -34,7 +33,7 @@ export function buildDiagram(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const details = make("details", "", parent)
-  details.open = content.parts[0] === "diagram"
+  details.open = true
   make("summary", "", details, {
     textContent: "How the new vector is computed: query, keys, weights, values",
   })
@@ -97,7 +96,7 @@ function write(view, query) {
   if (view.rows.length !== view.keys.length) lay(view)
   const height = view.keys.length * ROW
   words.textContent = told(content, query)
-  view.query.firstElementChild?.replaceWith(makeName("span", "", null, tokens[query]))
+  view.query.firstElementChild?.replaceWith(makeName("span", "", null, distinct(tokens, query)))
   const scaled = sums.rowOf(sums.stageOf(content, "scaled"), columns, query)
   const masked = sums.rowOf(hidden, columns, query)
   const largest = Math.max(...view.keys.map((key) => Math.abs(weights[key])), 1e-9)
@@ -114,7 +113,7 @@ function write(view, query) {
   for (const [index, key] of view.keys.entries()) {
     const { line, score, weight, bar, value } = view.rows[index]
     const none = Boolean(masked[key])
-    line[0].firstElementChild?.replaceWith(makeName("span", "", null, keys[key]))
+    line[0].firstElementChild?.replaceWith(makeName("span", "", null, distinct(keys, key)))
     for (const cell of line) cell.classList.toggle("masked", none)
     score.textContent = none ? "masked" : inFull(scaled[key])
     weight.textContent = fixed(weights[key], 4)
