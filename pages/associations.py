@@ -127,14 +127,17 @@ def strongest(view: View, method: str) -> None:
         words = f"Graph of the strongest links by {shown.method.title}."
         chart(arcs(shown.names, links, query), words, key="association_graph")
         st.caption(
-            f"{linked.words} The wider an arc, the stronger. Right: to a word before. Left: to one "
-            "behind. Orange: those of the chosen word."
+            "An arc leads from a word to one before it (right) or after it (left); the wider, the "
+            f"stronger. Orange: those of the chosen word. {linked.words}"
         )
     with right:
         names, columns = associations.pairs_table(shown)
         st.markdown(f"**The strongest pairs** by {shown.method.title}")
         st.html(tables.table(f"pairs by {shown.method.title}", names, columns))
-        st.caption("Share: of the row of the first word. Number: as the method gives it.")
+        st.caption(
+            "Share: how much of its row the first word gives the second. Number: the one that the "
+            "method gives."
+        )
 
 
 def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:

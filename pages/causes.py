@@ -8,6 +8,7 @@ from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import chart, matrices, tell_selection
 from attention.display import effects, tables
+from attention.display.captions import distinct_names
 from attention.display.matrix import Matrix
 from attention.lessons import causes
 from attention.lessons.causes import EXCHANGED, Answer, KnownCause, Question
@@ -82,7 +83,7 @@ def all_heads(view: View, asked: Question) -> None:
     if not works.done(works.Task(asked, steps, quick, unasked=True, key="effects_work")):
         return
     found = results.effects_of(asked)
-    st.subheader("What the answer owes to each head")
+    st.subheader("The effect of each head on the answer")
     st.text(causes.answer_words(model, asked, run, found))
     show_effects(view, asked, model, found)
     st.caption(causes.effect_words(model, asked, found))
@@ -130,7 +131,7 @@ def votes(asked: Question, model: Model, run: Run) -> None:
     """What each kind of part says for the one word rather than the other."""
     assert isinstance(model, Transformer)
     assert asked.words is not None
-    with st.expander("What each part says for the one word rather than the other"):
+    with st.expander("The votes of all parts for the one word rather than the other"):
         names, columns, total = causes.vote_table(model, run, asked.words)
         st.html(tables.table("votes of all parts", names, columns, total=total))
         st.caption(
@@ -159,10 +160,10 @@ def of_token(view: View) -> None:
     query = min(view["query"], len(result.tokens) - 1)
     rows, names, words = causes.length_rows(results.run_of(result.settings), layer, head, query)
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
-    st.subheader("A weight is not yet what is taken")
+    st.subheader("A great weight may bring little")
     st.text(
-        f"“{result.tokens[query]}” gives each token a weight w. The second row: the share of all "
-        "lengths that it takes from there. Click a token."
+        f"The first row: the weights w of “{distinct_names(result.tokens)[query]}”. The second: "
+        "each token's share of the lengths that are added up. Click a token."
     )
     matrices(
         [
@@ -174,8 +175,8 @@ def of_token(view: View) -> None:
         of=f"layer {layer}, head {head}, token {query}",
     )
     st.caption(
-        f"{words} A weight counts for as much as the vector that it brings is long (Kobayashi et "
-        "al. 2020)."
+        "A weight counts for as much as the vector that it brings is long (Kobayashi et al. "
+        f"2020). {words}"
     )
     why(view, result, (query, key), names)
 
@@ -197,19 +198,21 @@ def why(view: View, result: Result, pair: tuple[int, int], names: list[str]) -> 
         notes.note(f"{problem}.")
         return
     st.text(
-        f"The score of “{result.tokens[query]}” and “{names[key]}”, "
-        f"{tables.number(found.score)}, is a sum over the parts that gave to the query, and over "
-        "those that gave to the key."
+        f"The score of “{distinct_names(result.tokens)[query]}” and “{names[key]}”, "
+        f"{tables.number(found.score)}, is a sum: each part that made the query meets each part "
+        "that made the key."
     )
     left, right = st.columns([7, 5], gap="large")
     with left:
         bars = effects.part_bars(found.names, found.terms.sum(1), found.terms.sum(0))
-        chart(bars, "What each part gives to the score, in query and key.", key="parts")
+        chart(bars, "The share of each part in the score, in query and key.", key="parts")
     with right:
         titles, columns, total = found.table()
-        st.html(tables.table("the score, term by term", titles, columns, total=total))
+        with st.container(key="reasons"):
+            st.html(tables.table("the score, term by term", titles, columns, total=total))
         st.caption(
-            f"Part in the query × part in the key. The scale comes then: × {found.scale:.6g}."
+            "Each row is a part in the query × a part in the key. The scale comes after the sum: "
+            f"× {found.scale:.6g}."
         )
 
 
@@ -225,12 +228,11 @@ def layers_guess(asked: Question) -> None:
     drawn = effects.guess_lines(
         found.names, found.ranks, found.shares, model.shown(asked.words), found.likeliest
     )
-    st.text("Which rank both words would have if the model stopped at this layer.")
+    st.text("The rank of both words if the model stopped after so many layers.")
     chart(drawn, "The rank of both words, layer by layer.", key="guesses")
     st.caption(
-        "The rank of both words among all pieces, 1 = the likeliest. What enters each layer goes "
-        "through the last norm and the unembedding, as if no layer came after (logit lens, "
-        "nostalgebraist 2020)."
+        "1 is the likeliest of all pieces. The vector that enters a layer goes through the last "
+        "norm and the unembedding, as if no layer came after (logit lens, nostalgebraist 2020)."
     )
     with st.expander("The likeliest word of each layer"):
         names, columns = found.table()

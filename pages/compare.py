@@ -88,7 +88,7 @@ def what_comes_out(view: View) -> None:
         st.html(tables.shares("likeliest next pieces with A and B", *following))
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**What comes out of the model** · against all as it was trained")
+        st.markdown("**The output of the model** · against all as it was trained")
         if not states:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
@@ -170,7 +170,7 @@ def sweep(view: View) -> None:
         explain_what_is_empty()
         return
     if trained.words_of(result):
-        notes.note("What is swept are scores, which only pieces have: pieces are not joined here.")
+        notes.note("Only pieces have scores to sweep: pieces are not joined here.")
     kinds = compare.sweeps_of(result.trace)
     kind = view["sweep"]
     if kind not in kinds:

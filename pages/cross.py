@@ -23,7 +23,6 @@ CELL = ("sequence", "row", "dimension")
 
 def choices(view: View) -> None:
     """Which part is shown, and its texts."""
-    st.caption("In the formulas i counts the queries, j the keys of the memory.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
         widgets.widget(view, "cross", width="content")
         batch = view["cross"] == "batch"
@@ -82,11 +81,11 @@ def two_boxes(view: View) -> None:
     """Both sentences, a way to swap them, and pairs to start from."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="sentence"):
         widgets.widget(view, "target", live="200ms")
-        st.button("Swap", on_click=swap, help="Let the other sentence ask.")
+        st.button("Swap", on_click=swap, help="Exchange the two sentences.")
         widgets.widget(view, "memory", live="200ms")
     target, memory = view.two_sequences
     examples(
-        f"asking: {notes.count_of(target)} · answering: {notes.count_of(memory)} · try",
+        f"Queries: {notes.count_of(target)}. Memory: {notes.count_of(memory)}. Try:",
         [" / ".join(pair) for pair in PAIRS],
         lambda index: take(*PAIRS[index]),
         key="examples",
@@ -111,7 +110,7 @@ def lengths_to_try(view: View, name: str) -> None:
     first = str(every_setting()[name].default)
     tries = (first, *(cross.lengths_to_try(made) if made else ()))
     examples(
-        "valid lengths to try",
+        "Valid lengths to try:",
         [text or "counted from the sentences" for text in tries],
         lambda index: session.choose(name, tries[index]),
         key="examples",
@@ -133,14 +132,16 @@ def explain_what_is_empty(view: View) -> None:
     if target:
         st.info("The memory is empty: there are no keys and values yet. Type a second sentence.")
     else:
-        st.info("No one asks: the first sentence has no words yet, so there are no queries.")
+        st.info("The first sentence has no words yet, so there are no queries.")
 
 
 def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
     made = results.cross_batch(view)
     if made is None:
-        st.info("A batch needs a sentence that asks and at least one memory with a word in it.")
+        st.info(
+            "A batch needs a sentence for the queries and at least one memory with a word in it."
+        )
         return
     for words in made.notes:
         notes.note(words)
@@ -201,6 +202,7 @@ def two_sequences(view: View) -> None:
         batch(view)
     else:
         sentences(view)
+    st.caption("In the formulas i counts the queries, j the keys of the memory.")
 
 
 def both(view: View) -> list[tuple[str, str]]:

@@ -65,7 +65,9 @@ def of_token(view: View) -> None:
             st.caption(words)
     named = distinct_names(result.tokens)
     if trained.words_of(result):
-        notes.note(f"What follows is of one piece, the first of “{tokens[min(wanted, last)]}”.")
+        notes.note(
+            f"The rest of the page is of one piece, the first of “{tokens[min(wanted, last)]}”."
+        )
     additions(result, piece, named)
     neurons(result, piece, named)
 
@@ -96,10 +98,10 @@ def token_lines(view: View, result: Result, query: int) -> None:
 
 def measures(view: View, overview: Overview, n_queries: int) -> None:
     """What each head attends to on average, sorted."""
-    st.markdown("**What each head attends to**, on average over the queries")
-    widgets.widget(view, "sort", offered=("head", *overview.measures), wrap=True)
+    st.markdown("**Where each head looks**, on average over the queries")
+    widgets.widget(view, "sort", offered=("head", *overview.measures), narrow=True, width=220)
     names, columns, even = heads.measure_table(overview, view["sort"])
-    st.html(tables.table(heads.MEASURED, names, columns, total=even))
+    st.html(tables.table(heads.MEASURED, names, columns, total=even, digits=heads.DIGITS))
     st.text(heads.previous_token_head(overview, n_queries))
     st.caption(
         f"{heads.measure_words(overview)} A head that gives the same weight to every key it may "
@@ -109,7 +111,7 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
 
 def additions(result: Result, query: int, named: list[str]) -> None:
     """What each head adds to the chosen token's output."""
-    st.subheader("What each head adds")
+    st.subheader("The part of each head")
     added = analysed.additions(result.layer, result.layer_trace, query)
     names, columns, total = heads.additions_table(added)
     st.text(heads.sum_words(added, named[query]))

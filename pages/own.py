@@ -83,11 +83,11 @@ def show(view: View, read: OpenedWeights, glance: Glance) -> None:
             of=f"layer {layer}, head {head}",
         )
         picture(shown, view.selection, key="picture")
-    st.subheader("What each head attends to")
-    widgets.widget(view, "sort", offered=("head", *glance.seen.measures))
+    st.subheader("Where each head looks")
+    widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
     names = glance.names(lambda position: f"layer {position}")
     named, columns, even = heads.measure_table(glance.seen, view["sort"], names)
-    st.html(tables.table(heads.MEASURED, named, columns, total=even))
+    st.html(tables.table(heads.MEASURED, named, columns, total=even, digits=heads.DIGITS))
     st.caption(heads.measure_words(glance.seen))
 
 

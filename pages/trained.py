@@ -141,8 +141,9 @@ def translation(view: View) -> None:
         view,
         aligned,
         "alignment",
-        "What each piece of the translation draws from: head 0 of the last layer, which training "
-        "guided to align words. The figure of Bahdanau et al. 2015.",
+        "Each row is a piece of the translation; its weights say which words it is made from. "
+        "This is head 0 of the last layer, which training guided to align words (Bahdanau et al. "
+        "2015).",
     )
 
 
@@ -151,7 +152,7 @@ def what_comes_next(view: View) -> None:
     found = results.next_pieces(view)
     if found is None:
         return
-    st.subheader("What comes next")
+    st.subheader("The next piece")
     writing = view.visit.writing
     if writing is not None and (writing.model, writing.text) == asked_of(view):
         st.fragment(writes, run_every=PAUSE)()
@@ -247,14 +248,16 @@ def of_token(view: View) -> None:
     in_all_layers(view, model, result, query)
     linking_heads(view, model, result, query)
     token_sum(result, query)
-    st.subheader("What each head attends to")
-    widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures))
+    st.subheader("Where each head looks")
+    widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures), narrow=True, width=220)
     for number, glance in enumerate(seen):
         names, columns, even = heads.measure_table(
             glance.seen, view["sort"], glance.names(model.title_of)
         )
         crossing = " across two sentences" if number else ""
-        st.html(tables.table(heads.MEASURED + crossing, names, columns, total=even))
+        st.html(
+            tables.table(heads.MEASURED + crossing, names, columns, total=even, digits=heads.DIGITS)
+        )
     st.caption(heads.measure_words(*(glance.seen for glance in seen)))
 
 
@@ -359,15 +362,15 @@ def token_sum(result: Result, query: int) -> None:
     kept = layer_input.pieces.kept(result.settings.special == "set aside")
     added = additions.layer_additions(layer_input, kept[query])
     names, columns, total = heads.additions_table(added)
-    st.subheader("What adds up in this layer")
+    st.subheader("The sum in this layer")
     token = distinct_names(result.tokens)[query]
-    st.text(f"“{token}”: the input, and what each head adds to it.")
+    st.text(f"The new vector of “{token}” is its input plus one part from each head.")
     most = added.most
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
         matrices(
             [
-                Matrix("what is added", added.parts, names, lights="column", most=most),
+                Matrix("the parts", added.parts, names, lights="column", most=most),
                 "Σ =",
                 Matrix("the sum", added.output[None], ["Σ"], most=most),
             ],

@@ -75,7 +75,7 @@ def note_reader(result: Result) -> None:
         aside = result.settings.special == "set aside"
         st.caption(
             f"{sources.about(result.settings.model).title}, {head_words(result)}."
-            + (" Special tokens are set aside: the others share their weight." if aside else "")
+            + (" Special tokens are ignored: the others share their weight." if aside else "")
         )
 
 
@@ -117,13 +117,11 @@ def note_trained(result: Result) -> None:
     )
     if result.changes:
         note(_changed(result))
-    if result.settings.special == "set aside":
-        st.caption("Special tokens are set aside: the softmax runs over the other keys alone.")
 
 
 def _changed(result: Result) -> str:
     title = sources.about(result.settings.model).title
-    return f"Changed from what {title} was trained with: {'; '.join(result.changes)}."
+    return f"Not as {title} was trained: {'; '.join(result.changes)}."
 
 
 def note_masks(result: Result, query: int, side: str = "") -> None:
@@ -147,18 +145,16 @@ def count_of(tokens: Sequence[str], what: str = "token") -> str:
 def nearest_words(result: Result, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
-        nearest = "<p>The output lives in a space of its own, where no words are.</p>"
+        words = "<p>The output lies in a space of its own, without words.</p>"
     else:
         lines = zip(("before", "after"), _nearest(result, query), strict=True)
         nearest = "".join(
-            f"<dt>{name}</dt><dd>{' '.join(map(_near, words)) or 'none, the vector is 0'}</dd>"
-            for name, words in lines
+            f"<dt>{name}</dt><dd>{' '.join(map(_near, near)) or 'none, the vector is 0'}</dd>"
+            for name, near in lines
         )
-        nearest = f"<dl>{nearest}</dl>"
-    st.html(
-        "<div class='nearest'><p><b>Nearest words</b> by cosine, among the 100,000 most frequent"
-        f"</p>{nearest}</div>"
-    )
+        title = "<b>Nearest words</b> by cosine, among the 100,000 most frequent"
+        words = f"<p>{title}</p><dl>{nearest}</dl>"
+    st.html(f"<div class='nearest'>{words}</div>")
 
 
 def _nearest(result: Result, query: int) -> list[list[tuple[str, float]]]:

@@ -167,6 +167,7 @@ PAGES = [
         figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
         settings=(MapSettings,),
         models="offered",
+        starts={"map": "shown"},
         opens=lambda: opening().link,
         beside=lambda values: WITH_WORDS,
     ),
@@ -208,7 +209,7 @@ PAGES = [
         "Heads",
         "every head of a layer at a glance, what each attends to, what it adds to the output, and "
         "its neurons",
-        purpose="What each head of a layer looks at, and what it adds to the output.",
+        purpose="Where each head of a layer looks, and its part of the output.",
         words=(
             "head",
             "query",
@@ -233,7 +234,7 @@ PAGES = [
         "Compare",
         "two settings on one sentence and what changes between them; one setting swept over its "
         "range; two sentences that differ in a word",
-        purpose="What a change of setting, or of a word, does to the weights.",
+        purpose="How the weights change with a setting, or with a word.",
         words=(
             "query",
             "key",
@@ -289,7 +290,7 @@ PAGES = [
         "Trained",
         "layers that have learned: every head of every layer of a real model on your sentence, "
         "what each looks at, and what all of them add to a token",
-        purpose="What every head of a trained model looks at in your sentence.",
+        purpose="Where every head of a trained model looks in your sentence.",
         words=(
             "token",
             "head",
@@ -314,7 +315,7 @@ PAGES = [
         "Causes",
         "what a head does: each head of a trained model set to zero, to its mean, or exchanged "
         "with that of a second sentence, and what becomes of the answer; why it looks there",
-        purpose="What a model's answer owes to each of its heads.",
+        purpose="How much a model's answer depends on each of its heads.",
         words=(
             "token",
             "head",
@@ -407,7 +408,7 @@ PAGES = [
         "own",
         "Own weights",
         "any weights from a file, made by any model, in the same pictures",
-        purpose="Any model's weights from a file: who attends to whom in every head.",
+        purpose="Any model's weights from a file: which token looks at which in every head.",
         words=(
             "token",
             "head",
@@ -434,7 +435,7 @@ PAGES = [
         "answers",
         "Answers of a class",
         "result codes of a class, pasted: how many chose what at first, question by question",
-        purpose="Paste the codes that a class hands in: what was chosen at first. Nothing is kept.",
+        purpose="Paste the result codes of a class, and see which answers were chosen first.",
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
         group=LABORATORY,

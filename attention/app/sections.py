@@ -189,6 +189,6 @@ def cosines_of(found: Where) -> None:
     st.html(tables.table("cosines before and after attention", names, columns))
     st.caption(
         "Cosine of the word's vector with these words, before attention and after. The map is "
-        f"the plane on which the named words differ most; it keeps {found.kept:.0%} of their "
-        "spread. All vectors are drawn at length 1."
+        "the plane on which the named words differ most; it keeps "
+        f"{tables.percent(found.kept)} of their spread. All vectors are drawn at length 1."
     )

@@ -166,7 +166,7 @@ def _count(view: View, own: str) -> str:
     words = count_of(pieces.texts)
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)
-    return f"{words}{more}, {special} of them markers" if special else words + more
+    return f"{words}{more}, {special} of them special" if special else words + more
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from attention.claims.claim import (
 from attention.core.functional import attend
 from attention.core.papers import ARXIV
 from attention.display.matrix import Matrix
+from attention.display.tables import percent
 from attention.inputs.vectors import random_vectors
 
 SMALL = 0.01
@@ -208,7 +209,7 @@ def stack(case: Case) -> ClaimResult:
             Row("The rows themselves.", [case.matrix("X", case.x), "→", after]),
             Table(
                 "How alike the rows are. The rank counts singular values above "
-                f"{SMALL:.0%} of the greatest.",
+                f"{percent(SMALL)} of the greatest.",
                 [f"{t} ×" for t in range(len(layers))],
                 columns,
             ),

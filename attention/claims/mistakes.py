@@ -23,7 +23,7 @@ from attention.claims.claim import (
 from attention.core import masks
 from attention.core.functional import additive_scores, attend, dot_scores, masked_softmax
 from attention.display.matrix import Matrix
-from attention.display.tables import number, typed
+from attention.display.tables import number, percent, typed
 
 FINITE = -1e9
 LARGEST_POWER = 700.0  # e^709 is the greatest that float64 holds
@@ -106,8 +106,8 @@ def _fill(case: Case) -> ClaimResult:
         f"A score of {typed(case.fill)} is a score like others: its exponential, {power}, is "
         "weighed against those of the words. "
         + (
-            f"Padding keeps up to {float(padding[filled].max()):.1%} of a query’s weight here, and "
-            "the result of a sentence changes with the padding behind it."
+            f"Padding keeps up to {percent(float(padding[filled].max()), 1)} of a query’s weight "
+            "here, and the result of a sentence changes with the padding behind it."
             if float(padding[filled].max()) > 0
             else "Here it is too small for float32 to tell from 0."
             if n > valid

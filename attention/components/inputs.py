@@ -39,7 +39,7 @@ def mask_grid(
     key: str,
     keys: Sequence[str] | None = None,
 ) -> None:
-    """A grid of the cells a query may attend to, to click, drag over or reach by arrow keys.
+    """A grid of the cells a query may look at, to click, drag over or reach by arrow keys.
 
     mask: (queries, keys) bool; keys: the tokens across, None = those of the queries. on_paint
     gets the (query, key) cells and whether they may attend.

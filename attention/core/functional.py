@@ -112,7 +112,7 @@ def gaussian_scores(queries: Tensor, keys: Tensor, sigma: float = 1.0) -> Tensor
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the keys a query may attend to; the others get weight 0 exactly.
+    """Softmax over the keys a query may look at; the others get weight 0 exactly.
 
     scores: (…, queries, keys); mask: bool, broadcastable to scores, True = may attend.
     Returns weights of the shape of scores. Each row sums to 1, or to 0 where nothing may be

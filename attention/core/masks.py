@@ -23,7 +23,7 @@ def combine(masks: Iterable[Tensor]) -> Tensor | None:
 def causal(
     n_queries: int, n_keys: int, first: int = 0, *, device: torch.device | str | None = None
 ) -> Tensor:
-    """Query i may attend to keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys).
+    """Query i may look at keys 0…i (Vaswani et al. 2017, section 3.2.3). (queries, keys).
 
     first: the position of the first query, where those before it are left out.
     """
@@ -53,7 +53,7 @@ def window(
     *,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Query i may attend to keys i - radius … i + radius (Luong et al. 2015, section 3.2).
+    """Query i may look at keys i - radius … i + radius (Luong et al. 2015, section 3.2).
 
     first: the position of the first query, where those before it are left out. Returns
     (queries, keys). Raises ValueError when radius is negative.

@@ -52,8 +52,8 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
     hides = listed(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
     if left:
-        return f"“{tokens[query]}” may attend to {left} of {n_keys} keys: {hides}."
-    return f"“{tokens[query]}” may attend to nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
+        return f"“{tokens[query]}” may look at {left} of {n_keys} keys: {hides}."
+    return f"“{tokens[query]}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
 
 
 def sums_to_one(weights: Tensor) -> Tensor:
@@ -67,9 +67,9 @@ def sums_words(weights: Tensor) -> str:
     if whole.all():
         return "each row sums to 1"
     if empty.all():
-        return "each row is 0 throughout, since no query may attend to anything"
+        return "each row is 0 throughout, since no query may look at anything"
     if (whole | empty).all():
-        return "each row sums to 1, or is 0 throughout where a query may attend to nothing"
+        return "each row sums to 1, or is 0 throughout where a query may look at nothing"
     sums = weights.double().sum(-1)
     least, most = number(float(sums.min())), number(float(sums.max()))
     if least == most:

@@ -15,6 +15,7 @@ GRID = "rgba(128, 128, 128, 0.25)"
 # the ground shines through near 0, so that it does in either theme
 AROUND_0 = [[0, "rgb(47, 111, 184)"], [0.5, "rgba(128, 128, 128, 0.1)"], [1, "rgb(217, 119, 6)"]]
 STRIPE = 26  # pixels of a row of heads
+LEAST_SEEN = 0.03  # of the last colour: weaker discs have but a faint outline
 FREE = {"fixedrange": True, "zeroline": False, "showgrid": False, "ticks": ""}
 
 
@@ -58,6 +59,7 @@ def effect_map(
     }
     drawn: list[dict[str, Any]] = [squares]
     if direct is not None:
+        seen = (direct.T.flatten().abs() > LEAST_SEEN * most).tolist()
         discs = {
             "type": "scatter",
             "x": [layer for _ in range(heads) for layer in range(layers)],
@@ -69,7 +71,7 @@ def effect_map(
                 "color": direct.T.flatten().tolist(),
                 "cmin": -most,
                 "cmax": most,
-                "line": {"width": 1, "color": FAINT},
+                "line": {"width": 1, "color": [FAINT if one else GRID for one in seen]},
                 "colorscale": AROUND_0,
             },
             "hovertemplate": f"{told}<extra></extra>",

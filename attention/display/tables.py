@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +42,11 @@ def fixed(value: float, digits: int) -> str:
     return shown(text) if float(text) else text.removeprefix("-")
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share of all as people read it."""
+    return f"{fixed(100 * share, digits)} %"
+
+
 def number(value: float | None) -> str:
     """A number as shown: four decimals, or four digits where that would lose it."""
     if value is None:
@@ -75,20 +81,26 @@ def table(
     columns: Mapping[str, Sequence[float | str | None]],
     *,
     total: Sequence[str] = (),
+    digits: int | None = None,
 ) -> str:
     """A table with one row per name; `total`: the cells of a last row, its name first.
 
-    title: what its file is called after, none of a visitor's words.
+    title: what its file is called after, none of a visitor's words; digits: how many decimals are
+    seen, None = as `number` has them. The file has all.
     """
+    write = number if digits is None else functools.partial(_to, digits)
     files.offer_table(title, names, columns, total)
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
     lines = []
     for name, *row in zip(names, *columns.values(), strict=True):
-        lines.append(f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{_cells(row)}</tr>")
+        lines.append(
+            f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{_cells(row, write)}</tr>"
+        )
     foot = ""
     if total:
         name, *cells = total
-        foot = f"<tfoot><tr><th scope='row'>{html.escape(name)}</th>{_cells(cells)}</tr></tfoot>"
+        last = f"<th scope='row'>{html.escape(name)}</th>{_cells(cells, write)}"
+        foot = f"<tfoot><tr>{last}</tr></tfoot>"
     return (
         f"<div class='numbers' tabindex='0'><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody>{foot}</table></div>"
@@ -115,8 +127,12 @@ def _bar(cell: float | str) -> str:
     return f"<i style='width:{6 * cell:.3f}rem'></i><span>{number(cell)}</span>"
 
 
-def _cells(row: Sequence[float | str | None]) -> str:
-    shown = (cell if isinstance(cell, str) else number(cell) for cell in row)
+def _to(digits: int, value: float | None) -> str:
+    return "" if value is None else fixed(value, digits)
+
+
+def _cells(row: Sequence[float | str | None], write: Callable[[float | None], str]) -> str:
+    shown = (cell if isinstance(cell, str) else write(cell) for cell in row)
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
 
 

@@ -17,7 +17,7 @@ from attention.core import masks
 from attention.core.analysis import join
 from attention.core.settings import choice, decimal, whole
 from attention.display.captions import distinct_names, listed
-from attention.display.tables import fixed
+from attention.display.tables import fixed, percent
 from attention.lessons import small_cases
 from attention.lessons.small_cases import ROW
 from attention.lessons.study import STUDIES, share
@@ -236,7 +236,7 @@ class Graph:
             return "There are no links to draw."
         return (
             f"{len(self.links)} of {self.of} links, the strongest; together they hold "
-            f"{self.held:.0%} of all."
+            f"{percent(self.held)} of all."
         )
 
 
@@ -289,7 +289,7 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
     names = erased.names
     most = row.argsort(descending=True, stable=True)[:3].tolist()
     told = listed(f"“{names[key]}” (by {fixed(float(row[key]), 3)})" for key in most if row[key])
-    words = f"“{names[query]}” changes most without {told}: that is what erasure says."
+    words = f"By erasure, “{names[query]}” changes most without {told}."
     known = {name: rho for name, rho in here.items() if not math.isnan(rho)}
     if known:
         name = max(known, key=lambda name: known[name])
@@ -301,25 +301,25 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
 
 
 QUESTION = (
-    "An honest answer asks the model itself: hide one word after the other, and see how far the "
-    "others move after the last layer. That is erasure, the yardstick. It costs a run for each "
-    "word, and shows the model sentences that it may never have seen. The other methods follow "
-    "the steps of one run; how far they may be trusted is how far they agree with it."
+    "Ask the model itself: hide one word after the other, and measure how far the others move "
+    "after the last layer. That is erasure, the yardstick. It costs a run for each word, and the "
+    "model may never have seen such sentences. The other methods follow the steps of one run. "
+    "Trust them as far as they agree with erasure."
 )
 WHAT = (
-    "A weight says where one head of one layer looks. A model has many of both, and what they "
-    "find is added to a word, passed on and mixed again. **An association says how much one word "
-    "has to do with what the model has made of another**, after all heads and layers."
+    "A weight says where one head of one layer looks. A model has many of both: each adds its part "
+    "to a word, and later layers mix these sums again. **An association says how much one word "
+    "has to do with the vector of another**, after all heads and layers."
 )
 TRUST = (
-    "**Which method to trust.** None blindly. Erasure says what would happen, the others say "
-    "what they assume. Prefer those that agree with it, on your sentence in the table above and "
-    "over many sentences in the study below."
+    "**Which method to trust.** None blindly. Erasure measures a change, the others follow a "
+    "rule. Prefer those that agree with erasure, on your sentence in the table above and over many "
+    "sentences in the study below."
 )
 AGREEMENT = (
-    "Of each word all others are ranked by both; special tokens and the word itself are left out, "
-    "ties count as ties, and ρ is the mean over the words. Erasure is that of the whole model, "
-    "whatever layer is chosen."
+    "How alike a method and erasure rank the other words, as a mean over all words: 1 is the same "
+    "order, 0 is none in common. Special tokens and the word itself are left out; ties count as "
+    "ties. Erasure is always that of the whole model."
 )
 
 
@@ -381,9 +381,9 @@ def faithfulness_words(model: Model) -> str:
         else "the cosine of the mean of all last vectors with that of the whole sentence"
     )
     return (
-        "Comprehensiveness: how far the target drops as the first 1, 2, … pieces are removed. "
-        "Sufficiency: how far it drops when these alone are kept (DeYoung et al. 2020). The "
-        f"target is {target}. All are compared at equal numbers of pieces."
+        "Left, comprehensiveness: how far the target drops as the first 1, 2, … pieces are "
+        "removed. Right, sufficiency: how far it drops when these alone are kept (DeYoung et al. "
+        f"2020). The target is {target}. All are compared at equal numbers of pieces."
     )
 
 

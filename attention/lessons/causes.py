@@ -333,8 +333,8 @@ def effect_words(model: Model, asked: Question, found: Answer) -> str:
     if found.direct is None:
         return square
     return (
-        f"{square} The disc is the direct effect: what the head itself says for the one word "
-        "rather than the other. A disc on a pale square: later parts make up for the head. A pale "
+        f"{square} The disc is the direct effect: the head's own vote for the one word rather than "
+        "the other. A strong disc on a pale square: later parts make up for the head. A pale "
         "disc on a strong square: the head acts through later parts."
     )
 

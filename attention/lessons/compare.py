@@ -114,7 +114,7 @@ def divergence_bits(p: Tensor, q: Tensor) -> Tensor:
     """Jensen–Shannon divergence of rows of weights, in bits (Lin 1991, section IV). (…,), float64.
 
     p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. nan where one of
-    them does not sum to 1, as a row that may attend to nothing: it is no distribution.
+    them does not sum to 1, as a row that may look at nothing: it is no distribution.
     """
     bits = divergence_terms(p, q).sum(-1).clamp_max(1.0)
     return bits.where(sums_to_one(p) & sums_to_one(q), torch.nan)
@@ -167,7 +167,7 @@ class Comparison:
         sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
         if empty := [side for side, total in sums.items() if total == 0]:
             return (
-                f"“{name}” may attend to nothing in {listed(empty)}. Without weights there is no "
+                f"“{name}” may look at nothing in {listed(empty)}. Without weights there is no "
                 "divergence."
             )
         if math.isnan(bits):
@@ -246,7 +246,7 @@ class Comparison:
         empty = before.isnan() | after.isnan()
         without = {
             "stands in one sentence alone": ~both,
-            "may attend to nothing": both & empty,
+            "may look at nothing": both & empty,
             "does not sum to 1": none & ~empty,
         }
         why = " or ".join(words for words, rows in without.items() if rows.any())
@@ -477,7 +477,7 @@ def _temperature_words(swept: Sweep) -> str:
 
 
 def _window_words(swept: Sweep) -> str:
-    others = "" if swept.mask is None else ", and of these only what the other masks allow"
+    others = "" if swept.mask is None else ", and of these only those that the other masks allow"
     return f"A query sees up to this many tokens to each side{others}."
 
 

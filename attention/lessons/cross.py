@@ -57,7 +57,8 @@ class CrossSettings:
         "sentences",
         "Show",
         ("sentences", "batch"),
-        help="sentences: one asks the other. batch: several memories, padded to one length.",
+        help="sentences: queries from one, keys and values from the other. batch: several "
+        "memories, padded to one length.",
     )
     target: str = text("bonjour le monde", "Queries from", 5000)
     memory: str = text("hello world", "Keys and values from: the memory", 5000)
@@ -346,7 +347,7 @@ def lengths_to_try(batch: Batch) -> tuple[str, ...]:
 
 def mask_words(masks: Sequence[str], positions: str) -> str:
     """What masks and positions of these names mean between two sequences."""
-    words = [MASK_WORDS[name] for name in masks] or ["Every query may attend to all of the memory."]
+    words = [MASK_WORDS[name] for name in masks] or ["Every query may look at all of the memory."]
     return " ".join([*words, POSITION_WORDS[positions]]).strip()
 
 
@@ -354,7 +355,7 @@ def hatching_words(batch: Batch) -> str:
     """What the hatched cells of a batch are, and what there is to see."""
     more = listed(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     if batch.trace.mask is None or batch.trace.mask.all():
-        return f"Nothing is hidden: every query may attend to every key. {batch.lesson}".strip()
+        return f"Nothing is hidden: every query may look at every key. {batch.lesson}".strip()
     return (
         f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
     )

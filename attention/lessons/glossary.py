@@ -7,21 +7,21 @@ GLOSSARY = {
     "dot product": "Multiply two rows number by number, then add everything up.",
     "cosine": "The dot product of two vectors made length 1: 1 where they point the same way, 0 "
     "where they have nothing in common, −1 where they point in opposite directions.",
-    "query": "The vector with which a token asks the others. Rows are queries.",
+    "query": "The vector with which a token looks at the others. Rows are queries.",
     "key": "The vector by which a token is found. Columns are keys.",
-    "value": "The vector that a token gives to those that attend to it.",
+    "value": "The vector that a token gives to those that look at it.",
     "score": "How well a query matches a key, before the softmax.",
-    "scale": "What all scores are multiplied by before the softmax, usually 1/√d_k, so that long "
-    "vectors do not give nearly all weight to one key.",
+    "scale": "The number that all scores are multiplied by before the softmax, usually 1/√d_k, "
+    "so that long vectors do not give nearly all weight to one key.",
     "softmax": "exp of each score, divided by the sum of these over the row: shares above 0 that "
     "add up to 1.",
     "weight": "The share of a query's attention that a key gets. After the softmax each row of "
     "weights sums to 1, or is all 0 where the mask hides every key.",
-    "mask": "Which keys a query may attend to. Hidden scores count as −∞, so their weight is 0.",
+    "mask": "Which keys a query may look at. Hidden scores count as −∞, so their weight is 0.",
     "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
     "bits as if 2^H keys shared it evenly.",
-    "temperature": "What scores are divided by before the softmax: below 1 rows get sharper, "
-    "above 1 flatter.",
+    "temperature": "The number that scores are divided by before the softmax: below 1 rows get "
+    "sharper, above 1 flatter.",
     "y": "The new vector of a token: the sum of all values, each times its weight.",
     "Σ": "The sum of all that stands in its row or column.",
     "‖·‖": "The length of a vector: the square root of the sum of its squared numbers.",
@@ -33,16 +33,16 @@ GLOSSARY = {
     "d_k": "How many numbers a query and a key have.",
     "d_v": "How many numbers a value has.",
     "W_q, W_k, W_v": "The matrices that make queries, keys and values from the vectors.",
-    "W_o": "The matrix that joins what all heads have found into one vector.",
+    "W_o": "The matrix that joins the outputs of all heads into one vector.",
     "head": "One of several attentions that run side by side, each with queries of its own, and "
     "with keys and values of its own or of its group of heads.",
-    "seed": "Which random numbers are drawn. Parameters with a seed are random and untrained: what "
-    "they attend to says nothing about language.",
+    "seed": "Which random numbers are drawn. Parameters with a seed are random and untrained: "
+    "their weights say nothing about language.",
     "divergence": "Jensen–Shannon divergence: how much two rows of weights differ, in bits: 0 if "
     "they are equal, 1 if they share no key.",
-    "positions": "What tells attention where a token stands. Without them, and without a mask, the "
-    "weight between two words is the same in any order of the words.",
-    "residual path": "What came into a layer and is added to what attention puts out.",
+    "positions": "Numbers that tell attention where a token stands. Without them, and without a "
+    "mask, the weight between two words is the same in any order of the words.",
+    "residual path": "The vector that came into a layer, and is added to the output of attention.",
     "association": "How much one word has to do with another, in a number: a method says how.",
     "erasure": "A word is hidden, and how far the others move is measured.",
     "rank agreement": "Whether two lists put the same words first: Spearman’s ρ, 1 for the same "

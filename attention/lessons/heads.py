@@ -18,6 +18,7 @@ from attention.display.captions import EMPTY_ROW, listed
 from attention.display.tables import fixed, number
 
 MEASURED = "what each head attends to"
+DIGITS = 3  # of a measure, at a glance
 MAX_EDGES = 1 << 18
 MAX_KEYS = 32
 
@@ -64,7 +65,7 @@ def measure_table(
     """
     rows = order(seen.measures, by)
     columns = {name: numbers[rows].tolist() for name, numbers in seen.measures.items()}
-    even = ["even spread", *map(number, seen.even_spread.values())]
+    even = ["even spread", *(fixed(even, DIGITS) for even in seen.even_spread.values())]
     return [names[head] if names else f"head {head}" for head in rows], columns, even
 
 
@@ -119,12 +120,12 @@ class Edges:
     def words(self) -> str:
         """What is drawn, in a sentence."""
         if not self.all:
-            return "The chosen token may attend to nothing, so it has no lines."
+            return "The chosen token may look at nothing, so it has no lines."
         some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
         which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
         return (
-            f"Drawn for the chosen token: {which} of each head's weight. Nothing is renormalised: "
-            "a line's opacity is its weight over the greatest one among the heads drawn."
+            f"Drawn for the chosen token: {which} of each head's weight. The stronger a line's "
+            "colour, the greater its weight, in proportion to the greatest of the heads drawn."
         )
 
 
@@ -190,10 +191,10 @@ def additions_words(added: Additions) -> str:
     """What the numbers of `additions_table` are, in a sentence or two."""
     name = added.name
     return (
-        f"Along {name}: how far a part reaches in the direction of {name}; these add up to the "
-        f"length of {name}, so a share below 0 pulls against it. The parts sum to {name} but "
-        f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}. The last colours stand for "
-        f"±{added.most:.2g} and beyond."
+        f"Orange is above 0, blue below; the last colours stand for ±{added.most:.2g} and beyond. "
+        f"Along {name}: how far a part reaches in the direction of {name}. These add up to the "
+        f"length of {name}; a share below 0 pulls against it. The parts sum to {name} but "
+        f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}."
     )
 
 
@@ -286,13 +287,13 @@ def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float | None) -
         "capped": f"; capped is {cap} · tanh(scaled / {cap})",
     }[trace.logits_name]
     some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
-    weights = f"the query may attend to nothing. {EMPTY_ROW}"
+    weights = f"the query may look at nothing. {EMPTY_ROW}"
     if greatest is not None:
         weights = (
             "a weight is its exponential over the sum of all. The greatest of the row, "
             f"{number(greatest)}, is subtracted first, which changes no weight."
         )
     return (
-        f"A score is the sum of its row above; scaled is that × {trace.scale:.6g}{added}{mixed}; "
-        f"{weights}{some}"
+        f"A score is the sum of its row of products; scaled is that × {trace.scale:.6g}{added}"
+        f"{mixed}; {weights}{some}"
     )

@@ -41,10 +41,10 @@ class Study:
 
 
 def share(rho: float | None) -> str:
-    """A correlation as the study writes it, ".69"; "–" where there is none."""
+    """A correlation with two digits; "–" where there is none."""
     if rho is None or math.isnan(rho):
         return "–"
-    return fixed(rho, 2).replace("0.", ".", 1)
+    return fixed(rho, 2)
 
 
 def written(studies: Mapping[str, Study]) -> str:

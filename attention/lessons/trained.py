@@ -21,7 +21,7 @@ from attention.core.functional import Trace
 from attention.core.settings import choice, decimal, settings_of, whole
 from attention.display.captions import distinct_names, listed
 from attention.display.matrix import Matrix
-from attention.display.tables import number
+from attention.display.tables import number, percent
 from attention.pipeline import Result, Settings
 from attention.trained import sources
 from attention.trained.models import LayerInput, Model, Run, Transformer
@@ -103,11 +103,12 @@ class LayerLines:
         """How many lines are drawn, and how much of the weight they hold, in two sentences."""
         numbers = self.weights.double()
         count, share = int(self.drawn.sum()), float(numbers[self.drawn].sum() / numbers.sum())
-        of = "The mean of all heads is drawn"
+        of = "the mean weight of all heads"
         if self.heads is not None:
-            of = "The head that looks hardest at a token is drawn, in its own colour"
+            of = "the weight of the head that looks hardest there; its colour is that of the head"
         lines = "line holds" if count == 1 else "lines hold"
-        return f"{of}: the thicker, the more weight. {count} {lines} {share:.0%} of these weights."
+        held = f"{count} {lines} {percent(share)} of these weights"
+        return f"The thicker a line, the greater {of}. {held}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +316,7 @@ def probe_words(probed: Probe) -> str:
 
 
 def _holds(named: Named) -> str:
-    return f"{named.name}, on {100 * named.share:.0f} % of {named.sentences} sentences"
+    return f"{named.name}, on {percent(named.share)} of {named.sentences} sentences"
 
 
 def earned_names(names: Sequence[Named], here: Glance) -> list[str]:
@@ -331,11 +332,11 @@ def name_words(names: Sequence[Named], layer: int, head: int) -> str:
     """The names of one head with their meaning, in a sentence; "" where it has none."""
     ours = [named for named in names if (named.layer, named.head) == (layer, head)]
     told = "; ".join(
-        f"{named.name}: most on {WORDS[named.name]}, in {100 * named.share:.0f} % of "
+        f"“{named.name}” looks most at {WORDS[named.name]}, in {percent(named.share)} of "
         f"{named.sentences} sentences" + (f", not in “{named.errs}”" if named.errs else "")
         for named in ours
     )
-    return f"Names this head has earned: {told}." if told else ""
+    return f"This head has a name. {told}." if told else ""
 
 
 def best_named(names: Sequence[Named]) -> list[Named]:
@@ -363,7 +364,7 @@ def named_table(
 NAMED_WORDS = (
     "Counted over 200 packaged sentences, “noun” over 48 others. A name holds on a sentence if "
     "more than half of its tokens have their greatest weight where the name says; a head has "
-    f"earned it if it holds on more than {EARNED:.0%} of the sentences that have such tokens. "
+    f"earned it if it holds on more than {percent(EARNED)} of the sentences that have such tokens. "
     "Special tokens, or the first one where there are none, count for “first” and “separator” "
     "alone."
 )
@@ -430,7 +431,7 @@ def sink_words(seen: Overview) -> str:
     if share < SINK * even:
         return ""
     return (
-        f"{share:.0%} of all weight lies on the first token, {share / even:.1f} times an even "
+        f"{percent(share)} of all weight lies on the first token, {share / even:.1f} times an even "
         "spread. Such a token is called an attention sink (Xiao et al. 2024)."
     )
 
@@ -453,7 +454,7 @@ def added_words(layer_input: LayerInput, added: Additions) -> str:
 def changed_states(model: Model, run: Run, result: Result) -> Tensor:
     """The last hidden states if a layer is changed as in a result, see `effects.changed`.
 
-    What is set aside there stays as it was trained.
+    What is ignored there stays as it was trained.
     """
     assert result.trained is not None
     position = result.trained.position
@@ -488,7 +489,7 @@ def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]
     said: dict[str, list[str]] = {}
     for title, shares in columns.items():
         most = max(shares)
-        said.setdefault(names[shares.index(most)], []).append(f"{title} ({most:.1%})")
+        said.setdefault(names[shares.index(most)], []).append(f"{title} ({percent(most, 1)})")
     told = ", ".join(f"“{name}” {listed(titles)}" for name, titles in said.items())
     return f"The likeliest next piece is {told}."
 

@@ -95,7 +95,9 @@ class Result(Sentence):
         if changed.get("scale") == "factor":
             changed["scale"] = str(settings.factor).removesuffix(".0")
         return [
-            f"{defaults[name].label.lower()}: "
+            "special tokens are ignored"
+            if name == "special"
+            else f"{defaults[name].label.lower()}: "
             f"{', '.join(value) if isinstance(value, tuple) else value}"
             for name, value in changed.items()
         ]

@@ -60,8 +60,8 @@ class Settings:
         ("shown", "set aside"),
         unless=("model", NONE),
         help="Pieces that are in no sentence but were put around it, as [CLS]; of a model without "
-        "such ones the first token, an attention sink. Set aside: nobody attends to them, so the "
-        "softmax gives their weight to the others in proportion.",
+        "such ones the first token, an attention sink. set aside: they are ignored, so the softmax "
+        "gives their weight to the others in proportion.",
     )
     join: str = choice(
         "pieces",
@@ -125,7 +125,7 @@ class Settings:
         (),
         "Masks",
         ("causal", "length", "window", "cells"),
-        help="Which keys a query may attend to: those that every chosen mask allows. causal: none "
+        help="Which keys a query may look at: those that every chosen mask allows. causal: none "
         "that comes later, so that a model can learn to guess what comes next. length: no padding, "
         "which means nothing. window: near ones alone, which keeps long texts cheap. cells: those "
         "you leave.",

@@ -109,7 +109,7 @@ def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
     a, b = sides(app)
     assert not a.isnan().any()
     assert b.isnan().nonzero().tolist() == [[0, 1], [2, 0], [2, 1], [2, 2]]
-    assert any("may attend to nothing in B" in text.value for text in app.text)
+    assert any("may look at nothing in B" in text.value for text in app.text)
 
 
 def test_a_click_chooses_the_row_that_the_tables_tell_of() -> None:
@@ -158,12 +158,12 @@ def test_words_of_one_sentence_alone_are_hatched() -> None:
 def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
     app = opened("compare", compare="pair", mask="causal", s="the cat walks", s2="a cat", query=1)
     assert app.notes[-2:] == [
-        "A: “cat” may attend to 2 of 3 keys: the causal mask hides 1.",
-        "B: “cat” may attend to 2 of 2 keys: the causal mask hides none.",
+        "A: “cat” may look at 2 of 3 keys: the causal mask hides 1.",
+        "B: “cat” may look at 2 of 2 keys: the causal mask hides none.",
     ]
     app = opened("compare", mask="window", radius=0, b_mask=["causal", "length"], b_valid_len=0)
-    assert "A: “the” may attend to 1 of 6 keys: the window hides 5." in app.notes
-    assert any(note.startswith("B: “the” may attend to nothing: of 6 keys") for note in app.notes)
+    assert "A: “the” may look at 1 of 6 keys: the window hides 5." in app.notes
+    assert any(note.startswith("B: “the” may look at nothing: of 6 keys") for note in app.notes)
 
 
 def test_swapping_sentences_exchanges_them() -> None:
@@ -221,5 +221,5 @@ def test_rows_that_may_attend_to_nothing_are_told_of_only_where_there_are_any() 
     plain = opened("compare", vectors="random", d_model=7)
     empty = opened("compare", vectors="random", d_model=7, mask="length", valid_len=0)
     told = [[caption.value for caption in app.caption] for app in (plain, empty)]
-    there = [any("may attend to nothing has none" in words for words in page) for page in told]
+    there = [any("may look at nothing has none" in words for words in page) for page in told]
     assert there == [False, True]

@@ -27,7 +27,7 @@ def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_senten
     assert shown["tokens"] == ["bonjour", "le", "monde"]
     assert (shown["keys"], shown["keysKnown"]) == (["hello", "world"], [True, True])
     words = app.sent["examples"].header["words"]
-    assert words.startswith("asking: 3 tokens · answering: 2 tokens")
+    assert words.startswith("Queries: 3 tokens. Memory: 2 tokens.")
     assert {"target", "memory"} <= app.controls.keys()
     assert "s" not in app.controls
 
@@ -69,8 +69,8 @@ def test_cells_of_the_mask_have_the_memorys_tokens_across() -> None:
     ("link", "words"),
     [
         ({"memory": '"'}, "The memory is empty"),
-        ({"target": ""}, "No one asks"),
-        ({"target": "", "memory": ""}, "No one asks"),
+        ({"target": ""}, "The first sentence has no words yet"),
+        ({"target": "", "memory": ""}, "The first sentence has no words yet"),
         (BATCH | {"batch": "|"}, "A batch needs"),
         (BATCH | {"target": ""}, "A batch needs"),
     ],

@@ -11,6 +11,7 @@ from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app import results, server
+from attention.display.tables import percent
 from attention.lessons.known_heads import KNOWN_HEADS, KnownHead, first_known
 from attention.trained import sources
 from attention.trained.models import Transformer
@@ -71,7 +72,7 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     app = visit(s=text, layer=20)
     run = run_model("smollm2", text)
     (glance,) = glances.glances(run)
-    share = f"{float(glance.seen.measures['first'].mean()):.0%}"
+    share = percent(float(glance.seen.measures["first"].mean()))
     assert any(
         item.value.startswith(f"{share} of all weight lies on the first token, ")
         for item in app.caption
@@ -83,7 +84,7 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     weights = run.inputs[20].trace().weights[0, 1:, 1:]
     shown = aside.sent["picture"].parts["weights"]
     assert_close(shown, weights / weights.sum(-1, keepdim=True), atol=1e-5, rtol=1e-4)
-    assert any("special tokens: set aside" in note for note in aside.notes)
+    assert any("special tokens are ignored" in note for note in aside.notes)
 
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
@@ -113,7 +114,7 @@ def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
         assert not any("positions" in note for note in kept.notes)
     assert "This layer's rotation is left out here." in app.text[0].value
     app = opened("compare", **link, b_scale="1/√d_k", b_trained_positions="removed")
-    assert any("B: Changed from" in note and "positions: removed" in note for note in app.notes)
+    assert any("B: Not as" in note and "positions: removed" in note for note in app.notes)
 
 
 def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
@@ -150,7 +151,7 @@ def test_lines_lead_from_the_chosen_token_through_all_layers(kind: str) -> None:
     heads = [*lines.rest[drawn.numel() :]]
     assert heads == ([] if kind == "mean" else rows.argmax(1).flatten().tolist())
     held = float(expected[drawn].sum() / expected.sum())
-    words = f"{int(drawn.sum())} lines hold {held:.0%} of these weights."
+    words = f"{int(drawn.sum())} lines hold {percent(held)} of these weights."
     assert any(words in caption.value for caption in app.caption)
     moved = app.move(query=1).sent["layer_lines"]
     assert moved.header["query"] == 1

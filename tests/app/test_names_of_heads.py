@@ -28,10 +28,12 @@ def test_a_head_says_which_names_it_has_earned_and_where_it_errs() -> None:
     (named,) = (
         one for one in names_of("minilm") if (one.name, one.layer, one.head) == ("noun", 3, 1)
     )
-    (words,) = (item.value for item in visit(layer=3, head=1).caption if "Names this" in item.value)
+    (words,) = (
+        item.value for item in visit(layer=3, head=1).caption if "has a name." in item.value
+    )
     assert f"in {100 * named.share:.0f} % of {named.sentences} sentences" in words
     assert named.errs in words
-    assert not any("Names this" in item.value for item in visit(layer=3, head=11).caption)
+    assert not any("has a name." in item.value for item in visit(layer=3, head=11).caption)
 
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])

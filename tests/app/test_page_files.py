@@ -39,7 +39,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
         "trained",
         {"layer": 3, "head": 5},
         {
-            *("Weights · layer 3, head 5", "What is added · layer 3, token 0"),
+            *("Weights · layer 3, head 5", "The parts · layer 3, token 0"),
             *("What is added to token 0 in layer 3", "What each head attends to"),
         },
     ),

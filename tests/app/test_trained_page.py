@@ -68,7 +68,7 @@ def visit(page: str, name: str, **link: Any) -> App:
 
 
 def trained_as(title: str, changes: str) -> str:
-    return f"Changed from what {title} was trained with: {changes}."
+    return f"Not as {title} was trained: {changes}."
 
 
 def numbers(column: list[str]) -> list[float]:
@@ -175,7 +175,7 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     shares = [float(share.removesuffix(" %").replace("−", "-")) for share in added["share of Σ"]]
     assert sum(shares[:-1]) == pytest.approx(100, abs=1)
     token = run_of(name).inputs[layer].pieces.texts[2]
-    assert any(text.value.startswith(f"“{token}") for text in app.text)
+    assert any(text.value.startswith(f"The new vector of “{token}") for text in app.text)
     app.move(query=0)
     first = additions.layer_additions(run_of(name).inputs[layer], 0)
     assert_close(app.sent["added"].matrices, [first.parts, first.output[None]], **close)
@@ -225,7 +225,7 @@ def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> 
     alignment = app.sent["alignment"]
     assert sides(alignment) == ([*made.output.texts], [*made.source.texts])
     assert_close(alignment.parts["weights"], made.alignment)
-    assert "What comes next" not in app.read_as_markdown
+    assert "The next piece" not in app.read_as_markdown
 
 
 def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
@@ -256,7 +256,7 @@ def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first
     assert_close(dots(app.sent["head_grid"]), seen.dots.flatten().int(), atol=1, rtol=0)
     assert app.sent["head_view"].header["tokens"] == [*words.tokens]
     assert [float(cell) for cell in app.tables[0]["entropy"][:-1]] == pytest.approx(
-        seen.measures["entropy"].tolist(), abs=1e-4
+        seen.measures["entropy"].tolist(), abs=1e-3
     )
     assert "“river”" in "\n".join(text.value for text in app.text)
 
@@ -298,7 +298,7 @@ def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, te
 def test_beyond_what_fits_the_last_pieces_are_counted() -> None:
     app = visit("trained", "minilm", s="cat " * 600, query=511)
     words = app.sent["examples"].header["words"]
-    assert words.startswith("512 tokens, the last 90 left out, 2 of them markers")
+    assert words.startswith("512 tokens, the last 90 left out, 2 of them special")
     assert app.sent["glance_0"].header["tokens"] == 512
     size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
     assert size < 4_000_000
@@ -397,7 +397,7 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
     rotates = run_of(name).inputs[1].layer.attention.rotary is not None
     assert ("trained_positions" in app.controls) == rotates
     special = sum(run_of(name).pieces.special)
-    words = f"{len(pieces)} tokens" + (f", {special} of them markers" if special else "")
+    words = f"{len(pieces)} tokens" + (f", {special} of them special" if special else "")
     assert app.sent["examples"].header["words"].startswith(f"{words}. ")
 
 
@@ -474,7 +474,7 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
     app.switch_page("pages/explore.py").run()
     assert {name: app.values[name] for name in chosen} == chosen
     assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
-    assert trained_as("all-MiniLM-L6-v2", "special tokens: set aside; heads cut out: 1") in (
+    assert trained_as("all-MiniLM-L6-v2", "special tokens are ignored; heads cut out: 1") in (
         app.notes
     )
 
@@ -583,7 +583,7 @@ def test_a_model_can_be_swept_and_two_sentences_go_through_it(kind: str) -> None
         names = app.sent["comparison"].header["names"]
         assert names[0] == "[CLS]"
         assert "she / he" in names
-    assert "What comes out of the model" not in app.read_as_markdown
+    assert "The output of the model" not in app.read_as_markdown
 
 
 def test_in_a_long_sentence_each_head_is_cut_out_only_when_that_is_asked_for(

@@ -575,7 +575,7 @@ def test_hostile_tokens_are_text_in_every_part(open_page: Open, tmp_path: Path) 
         part(page, ".queries .token").last.click()
         named = part(page, ".queries bdi, .keys bdi, .terms tbody bdi")
         eventually(page, named.all_text_contents, tokens * 3)
-        expect(part(page, ".lines .note")).to_contain_text(f"“{tokens[last]}” may attend to ")
+        expect(part(page, ".lines .note")).to_contain_text(f"“{tokens[last]}” may look at ")
         expect(part(page, ".summary")).to_contain_text(f"“{tokens[last]}")
         short = [token if len(token) <= 12 else f"{token[:11]}…" for token in tokens]
         assert set(part(page, ".equation bdi").all_text_contents()) <= {*short}

@@ -56,7 +56,7 @@ test("a layer tells where the token looks, the most first", () => {
     "Layer 1: “b” looks at “a (2)” 0.8750 (head 7).",
   )
   const none = content({ rest: new Uint8Array(6) })
-  assert.equal(layer_lines.tellLayer(none, 1), "Layer 1: “b” may attend to nothing.")
+  assert.equal(layer_lines.tellLayer(none, 1), "Layer 1: “b” may look at nothing.")
   const many = { tokens: [..."abcdefg"], layers: ["layer 0"], query: 0 }
   const even = { numbers: new Float32Array(7).fill(1 / 7), rest: new Uint8Array(7).fill(1) }
   assert.match(

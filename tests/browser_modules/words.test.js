@@ -49,7 +49,7 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   assert.match(told(1, none, false), /^“cat” looks most at “cat” \(50 %\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
   assert.match(told(1, hidden), /itself \(50 %\), then at “walks” \(25 %\)\.$/)
-  assert.equal(told(0, hidden), "“the” may attend to nothing: weights and output are 0.")
+  assert.equal(told(0, hidden), "“the” may look at nothing: weights and output are 0.")
 })
 
 test("shares are told as such, and none below 0 as the greatest", () => {
@@ -67,14 +67,14 @@ test("masks tell how many keys each of them hides, and that none is left", () =>
   const two = { ...content, masks: ["causal", "window"], hidden }
   assert.equal(
     sums.maskWords(two, 0),
-    "“a” may attend to 2 of 4 keys: causal hides 2 and window hides 1.",
+    "“a” may look at 2 of 4 keys: causal hides 2 and window hides 1.",
   )
   assert.equal(
     sums.maskWords(two, 1),
-    "“b” may attend to nothing: of 4 keys causal hides 1 and window hides 4. Its row is 0.",
+    "“b” may look at nothing: of 4 keys causal hides 1 and window hides 4. Its row is 0.",
   )
   const one = { ...content, masks: ["causal"], hidden: new Uint8Array(8) }
-  assert.equal(sums.maskWords(one, 0), "“a” may attend to 4 of 4 keys: causal hides none.")
+  assert.equal(sums.maskWords(one, 0), "“a” may look at 4 of 4 keys: causal hides none.")
   assert.equal(sums.maskWords({ ...one, masks: [] }, 0), "")
 })
 

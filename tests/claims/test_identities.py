@@ -27,6 +27,7 @@ from attention.claims.influence import cosines, mean_cosine, path_lengths, recur
 from attention.claims.mistakes import MISTAKES
 from attention.core.positions import sinusoidal
 from attention.display.matrix import Matrix
+from attention.display.tables import percent
 from tests.lessons.making import drawn, matrices
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
@@ -503,7 +504,7 @@ def test_the_weight_of_padding_is_that_of_its_columns(size: Size, pads: int) -> 
         (2.5, "12.1825", "Padding keeps up to "),
         (-10.0, "4.540e−5", "Padding keeps up to "),
         (-1e9, "0.0000", "too small for float32 to tell from 0"),
-        (1e10, "beyond all bounds", "Padding keeps up to 100.0%"),
+        (1e10, "beyond all bounds", "Padding keeps up to 100.0 %"),
     ],
 )
 def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
@@ -516,7 +517,7 @@ def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
     assert words in result.why
     assert check.same == (kept == 0.0)
     if 0 < kept < 1:
-        assert f"up to {kept:.1%} of" in result.why
+        assert f"up to {percent(kept, 1)} of" in result.why
 
 
 def test_minus_a_billion_is_minus_infinity_but_where_nothing_is_left() -> None:

@@ -84,7 +84,7 @@ def test_pairs_are_ranked_and_links_end_where_they_hold_their_share() -> None:
     assert [(one.query, one.key) for one in graph.links] == [(2, 1), (0, 3), (1, 0)]
     assert graph.held == pytest.approx((2 / 3 + 1) / 4)
     assert graph.words == (
-        f"3 of {len(pairs)} links, the strongest; together they hold 42% of all."
+        f"3 of {len(pairs)} links, the strongest; together they hold 42 % of all."
     )
     assert len(associations.graph(found, 1.0).links) == len(pairs)
     alone = Association(METHODS["raw"], ("a",), torch.zeros(1, 1), torch.zeros(1, 1), None, 1, 1)
@@ -106,11 +106,13 @@ def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
     erased = shown()
     words = associations.answer(erased, {"raw": 0.25, "alti": 0.5, "flow": float("nan")}, 1)
     assert words == (
-        "“un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by 1.000): "
-        "that is what erasure says. Of the other methods ALTI ranks the words of this sentence "
-        "most as erasure does (ρ = .50)."
+        "By erasure, “un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by "
+        "1.000). Of the other methods ALTI ranks the words of this sentence most as erasure does "
+        "(ρ = 0.50)."
     )
-    assert associations.answer(erased, {}, 99).startswith("“it” changes most without “un”")
+    assert associations.answer(erased, {}, 99).startswith(
+        "By erasure, “it” changes most without “un”"
+    )
     alone = Association(METHODS["raw"], ("a",), torch.zeros(1, 1), torch.zeros(1, 1), None, 1, 1)
     assert associations.answer(alone, {}, 0).startswith("There is no other word")
 
@@ -204,8 +206,8 @@ def test_the_study_of_the_page_is_the_one_that_is_written_down() -> None:
             assert f"| {METHODS[name].title} | {cells} |" in tables
     assert study.written(study.STUDIES) == study.FILE.read_text("utf-8")
     assert study.STUDIES["minilm"].words == (
-        "Over 200 sentences ALTI (.61) and Gradient × attention (.61) agree best with erasure "
-        "after the last layer, Rollout (.19) and Flow (.16) least."
+        "Over 200 sentences ALTI (0.61) and Gradient × attention (0.61) agree best with erasure "
+        "after the last layer, Rollout (0.19) and Flow (0.16) least."
     )
 
 
@@ -214,8 +216,8 @@ def test_the_table_of_agreement_has_the_study_beside_it() -> None:
     names, columns = associations.agreement_table(here, "minilm")
     assert names == ["ALTI", "Raw weights", "Flow"]
     assert columns == {
-        "on this sentence": [".75", ".25", "–"],
-        "over 200 sentences": [".61", ".56", ".16"],
+        "on this sentence": ["0.75", "0.25", "–"],
+        "over 200 sentences": ["0.61", "0.56", "0.16"],
     }
     assert [*associations.agreement_table(here, "nobody")[1]] == ["on this sentence"]
 

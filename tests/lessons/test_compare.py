@@ -180,7 +180,7 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     compared = of_two(mask=("cells",), cells="1:*")
     assert compared.divergence.isnan().tolist() == [False, True, False, False, False]
     assert compared.row_words(1) == (
-        "“b” may attend to nothing in B. Without weights there is no divergence."
+        "“b” may look at nothing in B. Without weights there is no divergence."
     )
     _, columns, totals = compared.row_table(1)
     assert set(columns["divergence"]) == {"—"}
@@ -192,7 +192,7 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     nothing = compare.of_settings(result.tokens, result.trace, result.trace)
     assert nothing.divergence.isnan().all()
     assert nothing.row_words(0) == (
-        "“a” may attend to nothing in A and B. Without weights there is no divergence."
+        "“a” may look at nothing in A and B. Without weights there is no divergence."
     )
     assert nothing.rows_table()[2] == ["mean of all", "—", "—", "—", "—"]
 

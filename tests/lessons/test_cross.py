@@ -84,7 +84,7 @@ def test_there_are_words_for_every_mask_and_every_kind_of_positions() -> None:
     declared = settings_of(Settings)
     assert cross.MASK_WORDS.keys() == set(declared["mask"].choices)
     assert cross.POSITION_WORDS.keys() == set(declared["positions"].choices)
-    assert cross.mask_words((), "none") == "Every query may attend to all of the memory."
+    assert cross.mask_words((), "none") == "Every query may look at all of the memory."
     words = cross.mask_words(("causal", "window"), "alibi")
     for word in ("causal", "window"):
         assert cross.MASK_WORDS[word] in words

@@ -375,7 +375,7 @@ def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing(
     layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
     found = heads.edges(trace.weights, 2, range(HEADS), 0.9)
     assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
-    assert "may attend to nothing" in found.words
+    assert "may look at nothing" in found.words
     _, columns, total = heads.additions_table(additions.additions(layer, trace, 2))
     assert set(columns["share of y"]) == {"0.0 %"}
     assert total == ["y", "0.0000", "0.0000", "0.0 %"]

@@ -122,7 +122,7 @@ PLAIN_ROWS, HIDDEN_ROWS = (
             (2, 0),
             "Not “the (0)”, it is hidden; in the row of “the (2)” “the (2)” gets most, 3.",
         ),
-        (HIDDEN_ROWS, (1, 1), "“cat” may attend to nothing: every key of its row is hidden."),
+        (HIDDEN_ROWS, (1, 1), "“cat” may look at nothing: every key of its row is hidden."),
     ],
 )
 def test_the_key_that_gets_most_is_looked_for_in_its_row_alone(

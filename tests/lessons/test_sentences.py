@@ -175,7 +175,7 @@ def said_of_a_run(
 
 
 def with_half_a_row(compared: Comparison, row: int) -> Comparison:
-    """As where a word is joined from two pieces of which one may attend to nothing."""
+    """As where a word is joined from two pieces of which one may look at nothing."""
     a = compared.a.clone()
     a[row] /= 2
     return replace(compared, a=a)
@@ -576,13 +576,18 @@ OF_A_RUN = (
     ),
     Claim("sweep temperature", "the higher, the more alike the keys become", grow_alike),
     Claim("sweep window", "up to this many tokens to each side", sees_near_ones_alone),
-    Claim("sweep window", "what the other masks allow", lambda s: s.mask is not None, always=True),
+    Claim(
+        "sweep window",
+        "those that the other masks allow",
+        lambda s: s.mask is not None,
+        always=True,
+    ),
     Claim("rows", "0 where two rows are equal, 1 where they share no key", has_its_ends),
     Claim("rows", "stands in one sentence alone", lies_alone, always=True),
-    Claim("rows", "may attend to nothing", sees_nothing, always=True),
+    Claim("rows", "may look at nothing", sees_nothing, always=True),
     Claim("rows", "does not sum to 1", sums_to_less, always=True),
     Claim("rows", "means are over the rows that do", means_are_over_the_others),
-    Claim("row", "may attend to nothing", lambda at: empty_sides(at) != "", always=True),
+    Claim("row", "may look at nothing", lambda at: empty_sides(at) != "", always=True),
     Claim("row", "nothing in (A and B|A|B)", lambda at, sides: empty_sides(at) == sides),
     Claim("row", r"sums to (\S+) in A and (\S+) in B", have_sums),
     Claim("row", rf"diverge by {NUMBER} bits\.", diverges),
@@ -592,7 +597,7 @@ OF_A_RUN = (
     # Heads
     Claim("previous", r"head (\d+)(?:, as near as (\d+) more)?: on average (\S+) %", is_nearest),
     Claim("previous", "No head puts any weight", none_looks_back, always=True),
-    Claim("neurons", "may attend to nothing", sees_none, always=True),
+    Claim("neurons", "may look at nothing", sees_none, always=True),
     Claim("neurons", "exponential over the sum of all", lambda at: not sees_none(at), always=True),
     Claim("additions", "is the sum of the parts that all heads add", adds_up),
     Claim("additions", "and of the bias of W_o", lambda added: "bias" in added.names, always=True),

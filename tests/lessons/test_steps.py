@@ -126,7 +126,7 @@ def test_every_cell_recomputes_from_the_numbers_beside_it(layer: str, case: str)
                 check_total(work)
                 assert work.total == cell or name in ("weights", "dropout")
             elif name == "weights":
-                assert ("may attend to nothing" in work.words, cell) == (True, 0)
+                assert ("may look at nothing" in work.words, cell) == (True, 0)
             elif result.allowed is None or result.allowed[row, column]:
                 assert work.words.rstrip(".").endswith(number(cell))
             else:
@@ -489,7 +489,7 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer:
 
 def test_a_row_with_nothing_to_attend_to_is_all_zero() -> None:
     run = done("qkv", "all hidden")
-    assert "may attend to nothing" in step("weights", run).working(2, 0).words
+    assert "may look at nothing" in step("weights", run).working(2, 0).words
     assert set(step("dropout", run).working(2, 0).columns[""]) == {"—"}
     work = step("output", run).working(2, 1)
     assert (work.total, set(work.columns["product"])) == (0, {0})

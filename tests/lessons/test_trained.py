@@ -20,6 +20,7 @@ from attention.analysis import words as joining
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.display.tables import number as shown_number
+from attention.display.tables import percent
 from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
@@ -242,8 +243,8 @@ def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(sha
             assert float(weights[kept].sum()) - least < share * float(weights.sum())
             assert (weights[~kept] <= least).all()
         held = float(lines.weights[lines.drawn].sum() / lines.weights.sum())
-        assert f" {int(lines.drawn.sum())} lines hold {held:.0%} of these" in lines.words
-    assert "mean of all heads" in mean.words
+        assert f" {int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
+    assert "mean weight of all heads" in mean.words
     assert "head that looks hardest" in most.words
 
 
@@ -272,8 +273,8 @@ def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_e
 def test_the_likeliest_piece_is_told_with_each_change() -> None:
     columns = {"as trained": [0.5, 0.25], "with A": [0.125, 0.75], "with B": [0.25, 0.125]}
     assert trained.following_words(["cat", "dog"], columns) == (
-        "The likeliest next piece is “cat” as trained (50.0%) and with B (25.0%), “dog” with A "
-        "(75.0%)."
+        "The likeliest next piece is “cat” as trained (50.0 %) and with B (25.0 %), “dog” with A "
+        "(75.0 %)."
     )
 
 

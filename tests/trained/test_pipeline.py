@@ -263,7 +263,7 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
         )
         assert_close(aside.layer_trace.weights.sum(-1), torch.ones(left.shape[:2]))
         assert_close(aside.x, whole.x[rows])
-        assert aside.changes == ["special tokens: set aside"]
+        assert aside.changes == ["special tokens are ignored"]
 
 
 # Heads cut out
@@ -369,7 +369,7 @@ def test_a_model_without_a_mask_has_none_to_remove() -> None:
         ({"cut": "77"}, []),
         (
             {"cut": "7,2", "special": "set aside", "positions": "alibi"},
-            ["positions: alibi", "special tokens: set aside", "heads cut out: 2, 7"],
+            ["positions: alibi", "special tokens are ignored", "heads cut out: 2, 7"],
         ),
     ],
 )

@@ -331,7 +331,7 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
 
 
 def _empty(mask: Tensor) -> list[str]:
-    """A word on the queries of a (batch, queries, keys) mask that may attend to nothing."""
+    """A word on the queries of a (batch, queries, keys) mask that may look at nothing."""
     left = (~mask.any(-1)).nonzero().tolist()
     if not left:
         return []

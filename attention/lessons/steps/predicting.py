@@ -128,7 +128,7 @@ def of_row(step: Step, row: int, column: int) -> str:
     shown = _shown(result)[row].tolist()
     query, most = _named(result.row_names, row), max(shown)
     if most == -torch.inf:
-        return f"{query} may attend to nothing: every key of its row is hidden."
+        return f"{query} may look at nothing: every key of its row is hidden."
     best = [key for key, value in enumerate(shown) if number(value) == number(most)]
     others = [_named(names, key) for key in best if key != column]
     if column in best:

@@ -127,7 +127,7 @@ def masked_step(done: Computation) -> Step:
     hidden = 0 if mask is None else int((~mask).sum())
     return Step(
         "Mask",
-        r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may attend to } j \\"
+        r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
         r" -\infty & \text{otherwise} \end{cases}",
         "What a query may not see gets −∞, not 0: the softmax turns −∞ into exactly no weight. "
         + (
@@ -154,7 +154,7 @@ def weights_step(done: Computation) -> Step:
         allowed = torch.ones(len(names), dtype=torch.bool) if mask is None else mask[row]
         keys = [key for key, may in enumerate(allowed.tolist()) if may]
         if not keys:
-            return Working(f"“{queries[row]}” may attend to nothing: all its weights are 0.", ())
+            return Working(f"“{queries[row]}” may look at nothing: all its weights are 0.", ())
         scores = trace.logits[row, keys]
         powers = (scores - scores.max()).exp()
         total = number(float(powers.double().sum()))

@@ -148,7 +148,7 @@ function writeEquation({ content, equation, checked, query }) {
   if (!keys.length) equation.append("0")
   const { total, residual } = sums.check(content, query)
   const far = `‖Σ w·v − y‖ = ${scientific(residual)}`
-  checked.textContent = `Σw = ${fixed(total, 6)} \u2003 ${far}`
+  checked.textContent = `Σw = ${fixed(total, 4)} \u2003 ${far}`
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */

@@ -260,7 +260,7 @@ function mark({ list, chosen, cell, weights, entropy, content: { size, names } }
   const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
   const bits = entropy[query]
   const words = Number.isNaN(bits)
-    ? "may attend to nothing: all its weights are 0."
+    ? "may look at nothing: all its weights are 0."
     : `has an entropy of ${fixed(bits, 5)} bits.`
   if (list.children.length !== lines.length + 1) {
     list.replaceChildren(make("p", ""))
