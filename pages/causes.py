@@ -208,11 +208,10 @@ def why(view: View, result: Result, pair: tuple[int, int], names: list[str]) -> 
         chart(bars, "The share of each part in the score, in query and key.", key="parts")
     with right:
         titles, columns, total = found.table()
-        with st.container(key="reasons"):
-            st.html(tables.table("the score, term by term", titles, columns, total=total))
+        st.html(tables.table("the score, term by term", titles, columns, total=total))
         st.caption(
-            "Each row is a part in the query × a part in the key. The scale comes after the sum: "
-            f"× {found.scale:.6g}."
+            "Each row is a part in the query × a part in the key; the numbers are layers. "
+            f"The scale comes after the sum: × {found.scale:.6g}."
         )
 
 

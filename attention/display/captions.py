@@ -51,9 +51,10 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     left = int(allowed[query].sum())
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
     hides = listed(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
+    name = distinct_names(tokens)[query]
     if left:
-        return f"“{tokens[query]}” may look at {left} of {n_keys} keys: {hides}."
-    return f"“{tokens[query]}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
+        return f"“{name}” may look at {left} of {n_keys} keys: {hides}."
+    return f"“{name}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
 
 
 def sums_to_one(weights: Tensor) -> Tensor:

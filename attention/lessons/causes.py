@@ -435,7 +435,8 @@ class Reasons:
         flat, count = self.terms.double().flatten(), len(self.names)
         kept, rest = order[:MOST_TERMS].tolist(), order[MOST_TERMS:]
         pairs = [divmod(index, count) for index in kept]
-        names = [f"{self.names[row]} × {self.names[column]}" for row, column in pairs]
+        short = [name.replace(" of layer", "") for name in self.names]
+        names = [f"{short[row]} × {short[column]}" for row, column in pairs]
         terms = [float(flat[index]) for index in kept]
         if len(rest):
             names.append(f"{len(rest)} more")

@@ -147,8 +147,8 @@ export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
   })
   const last = hides.pop()
   const listed = hides.length ? `${hides.join(", ")} and ${last}` : last
-  if (left) return `“${tokens[query]}” may look at ${left} of ${columns} keys: ${listed}.`
-  return `“${tokens[query]}” may look at nothing: of ${columns} keys ${listed}. ${emptyRow}`
+  if (left) return `${named(tokens, query)} may look at ${left} of ${columns} keys: ${listed}.`
+  return `${named(tokens, query)} may look at nothing: of ${columns} keys ${listed}. ${emptyRow}`
 }
 
 /** At which keys a query looks most, in a sentence; `own` says that it is one of the keys.
@@ -158,8 +158,9 @@ export function summary({ tokens, keys, own, numbers, hidden, columns, called },
   const weights = rowOf(numbers.weights, columns, query)
   const bits = rowOf(hidden, columns, query)
   const order = [...weights.keys()].filter((key) => weights[key] > 0 && !bits[key])
-  if (called === "share" && !order.length) return `“${tokens[query]}” has no share in another word.`
-  if (!order.length) return `“${tokens[query]}” may look at nothing: weights and output are 0.`
+  if (called === "share" && !order.length)
+    return `${named(tokens, query)} has no share in another word.`
+  if (!order.length) return `${named(tokens, query)} may look at nothing: weights and output are 0.`
   order.sort((a, b) => weights[b] - weights[a])
   const [looks, at] = called === "share" ? ["has to do", "with"] : ["looks", "at"]
   const name = (/** @type {number} */ key) => (own && key === query ? "itself" : named(keys, key))
