@@ -103,10 +103,7 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
     names, columns, even = heads.measure_table(overview, view["sort"])
     st.html(tables.table(heads.MEASURED, names, columns, total=even, digits=heads.DIGITS))
     st.text(heads.previous_token_head(overview, n_queries))
-    st.caption(
-        f"{heads.measure_words(overview)} A head that gives the same weight to every key it may "
-        "see has an even spread."
-    )
+    st.caption(heads.measure_words(overview))
 
 
 def additions(result: Result, query: int, named: list[str]) -> None:

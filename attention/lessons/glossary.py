@@ -20,6 +20,7 @@ GLOSSARY = {
     "mask": "Which keys a query may look at. Hidden scores count as −∞, so their weight is 0.",
     "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
     "bits as if 2^H keys shared it evenly.",
+    "even spread": "The same weight for every key that a query may see.",
     "temperature": "The number that scores are divided by before the softmax: below 1 rows get "
     "sharper, above 1 flatter.",
     "y": "The new vector of a token: the sum of all values, each times its weight.",
