@@ -103,6 +103,7 @@ def sharing(view: View, told: Told) -> DeltaGenerator | None:
         tab_title(view, told),
         caption(view, told, words),
         " · ".join(words),
+        every_setting()["query"].label,
         list(view.page.figures),
         _task(view),
         embedded=bool(st.context.is_embedded),
@@ -218,7 +219,8 @@ def _settings_words(view: View, told: Told) -> list[str]:
     declared, sentences = every_setting(), told.sentences(view)
     words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
     if name := _model(view):
-        words += [sources.about(name).title, f"Layer: {view['layer']}"]
+        words += [sources.about(name).title]
+        words += [f"Layer: {view['layer']}"] if "layer" in view.page.beside(view) else []
     elif view.menu:
         words += [VARIANTS[view.variant].title]
     if "scale" in view.page.beside(view):
@@ -229,7 +231,8 @@ def _settings_words(view: View, told: Told) -> list[str]:
 
 def _model(view: View) -> str:
     """The trained model that a page shows, empty where it shows none."""
-    return "" if view["model"] == NONE else str(view["model"])
+    shown = "model" in view.page.beside(view) and view["model"] != NONE
+    return str(view["model"]) if shown else ""
 
 
 def _source(view: View) -> str:

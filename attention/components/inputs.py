@@ -275,6 +275,7 @@ class CopyLinkHeader(TypedDict):
     title: str
     caption: str
     paper: str
+    query: str
     figures: list[str]
     task: list[str]
     embedded: bool
@@ -287,6 +288,7 @@ def copy_link(
     title: str,
     caption: str,
     paper: str,
+    query: str,
     figures: Sequence[str],
     task: Sequence[str] = (),
     *,
@@ -296,15 +298,16 @@ def copy_link(
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
-    figure; paper: what stands below the page's title where it is printed; figures: the names of
-    those that can be embedded alone; task: what a link to the task that the page sets hides, empty
-    where it sets none. Where the page is embedded already, a link to the whole of it stands
-    instead.
+    figure; paper: what stands below the page's title where it is printed; query: what the token
+    chosen in the figures is called there; figures: the names of those that can be embedded alone;
+    task: what a link to the task that the page sets hides, empty where it sets none. Where the page
+    is embedded already, a link to the whole of it stands instead.
     """
     header: CopyLinkHeader = {
         "title": title,
         "caption": caption,
         "paper": paper,
+        "query": query,
         "figures": list(figures),
         "task": list(task),
         "embedded": embedded,

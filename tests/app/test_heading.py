@@ -88,6 +88,13 @@ def test_a_trained_head_is_named_in_print_and_no_temperature_that_was_not_set() 
     assert "Temperature" not in line
 
 
+@pytest.mark.parametrize("page", ["associations", "guide", "answers"])
+def test_print_names_no_layer_where_none_is_chosen(page: str) -> None:
+    line = opened(page, model="minilm", layer=3).heading[2]
+    assert "Layer" not in line
+    assert ("all-MiniLM-L6-v2" in line) == (page == "associations")
+
+
 @pytest.mark.parametrize(
     ("page", "link", "words"),
     [

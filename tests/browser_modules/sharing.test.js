@@ -1,9 +1,11 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import {
+  addressOnPaper,
   embedCode,
   escaped,
   itemsOf,
+  settingsOnPaper,
   taskLink,
   wholeView,
 } from "../../attention/components/browser/copy_link/index.js"
@@ -46,5 +48,23 @@ test("where a task is set the menu offers a link that leads to nothing else", ()
   assert.equal(
     taskLink("http://a.org/steps?predict=on&row=1&hide=s", content.task),
     "http://a.org/steps?predict=on&row=1&hide=row%2Cs",
+  )
+})
+
+test("paper names the chosen token where it is not the first", () => {
+  const content = { paper: "Sentence: “a”", query: "Query token" }
+  assert.equal(
+    settingsOnPaper(content, "http://x.org/?s=a&query=2"),
+    "Sentence: “a” · Query token: 2",
+  )
+  assert.equal(settingsOnPaper(content, "http://x.org/?s=a"), "Sentence: “a”")
+})
+
+test("paper has the address of the whole view, or says how long it is", () => {
+  assert.equal(addressOnPaper("http://x.org/a?s=b&embed=true"), "http://x.org/a?s=b")
+  const long = `http://x.org/guide?carried=${"x".repeat(973)}`
+  assert.equal(
+    addressOnPaper(long),
+    "http://x.org/guide and 1000 letters in all, too many to print",
   )
 })

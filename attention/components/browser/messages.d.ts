@@ -32,6 +32,7 @@ export interface CopyLinkHeader {
   title: string
   caption: string
   paper: string
+  query: string
   figures: string[]
   task: string[]
   embedded: boolean

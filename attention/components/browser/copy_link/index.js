@@ -10,19 +10,27 @@ import { fitPaper } from "../shared/printing.js"
     @typedef {ReturnType<typeof build>} View */
 
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
+const LONGEST_TYPED = 400
 const LINK = { name: "Copy link", told: "link", text: () => location.href }
 
-export default component(build, draw, null)
+export default component(build, draw, write)
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { content, paper } = view
+  const { content } = view
   document.title = content.title
-  paper.textContent = content.paper
+  write(view)
   fitPaper()
   bridgeCuts()
   foldMenu()
   if (!content.embedded) fill(view)
+}
+
+/** What stands on paper; the token chosen in the figures is known to the address alone.
+    @type {(view: View) => void} */
+function write({ content, paper, address }) {
+  paper.textContent = settingsOnPaper(content, location.href)
+  address.textContent = addressOnPaper(location.href)
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.
@@ -49,7 +57,8 @@ function build({ root, content }) {
   const menu = make("div", "menu", frame, { role: "menu", ariaLabel: "Share", hidden: true })
   const said = make("p", "said", frame, { ariaLive: "polite" })
   const paper = make("p", "on-paper", root)
-  const view = { content, frame, button, more, menu, said, paper, offered: "" }
+  const address = make("p", "address", root)
+  const view = { content, frame, button, more, menu, said, paper, address, offered: "" }
   button.addEventListener("click", () => copy(view, LINK))
   more.addEventListener("click", () => open(view, Boolean(menu.hidden)))
   more.addEventListener("keydown", (event) => {
@@ -157,6 +166,22 @@ export function wholeView(href) {
   const address = new URL(href)
   for (const name of WHOLE_VIEW) address.searchParams.delete(name)
   return address.href
+}
+
+/** All that is set, with the token chosen in the figures where that is not the first.
+    @type {(content: Pick<CopyLinkHeader, "paper" | "query">, href: string) => string} */
+export function settingsOnPaper({ paper, query }, href) {
+  const chosen = new URL(href).searchParams.get("query")
+  return [paper, chosen && `${query}: ${chosen}`].filter(Boolean).join(" · ")
+}
+
+/** The address of a page, or where it is longer than anybody types, how long it is.
+    @type {(href: string) => string} */
+export function addressOnPaper(href) {
+  const whole = wholeView(href)
+  if (whole.length <= LONGEST_TYPED) return whole
+  const { origin, pathname } = new URL(whole)
+  return `${origin}${pathname} and ${whole.length} letters in all, too many to print`
 }
 
 /** The address with all hidden that would lead away from a task.
