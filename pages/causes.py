@@ -161,9 +161,10 @@ def of_token(view: View) -> None:
     rows, names, words = causes.length_rows(results.run_of(result.settings), layer, head, query)
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
     st.subheader("A great weight may bring little")
-    st.text(
+    notes.note_quietly(
         f"The first row: the weights w of “{distinct_names(result.tokens)[query]}”. The second: "
-        "each token's share of the lengths that are added up. Click a token."
+        "each token's share of the lengths that are added up.",
+        hint="Click a token.",
     )
     matrices(
         [

@@ -57,6 +57,8 @@ def guide(view: View) -> None:
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}\n\n{chapter.body}")
+            if chapter.hint:
+                st.container(key="to_try").markdown(chapter.hint)
             lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
             if about := shown.words_about(chapters.sentence_of(view, shown)):
                 st.html(f"<p class='quiet'>{html.escape(about)}</p>")
@@ -100,7 +102,8 @@ def whose_sentence(view: View, chapter: Chapter) -> None:
     if own := html.escape(chapters.own_sentence(view)):
         st.html(
             "<style>.st-key-s input:not(:focus) { opacity: 0.65; }</style><p class='quiet'>"
-            f"This chapter shows its own sentence, “{own}”. Type yours in the box on top.</p>"
+            f"This chapter shows its own sentence, “{own}”. "
+            "<span class='on-screen'>Type yours in the box on top.</span></p>"
         )
         return
     st.button("Back to the chapter's own sentence", type="tertiary", on_click=take_own_sentence)
@@ -310,7 +313,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
 def heads(view: View, chapter: Chapter, shown: Result) -> None:
     """All heads of a layer, and the chosen one in detail."""
     overview = results.overview_of(shown.settings)
-    st.markdown("**Every head of the layer** · click one")
+    notes.titled("Every head of the layer", hint="click one")
     head_grid(
         overview.dots,
         overview.block,
@@ -366,7 +369,7 @@ def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
     ending, _ = made
     if ending.following:
         texts, shares = zip(*ending.following, strict=True)
-        st.markdown("**The next word** · click one to go on")
+        notes.titled("The next word", hint="click one to go on")
         next_pieces(texts, shares, shares, partial(go_on, ending), key="next_pieces")
         if view["guess"] in range(len(chapter.choices)):
             names, columns = endings.cut_table(ending)

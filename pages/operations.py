@@ -129,7 +129,7 @@ def answer(view: View, made: Made, settings: OperationSettings) -> None:
                 chosen=(row, column) if index == picture else None,
                 on_choose=partial(choose, index),
             )
-        st.caption(made.hint)
+        notes.caption("", hint=made.hint)
     with right:
         explain(made.working(picture, row, column))
         cell_controls(view, made)

@@ -62,7 +62,7 @@ def show(view: View, read: OpenedWeights, glance: Glance) -> None:
     head = min(int(view["head"]), heads_of_each - 1)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**Every head** · a row for each layer · click one")
+        notes.titled("Every head", "· a row for each layer", hint="click one")
         head_grid(
             glance.seen.dots,
             glance.seen.block,

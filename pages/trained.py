@@ -82,7 +82,7 @@ def show_known(known: KnownHead) -> None:
 def at_a_glance(view: View, model: Model, result: Result) -> None:
     """Every head of every layer, one to be clicked."""
     assert result.trained is not None
-    st.markdown(f"**Every head of {model.about.title}** on this sentence · click one")
+    notes.titled(f"Every head of {model.about.title}", "on this sentence", hint="click one")
     for index, glance in enumerate(results.glances_of(view)):
         if index:
             st.markdown("**Its decoder**, which looks at the sentence from the translation")
@@ -160,7 +160,7 @@ def what_comes_next(view: View) -> None:
     next_pieces(
         found.texts, found.shares, found.trained, partial(add, found.ids), key="next_pieces"
     )
-    st.caption("Click a piece to add it. A dot is a space.")
+    notes.caption("A dot is a space.", hint="Click a piece to add it.")
     with st.container(horizontal=True, vertical_alignment="center", key="go_on"):
         for label, likeliest in GO_ON:
             st.button(label, on_click=go_on, args=(likeliest,))
@@ -309,7 +309,7 @@ def linking_heads(view: View, model: Model, result: Result, query: int) -> None:
     if key not in range(len(names)):
         key = trained.most_linked(rows, query, result.special)
     st.subheader("Heads that link two words")
-    st.text(f"From “{names[query]}” to “{names[key]}”. Click another word.")
+    notes.note_quietly(f"From “{names[query]}” to “{names[key]}”.", hint="Click another word.")
     matrices(
         [Matrix("greatest weight of any head", greatest[None], [names[query]], names, "share")],
         key="links",

@@ -21,6 +21,8 @@ A line `===` stands between two chapters. A chapter begins with its front matter
   its link.
 - `choices`: two to four; `answer`: the right one, as it is written there.
 
+- `try`: a sentence on what to do with the figure, which is not printed. May be left out.
+
 Then come the words before the figure, {MAX_WORDS} at most. They are shown as they are written.
 """
 

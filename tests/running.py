@@ -92,7 +92,8 @@ class App(AppTest):
     @property
     def notes(self) -> list[str]:
         """The quiet lines, as read."""
-        return [html.unescape(note) for note in re.findall(r"<p class='note'>(.*?)</p>", self.said)]
+        found = re.findall(r"<p class='note'>(.*?)</p>", self.said)
+        return [html.unescape(re.sub("<.*?>", "", note)) for note in found]
 
     @property
     def heading(self) -> list[str]:

@@ -24,14 +24,34 @@ from attention.trained import sources
 JOINED = "Rows of a word are averaged, its columns summed."
 
 
-def note(text: str) -> None:
-    """A quiet line that may hold what a visitor typed: never read as markdown or HTML."""
-    st.html(f"<p class='note'>{html.escape(text)}</p>")
+# Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
+# be done at a screen, which paper leaves out.
 
 
-def note_quietly(text: str) -> None:
-    """A line of plain text, which may hold what a visitor typed."""
-    st.html(f"<p class='told'>{html.escape(text)}</p>")
+def note(text: str, hint: str = "") -> None:
+    """A quiet line."""
+    st.html(f"<p class='note'>{_with_hint(text, hint)}</p>")
+
+
+def note_quietly(text: str, hint: str = "") -> None:
+    """A line of plain text."""
+    st.html(f"<p class='told'>{_with_hint(text, hint)}</p>")
+
+
+def caption(text: str, hint: str = "") -> None:
+    """A line below a figure."""
+    st.html(f"<p class='quiet'>{_with_hint(text, hint)}</p>")
+
+
+def titled(title: str, words: str = "", hint: str = "") -> None:
+    """The title of a figure, and further words."""
+    words = _with_hint(words, f"· {hint}")
+    st.html(f"<p class='titled'><strong>{html.escape(title)}</strong> {words}</p>")
+
+
+def _with_hint(text: str, hint: str) -> str:
+    more = f" <span class='on-screen'>{html.escape(hint)}</span>" if hint else ""
+    return html.escape(text) + more
 
 
 def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:

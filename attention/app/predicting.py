@@ -29,7 +29,8 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
         notes.note(predicting.verdict(step, answer))
         st.button("Hide and guess again", on_click=_guess_again)
         return ""
-    notes.note(f"{predicting.words(step, asked, cell)} The result is hidden until you answer.")
+    with st.container(key="to_answer"):
+        notes.note(predicting.words(step, asked, cell), predicting.hint(asked))
     if asked == "number":
         _ask_number(step.identity, cell)
     elif asked == "mask":

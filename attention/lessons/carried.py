@@ -35,12 +35,13 @@ Each word looks at all words of the sentence, more at some than at others.
 title: A softer choice
 figure: sweep
 link: "s=the cat chased the mouse&sweep=temperature"
+try: Move the slider.
 question: What becomes of the weights at a high temperature?
 choices: [all equal, all on one word]
 answer: all equal
 because: Equal scores get equal shares.
 ---
-Move the slider.
+The scores are divided by the temperature before they become weights.
 """
 
 

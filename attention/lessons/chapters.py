@@ -32,8 +32,8 @@ FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread", "vectors", "
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 FURTHER = ("alignment",)
 NEEDED = ("title", "figure", "question", "choices", "answer", "because")
-TEXTS = ("title", "question", "because", "lesson")
-OPTIONAL = ("lesson", "link", "page", "parts", "probes", "after", "reveal")
+TEXTS = ("title", "question", "because", "lesson", "try")
+OPTIONAL = ("lesson", "try", "link", "page", "parts", "probes", "after", "reveal")
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")
 MAX_WORDS, MAX_CHAPTERS, MAX_BYTES = 90, 100, 1 << 16
@@ -142,7 +142,7 @@ class Chapter:
     that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
     "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
     whether its own sentence is shown, whatever a visitor has typed; lesson: of the first chapter
-    the title of all, "" for none.
+    the title of all, "" for none; hint: what to do at the screen, after the body.
     """
 
     file: str
@@ -161,6 +161,7 @@ class Chapter:
     reveal: Link = field(default_factory=dict)
     settled: bool = False
     lesson: str = ""
+    hint: str = ""
 
     @property
     def model(self) -> str:
@@ -208,6 +209,7 @@ class Chapter:
             self,
             title=_escaped(self.title),
             body=_escaped(self.body),
+            hint=_escaped(self.hint),
             question=_escaped(self.question),
             choices=tuple(map(_escaped, self.choices)),
             because=_escaped(self.because),
@@ -396,6 +398,7 @@ class _Reader:
             after=after,
             reveal=reveal,
             lesson=given.get("lesson", ""),
+            hint=given.get("try", ""),
         )
 
     def _error(self, line: int, problem: str) -> LessonError:
@@ -438,7 +441,7 @@ class _Reader:
         text = value.strip()
         if not text:
             raise self.refuse(name, f"{name} is empty")
-        if problem := _forbidden(text):
+        if problem := _forbidden(text) or _dark(text):
             raise self.refuse(name, problem)
         return text
 

@@ -7,7 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.browser.browsing import Open, Page, eventually, expect, expect_heatmap, expect_rest
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_heatmap,
+    expect_in_search,
+    expect_rest,
+)
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
 HALF_GONE = """() => {
@@ -36,6 +44,10 @@ DARK_ON_WHITE = """() => {
     colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + +part, 0)
   return [light(styles[0].color) < 200, light(styles[1].backgroundColor)]
 }"""
+LINES = """(element) => {  // how high the place for an answer is, in pixels
+  const { content, height } = getComputedStyle(element, "::after")
+  return content === "none" ? 0 : Number.parseFloat(height)
+}"""
 ZOOM = "() => document.documentElement.style.getPropertyValue('--print-zoom')"
 
 
@@ -52,6 +64,17 @@ def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open
     expect(line).to_be_hidden()
     paper(page)
     expect(line).to_have_text("Sentence: “<b>a</b> cat” · Additive attention · Scale: none")
+    expect(page.locator(".address")).to_have_text(page.url)
+
+
+def test_the_chosen_token_and_the_address_of_the_view_are_printed(open_page: Open) -> None:
+    page = open_page("/explore?s=a+cat+sat+there")
+    expect_heatmap(page)
+    page.locator(".queries .token").nth(2).click()
+    expect_in_search(page, "query", "2")
+    paper(page)
+    expect(page.locator(".on-paper")).to_contain_text("Query token: 2")
+    expect(page.locator(".address")).to_have_text(page.url)
 
 
 def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_page: Open) -> None:
@@ -82,6 +105,25 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) 
     expect(choices.first).to_be_visible()
     assert choices.count() > 1
     expect(choices.last).to_be_visible()
+    assert question.locator(".stButtonGroup").evaluate(LINES) > 90
+    expect(page.get_by_text("Click a cell to choose its row.")).to_be_hidden()
+    expect(page.get_by_text("Type yours in the box on top.")).to_be_hidden()
+    answered = open_page("/guide?chapter=2&guess=1")
+    expect_rest(answered)
+    paper(answered)
+    assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)
+
+
+def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?predict=on&step=weights")
+    expect_rest(page)
+    paper(page)
+    asked = page.locator(".st-key-to_answer")
+    expect(asked).to_contain_text("Which key gets the most in the row of")
+    expect(asked.get_by_text("Click it in that row.")).to_be_hidden()
+    assert asked.evaluate(LINES) > 90
 
 
 def test_sixty_tokens_are_printed_on_two_pages(open_page: Open) -> None:

@@ -91,7 +91,7 @@ def figure_of(chapter: Chapter) -> str:
 def read(chapters: tuple[Chapter, ...]) -> Iterator[tuple[int, str, str]]:
     """All that a visitor reads, in that order: the chapter, where it stands there, the text."""
     for at, chapter in enumerate(chapters):
-        for line in chapter.body.split("\n\n"):
+        for line in [*chapter.body.split("\n\n"), chapter.hint]:
             yield at, "body", re.sub(r"\]\(#light-\w+\)", "]", line).replace("\n", " ")
         yield at, "title", chapter.title
         yield at, "figure", figure_of(chapter)

@@ -83,7 +83,9 @@ def says(number: str, words: str) -> Callable[[Claim], Claim]:
 
 def all_words(chapter: Chapter) -> str:
     """All that a visitor reads of a chapter, without what lights a figure."""
-    text = " ".join((chapter.body, chapter.question, *chapter.choices, chapter.because))
+    text = " ".join(
+        (chapter.body, chapter.hint, chapter.question, *chapter.choices, chapter.because)
+    )
     return " ".join(re.sub(r"\[(.*?)\]\(#light-\w+\)", r"\1", text).split())
 
 

@@ -79,8 +79,9 @@ def test_the_question_names_the_row_or_the_cell_and_how_near_is_right() -> None:
     run = done("qkv")
     weights = step("weights", run)
     assert predicting.words(weights, "row", (1, 0)) == (
-        "Which key gets the most in the row of “cat”? Click it in that row."
+        "Which key gets the most in the row of “cat”?"
     )
+    assert predicting.hint("row") == "Click it in that row. The result is hidden until you answer."
     assert predicting.words(weights, "number", (0, 1)) == (
         "What number is in the cell of “the (0)” and “cat”? Within ±5 % or ±0.01, whichever is "
         "larger, it counts as right."

@@ -21,6 +21,13 @@ SHORT = 8  # terms of a sum that one can add up by oneself
 MOST_CELLS = 32  # tokens of a mask to be painted
 SHARE, LEAST = 0.05, 0.01  # how far from a number an answer may be
 
+HINTS = {
+    "row": "Click it in that row. ",
+    "number": "",
+    "mask": "Click or drag over them below, then check. ",
+    "greatest": "Click it, or go there and press Enter. ",
+}
+
 Cell = tuple[int, int]
 
 
@@ -66,19 +73,24 @@ def question(step: Step, wanted: str, cell: Cell) -> str:
 
 
 def words(step: Step, asked: str, cell: Cell) -> str:
-    """The question in a sentence, with how to answer it."""
+    """The question in a sentence."""
     matrix, (row, column) = step.result, cell
     if asked == "row":
         name = _named(matrix.row_names, row)
-        return f"Which key gets the most in the row of {name}? Click it in that row."
+        return f"Which key gets the most in the row of {name}?"
     if asked == "number":
         return (
             f"What number is in the cell of {_cell(matrix, row, column)}? "
             f"Within ±{100 * SHARE:g} % or ±{LEAST:g}, whichever is larger, it counts as right."
         )
     if asked == "mask":
-        return "Which cells become hidden? Click or drag over them below, then check."
-    return "Which cell will hold the greatest number? Click it, or go there and press Enter."
+        return "Which cells become hidden?"
+    return "Which cell will hold the greatest number?"
+
+
+def hint(asked: str) -> str:
+    """How to answer a question at a screen, in sentences."""
+    return f"{HINTS[asked]}The result is hidden until you answer."
 
 
 def read_number(typed: str) -> float | None:

@@ -226,7 +226,9 @@ function greatestOf({ rows }) {
 /** @type {(view: View) => void} */
 function tellHint({ readout, shown: { most } }) {
   const end = `colours saturate at ±${precise(most, 2)}`
-  readout.textContent = `Orange adds to y, blue takes away; ${end}. Point at a cell for its number.`
+  const hint = make("span", "on-screen")
+  hint.textContent = " Point at a cell for its number."
+  readout.replaceChildren(`Orange adds to y, blue takes away; ${end}.`, hint)
 }
 
 /** One pixel per number; the style sheet puts gaps between them where there is room.
