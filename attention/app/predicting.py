@@ -14,6 +14,8 @@ from attention.components.inputs import mask_grid
 from attention.lessons.steps import Step, predicting
 from attention.lessons.steps.predicting import Answer, Cell
 
+TYPED = ("number", "terms")
+
 
 def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
     """Ask about a step, or say how good the answer was; gives what is asked, "" once answered.
@@ -31,8 +33,8 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
         return ""
     with st.container(key="to_answer"):
         notes.note(predicting.words(step, asked, cell), predicting.hint(asked))
-    if asked == "number":
-        _ask_number(step.identity, cell)
+    if asked in TYPED:
+        _ask_number(step.identity, asked, cell)
     elif asked == "mask":
         marked = predicting.unmarked(step, _marks(view.visit, step.identity))
         names = step.result.row_names
@@ -41,13 +43,13 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
     return asked
 
 
-def _ask_number(identity: int, cell: Cell) -> None:
+def _ask_number(identity: int, asked: str, cell: Cell) -> None:
     with (
         st.form("number", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         st.text_input("Your number", key="typed", max_chars=20, width=190)
-        st.form_submit_button("Check", on_click=_say, args=(identity, cell))
+        st.form_submit_button("Check", on_click=_say, args=(identity, asked, cell))
     if wrong := session.visit().refused:
         session.change(refused="")
         notes.note(wrong)
@@ -74,14 +76,14 @@ def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[int,
     return choose
 
 
-def _say(identity: int, cell: Cell) -> None:
-    """Take the typed number for that of a cell, within a callback."""
+def _say(identity: int, asked: str, cell: Cell) -> None:
+    """Take the typed number for the answer, within a callback."""
     typed = str(st.session_state["typed"])
     number = predicting.read_number(typed)
     if number is None:
         session.change(refused=f"“{typed}” is no number; one is written as in −0.25.")
     else:
-        session.change(answer=Answer(identity, "number", cell, number))
+        session.change(answer=Answer(identity, asked, cell, number))
 
 
 def _marks(visit: Visit, identity: int) -> frozenset[Cell]:

@@ -253,6 +253,16 @@ def test_the_matrices_of_a_task_cannot_be_edited() -> None:
     assert app.notes == free.notes
 
 
+def test_where_too_many_numbers_meet_the_count_of_the_terms_is_asked() -> None:
+    app = opened("steps", variant="qkv", step="queries", predict="on")
+    assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
+    assert shown(app).header["hidden"]
+    app.controls["typed"].set_value("50")
+    app.press("Check")
+    assert app.notes == ["Right: 50 terms are added up to one cell of Q."]
+    assert not shown(app).header["hidden"]
+
+
 def test_a_link_asks_for_the_number_in_its_cell() -> None:
     app = opened("steps", **TASK, step="scaled", question="number", row=1, column=2)
     assert "What number is in the cell of “dog” and “cow”? Within ±5 % or ±0.01" in app.notes[0]

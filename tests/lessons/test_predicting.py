@@ -50,11 +50,40 @@ def asked(run: Computation, wanted: str = "suited") -> dict[str, str]:
 def test_each_step_is_asked_what_suits_it() -> None:
     assert asked(done("talking", "masked and dropped")) == {
         # 12 terms are no short sum, 6 or 7 are one
-        **dict.fromkeys(("queries", "keys", "values", "joined"), "greatest"),
-        **dict.fromkeys(("scores", "mixed scores", "weights", "mixed weights"), "row"),
+        **dict.fromkeys(("queries", "keys", "values", "joined"), "terms"),
+        **dict.fromkeys(("mixed scores", "mixed weights"), "terms"),  # of heads that are not shown
+        **dict.fromkeys(("scores", "weights"), "row"),
         **dict.fromkeys(("scaled", "dropout", "output"), "number"),
         "masked": "mask",
     }
+
+
+@pytest.mark.parametrize("variant", ["dot", "additive", "bilinear", "cosine"])
+def test_scores_are_not_asked_for_that_cannot_be_worked_out_from_what_is_shown(
+    variant: str,
+) -> None:
+    assert asked(done(variant))["scores"] == "terms"
+    assert asked(done("qkv"))["scores"] == "row"
+
+
+def test_the_terms_of_a_cell_are_counted() -> None:
+    made = step("queries", done("qkv"))
+    assert predicting.words(made, "terms", (0, 0)) == (
+        f"How many terms are added up to one cell of {made.result.name}?"
+    )
+    told = f"12 terms are added up to one cell of {made.result.name}."
+    assert predicting.verdict(made, Answer(0, "terms", number=12)) == f"Right: {told}"
+    assert predicting.verdict(made, Answer(0, "terms", number=3)) == f"Not 3: {told}"
+
+
+def test_what_dropout_leaves_can_be_worked_out_from_what_was_drawn() -> None:
+    run = done("dot", "masked and dropped")
+    made = step("dropout", run)
+    weights, drawn, after = (part for part in made.parts if not isinstance(part, str))
+    growth = 1 / (1 - run.dropout)
+    assert torch.allclose(weights.numbers * drawn.numbers * growth, after.numbers)
+    assert drawn.allowed is not None
+    assert torch.equal(drawn.allowed, weights.numbers != 0)
 
 
 def test_another_question_is_asked_where_it_has_an_answer() -> None:

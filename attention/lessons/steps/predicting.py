@@ -15,15 +15,15 @@ from torch import Tensor
 from attention.display.captions import listed
 from attention.display.matrix import Matrix
 from attention.display.tables import number
-from attention.lessons.steps.step import Step
+from attention.lessons.steps.step import SHORT, Step
 
-SHORT = 8  # terms of a sum that one can add up by oneself
 MOST_CELLS = 32  # tokens of a mask to be painted
 SHARE, LEAST = 0.05, 0.01  # how far from a number an answer may be
 
 HINTS = {
     "row": "Click it in that row. ",
     "number": "",
+    "terms": "",
     "mask": "Click or drag over them below, then check. ",
     "greatest": "Click it, or go there and press Enter. ",
 }
@@ -35,7 +35,8 @@ Cell = tuple[int, int]
 class Answer:
     """What somebody answered about the step of that identity.
 
-    asked: the question; cell: the one clicked, or the one whose number was said; marked: the cells
+    asked: the question; cell: the one clicked, or the one whose number was said; number: of the
+    cell, or of its terms; marked: the cells
     taken for hidden.
     """
 
@@ -55,6 +56,7 @@ def possible(step: Step) -> tuple[str, ...]:
         "row": bool(step.result.column_names),
         "number": not about_mask,
         "mask": about_mask and max(rows, columns) <= MOST_CELLS,
+        "terms": not about_mask and _terms(step) > 1,
     }
     return tuple(question for question, is_there in there.items() if is_there)
 
@@ -62,14 +64,24 @@ def possible(step: Step) -> tuple[str, ...]:
 def question(step: Step, wanted: str, cell: Cell) -> str:
     """The question that is asked: the wanted one, or the one that suits the step.
 
-    Where nothing else suits, a cell's number if it has few terms, or the greatest of all cells.
+    Each can be worked out from what the step shows: where that are too many numbers, how many
+    terms there are.
     """
     there = possible(step)
     if wanted in there:
         return wanted
-    if step.asks:
-        return step.asks if step.asks in there else "row"
-    return "number" if len(step.working(*cell).names) <= SHORT else "greatest"
+    if step.asks in there:
+        return step.asks
+    if step.asks == "mask":
+        return "row"
+    few = len(step.working(*cell).names) <= SHORT
+    return "number" if few or "terms" not in there else "terms"
+
+
+def _terms(step: Step) -> int:
+    """How many terms are added up to one cell of a step's result, a bias aside; 0 without a sum."""
+    made = step.working(0, 0)
+    return sum(name != "bias" for name in made.names) if made.total_name == "sum" else 0
 
 
 def words(step: Step, asked: str, cell: Cell) -> str:
@@ -83,6 +95,9 @@ def words(step: Step, asked: str, cell: Cell) -> str:
             f"What number is in the cell of {_cell(matrix, row, column)}? "
             f"Within ±{100 * SHARE:g} % or ±{LEAST:g}, whichever is larger, it counts as right."
         )
+    if asked == "terms":
+        aside = ", the bias aside" if "bias" in step.working(0, 0).names else ""
+        return f"How many terms are added up to one cell of {matrix.name}{aside}?"
     if asked == "mask":
         return "Which cells become hidden?"
     return "Which cell will hold the greatest number?"
@@ -114,6 +129,8 @@ def verdict(step: Step, answer: Answer) -> str:
     """What to say to an answer, in a sentence."""
     if answer.asked == "mask":
         return of_mask(step, answer.marked)
+    if answer.asked == "terms":
+        return of_terms(step, answer.number)
     if answer.asked == "number":
         return of_number(step, *answer.cell, answer.number)
     return (of_row if answer.asked == "row" else of_greatest)(step, *answer.cell)
@@ -160,6 +177,12 @@ def of_number(step: Step, row: int, column: int, said: float) -> str:
     if abs(said - exact) <= far * (1 + 1e-6):  # 4.2 counts for 4, whose bound in binary is below
         return f"Right: {holds}, and {number(said)} is within ±{number(far)}."
     return f"Not {number(said)}: {holds}, ±{number(far)} would have counted."
+
+
+def of_terms(step: Step, said: float) -> str:
+    """What to say to somebody who took a number for that of the terms of one cell."""
+    told = f"{_terms(step)} terms are added up to one cell of {step.result.name}"
+    return f"Right: {told}." if said == _terms(step) else f"Not {said:g}: {told}."
 
 
 def of_mask(step: Step, marked: Collection[Cell]) -> str:

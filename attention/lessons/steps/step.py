@@ -27,6 +27,9 @@ STEPS = (
 )
 
 
+SHORT = 8  # terms of a sum that one can add up by oneself
+
+
 @dataclass(frozen=True)
 class StepSettings:
     """What the page "Step by step" is set to, besides the settings all pages share."""
@@ -60,11 +63,11 @@ class StepSettings:
     question: str = choice(
         "suited",
         "Question",
-        ("suited", "row", "number", "mask", "greatest"),
+        ("suited", "row", "number", "mask", "greatest", "terms"),
         when=("predict", "on"),
         help="suited: the one that suits the step. row: which key gets most in the chosen row. "
         "number: what number is in the chosen cell. mask: which cells become hidden. greatest: "
-        "which cell of all is the greatest.",
+        "which cell of all is the greatest. terms: how many are added up to one cell.",
     )
 
 

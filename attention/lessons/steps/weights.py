@@ -15,6 +15,7 @@ from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
 from attention.lessons.steps.step import (
     REFINED,
+    SHORT,
     Computation,
     Step,
     dimension_names,
@@ -47,6 +48,8 @@ def scores_step(done: Computation) -> Step:
         length = len(next(iter(columns.values())))
         return Working(f"{pair}, term by term.", dimension_names(length), columns, "sum", score)
 
+    made = working(0, 0)
+    by_hand = {"q", "k"} <= made.columns.keys() and len(made.names) <= SHORT
     formula = done.layer.formula.split(r"\\")[0]
     if last_query in REFINED and isinstance(done.layer, DotScores):
         formula = r"s_{ij} = q_i \cdot k_j"
@@ -62,7 +65,7 @@ def scores_step(done: Computation) -> Step:
             result,
         ],
         working,
-        asks="row",
+        asks="row" if by_hand else "terms",
     )
 
 
@@ -198,6 +201,10 @@ def dropout_step(done: Computation) -> Step:
     growth = 1 / (1 - done.dropout)
     sums = before.double().sum(-1)
     moved = int(((after.double().sum(-1) - sums).abs() >= ROUNDING).sum())
+    there = before != 0  # of a weight of 0 nothing says whether it was dropped
+    kept = (after != 0).to(before.dtype)
+    b = Matrix("b", kept, queries, names, allowed=there, lights="cell")
+    drawn: list[Matrix | str] = [f"× {growth:.4g} ×", b] if done.dropout else []
 
     def working(row: int, column: int) -> Working:
         weights, dropped = before[row].tolist(), after[row].tolist()
@@ -229,6 +236,7 @@ def dropout_step(done: Computation) -> Step:
         ),
         [
             Matrix(_name(done), before, queries, names, kind=_kind(done), lights="cell"),
+            *drawn,
             "→",
             Matrix("after dropout", after, queries, names, kind=_kind(done)),
         ],
@@ -410,7 +418,7 @@ def _mixed_step(
             Matrix(f"{after}, head {head}", mixed, names, names),
         ],
         working,
-        asks="row",
+        asks="terms",
     )
 
 
