@@ -24,10 +24,10 @@ title: Who does what
 figure: picture
 parts: [lines]
 link: "s=the cat chased the mouse&query=2"
-question: Which word does "chased" look at most?
-choices: [cat, mouse, itself]
-answer: itself
-because: A vector is most like itself.
+question: A sixth word is added. What happens to these weights?
+choices: [they grow, they stay, they shrink]
+answer: they shrink
+because: A row of weights adds up to 1, and the new word takes some of it.
 ---
 Each word looks at all words of the sentence, more at some than at others.
 ===

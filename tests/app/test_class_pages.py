@@ -13,6 +13,16 @@ from tests.running import App, opened
 BROKEN = EXAMPLE.replace("figure: sweep", "figure: cake").replace("answer: all equal", "answer: 7")
 
 
+def test_the_answer_of_the_example_follows_and_cannot_be_read_off() -> None:
+    (chapter, _) = lesson().chapters
+    assert chapter.choices[chapter.answer] == "they shrink"
+    rows = []
+    for sentence in (chapter.sentence, f"{chapter.sentence} home"):
+        app = opened("guide", lesson=CARRIED, carried=pack(EXAMPLE), s=str(sentence))
+        rows.append(app.sent["picture"].parts["weights"][app.selection["query"]])
+    assert (rows[1][:5] < rows[0]).all()
+
+
 def lesson() -> Lesson:
     return chapters.carried_lesson(pack(EXAMPLE))
 
@@ -101,7 +111,7 @@ def test_the_answers_of_a_class_are_counted_by_question() -> None:
     app.text_area[0].set_value(f"{codes}\nnonsense!").run()
     by_score, first, second = app.tables
     assert by_score["learners"] == ["0", "2", "1"]
-    assert first[""] == ["cat", "mouse", "itself ✓"]
+    assert first[""] == ["they grow", "they stay", "they shrink ✓"]
     assert first["learners"] == ["1", "0", "2"]
     assert second["learners"] == ["2", "1"]
     assert [text.value for text in app.text] == ["“nonsense!”: it is no code."]
