@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,21 @@ def lit_within(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
-def test_words_light_the_part_of_the_figure_they_speak_of(at: int, open_page: Open) -> None:
+def test_a_chapter_fills_a_laptop_stands_together_on_a_phone_and_lights_what_its_words_speak_of(
+    at: int, open_page: Open
+) -> None:
     chapter = CHAPTERS[at]
-    if "model" in chapter.link:
-        packaged(chapter.link["model"][-1])
-    names = LIGHT.findall(chapter.body)
+    if chapter.model:
+        packaged(chapter.model)
     page = open_page(f"/guide?chapter={at}")
+    check_lights(page, LIGHT.findall(chapter.body))
+    eventually(page, lambda: bottom(page, ".st-key-guide_seen") > 600, True)
+    page.set_viewport_size({"width": 390, "height": 844})
+    eventually(page, lambda: 200 < figure_with_question(page) < 844 - 60, True)  # the bar on top
+
+
+def check_lights(page: Page, names: Sequence[str]) -> None:
+    """Each of the words lights a part of the figure for as long as it is pointed at."""
     expect(lights(page)).to_have_count(len(names))
     for index in range(len(names)):
         link = lights(page).nth(index)
@@ -63,6 +73,19 @@ def test_words_light_the_part_of_the_figure_they_speak_of(at: int, open_page: Op
         lights(page).first.click()
         eventually(page, lambda: lit_within(page), True)
         assert page.url == address, "the address says where one is, not what is lit"
+
+
+def bottom(page: Page, part: str) -> float:
+    """How far down a part of the page reaches, 0 while it is not there."""
+    box = page.locator(part).bounding_box() or {"y": 0, "height": 0}
+    return float(box["y"] + box["height"])
+
+
+def figure_with_question(page: Page) -> float:
+    """The height from the top of the figure to the last choice of the question."""
+    top = (page.locator(".st-key-guide_figure").bounding_box() or {"y": 0})["y"]
+    box = page.locator(".st-key-guessed").get_by_role("radio").last.bounding_box()
+    return float(box["y"] + box["height"] - top) if box else 0.0
 
 
 def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Open) -> None:
@@ -166,38 +189,3 @@ def test_the_default_sentence_typed_into_the_box_is_shown(open_page: Open) -> No
     page.keyboard.type("the cat walks on the street")
     page.keyboard.press("Enter")
     expect(tokens).to_have_count(6)
-
-
-@pytest.mark.parametrize("at", range(len(CHAPTERS)))
-def test_on_a_phone_figure_and_question_of_a_chapter_stand_together(
-    at: int, open_page: Open
-) -> None:
-    if CHAPTERS[at].model:
-        packaged(CHAPTERS[at].model)
-    page = open_page(f"/guide?chapter={at}", viewport={"width": 390, "height": 844})
-    figure = page.locator(".st-key-guide_figure")
-    last = page.locator(".st-key-guessed").get_by_role("radio").last
-
-    def together() -> bool:
-        top = (figure.bounding_box() or {}).get("y", 0)
-        box = last.bounding_box() or {"y": 0, "height": 0}
-        below = box["y"] + box["height"]
-        return 200 < below - top < 844 - 60  # the bar on top
-
-    eventually(page, together, True)
-
-
-@pytest.mark.parametrize("at", range(len(CHAPTERS)))
-def test_on_a_laptop_no_chapter_leaves_a_third_of_the_screen_empty(
-    at: int, open_page: Open
-) -> None:
-    if CHAPTERS[at].model:
-        packaged(CHAPTERS[at].model)
-    page = open_page(f"/guide?chapter={at}", viewport={"width": 1440, "height": 900})
-    shown = page.locator(".st-key-guide_seen")
-
-    def below() -> bool:
-        box = shown.bounding_box() or {"y": 0, "height": 0}
-        return box["y"] + box["height"] > 600
-
-    eventually(page, below, True)
