@@ -192,3 +192,13 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     ]
     (long, *_) = opened("cross", **BATCH, batch="cat " * 500).notes
     assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
+
+
+def test_the_side_follows_from_sentences_to_a_batch() -> None:
+    app = opened("cross")
+    assert "mask" in app.controls
+    app.choose("cross", "batch")
+    assert "mask" not in app.controls
+    assert "Sequence 1: valid length 6 of 10" in [text.value for text in app.text]
+    app.choose("toy_lens", "1; 3")
+    assert any("Sequence 1: valid lengths 3 of 10, one per query" in t.value for t in app.text)

@@ -254,3 +254,9 @@ def test_a_change_beside_the_page_is_in_force_at_once_and_brings_what_depends_on
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_link_to_a_variant_keeps_the_scale_it_says(variant: str) -> None:
     assert opened("explore", variant=variant).values["scale"] == "1/√d_k"
+
+
+def test_a_bad_link_says_what_it_could_not_have() -> None:
+    wrong, unknown = opened("explore", variant="foo", query=99, nonsense=1).notes
+    assert wrong.startswith("variant must be one of dot, qkv")
+    assert unknown == "“nonsense” is not a setting; it was left out."

@@ -154,3 +154,14 @@ def test_what_is_said_of_the_parameters_follows_them_without_another_change() ->
     app = opened("heads", vectors="random", d_model=10)
     app.choose("parameters", "identity")
     assert "Its parameters are ones and zeros" in app.sidebar.markdown[0].value
+
+
+def test_a_link_shows_its_heads_its_query_and_its_stage_and_stays_as_it_is() -> None:
+    link = {"s": "he said she said", "heads_variant": "talking", "heads": "10", "head": "7"}
+    link |= {"query": "2", "cover": "0.5", "active": "0,7", "sort": "entropy", "stage": "mixed"}
+    link |= {"mask": "causal", "positions": "alibi"}
+    app = opened("heads", **link)
+    assert app.sent["head_view"].header["active"] == [0, 7]
+    assert app.sent["head_grid"].header["chosen"] == 7
+    assert app.selection == {"query": 2, "stage": "mixed"}
+    assert {name: "".join(text) for name, text in app.query_params.items()} == link

@@ -115,3 +115,10 @@ def test_of_a_long_sentence_the_first_tokens_are_taken_and_the_page_says_so() ->
     app = opened("identities", **link, **SENTENCE)
     assert app.rows[0].matrices[0].shape == (MAX_TOKENS, MAX_TOKENS)
     assert f"The first {MAX_TOKENS} of 600 tokens are used on this page." in app.notes
+
+
+def test_a_link_shows_its_claim_with_its_verdicts() -> None:
+    app = opened("identities", claim="permute", tokens=5, claim_seed=7)
+    (*_, verdicts) = app.tables[0].values()
+    assert verdicts == ["the same", "different", "different"]
+    assert app.rows[0].matrices[0].shape == (5, 2)

@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 
 from tests.browser.browsing import (
     Open,
-    check_link,
-    choice,
     eventually,
     expect,
     expect_harmless,
@@ -34,7 +32,6 @@ def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
     expect(page.get_by_role("status").first).to_contain_text("“monde” looks most at")
     link = {"mask": "cells", "cells": "2:1", "query": "2", "memory": "hello world again"}
     expect_search(page, link)
-    check_link(page, open_page)
 
 
 def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_cell(
@@ -82,8 +79,7 @@ def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: 
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".numbers tfoot")).to_contain_text("12.0000")
     expect_search(page, {"cross": "batch", "sequence": "1", "dimension": "2"})
-    other = check_link(page, open_page)
-    expect(other.locator(".masked")).to_have_count(2 * (8 + 4) + 4)
+    expect(page.locator(".masked")).to_have_count(2 * (8 + 4) + 4)
 
 
 def test_a_key_of_the_toy_is_edited_in_its_grid_and_the_link_keeps_it(open_page: Open) -> None:
@@ -103,17 +99,6 @@ def test_a_key_of_the_toy_is_edited_in_its_grid_and_the_link_keeps_it(open_page:
     expect_to_fit(page)
     page.get_by_text("Queries, keys and values by hand").click()
     expect(box).to_be_hidden()
-    check_link(page, open_page)
-
-
-def test_the_sidebar_follows_from_sentences_to_a_batch(open_page: Open) -> None:
-    page = open_page("/cross")
-    choice(page, "cross", "batch").click()
-    expect(page.locator(".st-key-mask")).to_have_count(0)
-    expect(page.get_by_text("Sequence 1: valid length 6 of 10")).to_be_visible()
-    page.get_by_role("textbox", name="Valid lengths").fill("1; 3")
-    words = "Sequence 1: valid lengths 3 of 10, one per query"
-    expect(page.get_by_text(words)).to_be_visible()
 
 
 def test_hostile_words_do_nothing_on_a_phone(open_page: Open) -> None:

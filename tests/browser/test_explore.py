@@ -449,16 +449,6 @@ def test_what_is_cited_is_a_link_that_opens_beside_the_app_and_asks_no_other_hos
         expect(link).to_have_attribute("rel", re.compile("noopener"))
 
 
-def test_a_bad_link_says_what_it_could_not_have(open_page: Open) -> None:
-    notes = open_page("/?variant=foo&query=99&nonsense=1").locator(".note")
-    expect(notes.filter(has_text=re.compile("^variant must be one of dot, qkv"))).to_have_count(1)
-    for words in (
-        "“nonsense” is not a setting; it was left out.",
-        "There is no token 99 in this sentence; showing the last, 5.",
-    ):
-        expect(notes.get_by_text(words, exact=True)).to_be_visible()
-
-
 def test_all_fits_a_phone_and_figures_follow_the_theme(open_page: Open) -> None:
     page = open_page("/?query=1", color_scheme="dark", viewport={"width": 390, "height": 800})
     expect(weights(page).first).to_be_in_viewport()

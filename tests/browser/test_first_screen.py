@@ -9,7 +9,6 @@ import pytest
 from attention.lessons.opening import opening
 from tests.browser.browsing import (
     Open,
-    check_link,
     expect,
     expect_in_search,
     expect_rest,
@@ -46,15 +45,12 @@ def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(
         expect(part).to_be_in_viewport(ratio=0.9)
 
 
-def test_the_bare_address_says_all_its_settings_and_its_link_shows_the_same(
-    open_page: Open,
-) -> None:
+def test_the_bare_address_says_all_its_settings(open_page: Open) -> None:
     page = open_page("/")
     expect(page.get_by_role("heading", name=FIRST.heading)).to_be_visible()
     expect_rest(page)
     chosen = {name: str(value) for name, value in FIRST.chosen.items()}
     assert search(page) == {"s": FIRST.sentences[0], **chosen, "query": str(FIRST.query)}
-    check_link(page, open_page)
 
 
 def test_the_switch_moves_the_lines_and_says_its_sentence_in_the_address(open_page: Open) -> None:
@@ -102,7 +98,6 @@ def test_defaults_alone_have_a_link_that_is_not_the_bare_address(open_page: Open
     expect(page.get_by_role("option").nth(2)).to_have_attribute("aria-selected", "true")
     page.get_by_role("option").first.click()
     expect_search(page, {"query": "0"})
-    check_link(page, open_page)
 
 
 def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from tests.browser.browsing import (
     Open,
     Page,
-    check_link,
     eventually,
     expect,
     expect_heatmap,
@@ -93,26 +92,6 @@ def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) ->
     page.keyboard.press("Home")
     expect(page.get_by_text("the query of “the (0)”")).to_be_visible()
     eventually(page, lambda: "query" in search(page), False)
-
-
-def test_a_link_shows_the_same_heads(open_page: Open) -> None:
-    link = {
-        "s": "he said she said",
-        "heads_variant": "talking",
-        "heads": "10",
-        "head": "7",
-        "query": "2",
-        "cover": "0.5",
-        "active": "0,7",
-        "sort": "entropy",
-        "mask": "causal",
-        "positions": "alibi",
-        "stage": "mixed",
-    }
-    page = open_page("/heads?" + urlencode(link))
-    expect(drawn(page)).to_have_text(["0", "7"])
-    expect_search(page, link)
-    check_link(page, open_page)
 
 
 def test_pictures_follow_the_theme_and_fit_a_phone(open_page: Open) -> None:

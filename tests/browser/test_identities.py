@@ -4,30 +4,10 @@ from __future__ import annotations
 
 from tests.browser.browsing import (
     Open,
-    check_link,
-    eventually,
     expect,
     expect_search,
     expect_to_fit,
 )
-
-
-def test_a_link_shows_its_claim_in_either_theme(open_page: Open) -> None:
-    link = {"claim": "permute", "tokens": "5", "claim_seed": "7"}
-    page = open_page("/identities?claim=permute&tokens=5&claim_seed=7", color_scheme="light")
-    verdicts = page.locator(".numbers").first.locator("td")
-    expect(verdicts.nth(2)).to_have_text("the same")
-    expect(verdicts.nth(5)).to_have_text("different")
-    expect(verdicts.nth(8)).to_have_text("different")
-    expect(page.locator("figure").first.locator("td.cell")).to_have_count(5 * 2)
-    expect_search(page, link)
-    check_link(page, open_page)
-    told = verdicts.all_inner_texts()
-    background = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    light = page.evaluate(background)
-    page.emulate_media(color_scheme="dark")
-    eventually(page, lambda: page.evaluate(background) != light, True)
-    expect(verdicts).to_have_text(told)
 
 
 def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -> None:

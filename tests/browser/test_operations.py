@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from tests.browser.browsing import (
     Open,
-    check_link,
     choice,
     expect,
     expect_harmless,
@@ -29,8 +28,6 @@ def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> N
     picture.get_by_role("grid").press("ArrowLeft")
     expect(page.get_by_text("C[1] in row 1, column 0")).to_be_visible()
     expect_search(page, {"operation_batch": "1"})
-    page.mouse.move(5, 5)
-    check_link(page, open_page)
 
 
 def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named(

@@ -19,7 +19,6 @@ from attention.pipeline import Result
 from tests.browser.browsing import (
     Open,
     Page,
-    check_link,
     choice,
     eventually,
     expect,
@@ -271,7 +270,6 @@ def test_what_is_chosen_in_one_part_is_held_by_all_and_by_the_address(open_page:
     for key, query in {"ArrowDown": 2, "End": 5, "ArrowUp": 4, "Home": 0}.items():
         page.keyboard.press(key)
         expect_chosen(query)
-    check_link(page, open_page)
 
 
 def test_a_choice_stands_in_the_address_before_the_server_knows(open_page: Open) -> None:
@@ -337,7 +335,6 @@ def test_a_stage_is_chosen_by_click_and_arrow_keys(open_page: Open) -> None:
     assert cells.evaluate("canvas => canvas.toDataURL()") == painted
     page.keyboard.press("ArrowLeft")
     expect_stage(page, "masked")
-    check_link(page, open_page)
 
 
 @pytest.mark.parametrize(

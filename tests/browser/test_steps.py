@@ -109,7 +109,6 @@ def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Ope
     expect_lit(page, "W_q")
     expect(heading(page)).to_have_text("2. Queries")
     expect_search(page, {"variant": "qkv", "step": "queries"})
-    check_link(page, open_page)
 
 
 def test_the_graph_follows_the_variant_and_its_shapes_the_sentence(open_page: Open) -> None:
@@ -180,7 +179,6 @@ def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Ope
     cell(page, 3, 1).click()
     expect(words(page)).to_contain_text(f"“on” to “cat”: {cell(page, 3, 1).inner_text()}.")
     expect_search(page, {"step": "weights", "row": "3", "column": "1"})
-    check_link(page, open_page)
 
 
 def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:

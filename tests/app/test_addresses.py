@@ -1,0 +1,141 @@
+"""Whoever opens the address of a page sees what stands on the page, whatever was done there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attention.app.links import every_setting
+from attention.lessons.opening import opening
+from tests.app.test_answers import each_answer
+from tests.running import App, opened
+from tests.trained.packaged import packaged
+
+Do = Callable[[App], App]
+
+
+def shown(app: App) -> dict[str, Any]:
+    """All that is on a page: settings, words, and what its components draw."""
+    parts = {}
+    for key, part in app.sent.items():
+        header = dict(part.header)
+        for counting in (header, header.get("selection", {})):
+            counting.pop("turn", None)  # the choices of a visit
+        parts[key] = (header, part.numbers.numpy().tobytes(), part.rest)
+    return {"settings": settings(app), "said": app.said, "heading": app.heading} | parts
+
+
+def settings(app: App) -> dict[str, Any]:
+    """What the widgets of settings are set to."""
+    return {name: value for name, value in app.values.items() if name in every_setting()}
+
+
+def expect_the_same(app: App, page: str) -> None:
+    """The browser writes into the address what is chosen by widgets and in the pictures."""
+    address = dict(app.query_params) | settings(app)
+    if "selection" in app.sent:
+        address |= app.selection
+    there = shown(opened(page, **address))
+    for part, seen in shown(app).items():
+        assert there[part] == seen, part
+
+
+@each_answer
+def test_after_any_answer_of_a_component_its_address_shows_the_same(
+    page: str, link: dict[str, Any], key: str, event: str, fitting: Any
+) -> None:
+    expect_the_same(opened(page, **link).tell(key, event, fitting), page)
+
+
+CASES: dict[str, tuple[str, dict[str, Any], Do]] = {
+    "a variant, with its settings, beside another": (
+        "compare",
+        {"mask": "causal"},
+        lambda app: (
+            app.choose("b_variant", "gaussian")
+            .choose("b_sigma", 1.1)
+            .choose("b_mask", ["causal", "window"])
+        ),
+    ),
+    "a swap": ("compare", {}, lambda app: app.press("Swap A and B")),
+    "a second sentence": (
+        "compare",
+        {"compare": "pair"},
+        lambda app: app.choose("s2", "the cat sleeps on the street today"),
+    ),
+    "both sentences": (
+        "cross",
+        {"mask": "cells", "cells": "2:1"},
+        lambda app: app.choose("memory", "hello world again").move(query=2),
+    ),
+    "a number of a batch": (
+        "cross",
+        {"cross": "batch"},
+        lambda app: app.tell("sequence_1", "cell", [0, 2]),
+    ),
+    "keys of a batch typed in": (
+        "cross",
+        {"cross": "batch", "toy_lens": "2 2"},
+        lambda app: app.tell("grid_toy_keys_0", "cells", [["1", "-3"], *[["1", "1"]] * 9]).press(
+            "+ query"
+        ),
+    ),
+    "a cell of a step": (
+        "steps",
+        {"step": "weights"},
+        lambda app: app.tell("matrices", "cell", [3, 1]),
+    ),
+    "matrices of one's own": (
+        "steps",
+        {"input": "matrices", "step": "scores", "row": 1, "column": 2, "scale": "none"},
+        lambda app: app.tell(
+            "grid_own_x", "cells", [["1.5", "0", "1", "0"], *[["1", "1", "1", "1"]] * 3]
+        ),
+    ),
+    "a claim": (
+        "identities",
+        {"claim": "permute", "tokens": 5, "claim_seed": 7},
+        lambda app: app.choose("tokens", 4),
+    ),
+    "many settings of heads": (
+        "heads",
+        {
+            "s": "he said she said",
+            "heads_variant": "talking",
+            "heads": 10,
+            "head": 7,
+            "query": 2,
+            "cover": 0.5,
+            "active": "0,7",
+            "sort": "entropy",
+            "mask": "causal",
+            "positions": "alibi",
+            "stage": "mixed",
+        },
+        lambda app: app,
+    ),
+    "a query and a stage": ("explore", {}, lambda app: app.move(query=4, stage="scores")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_after_what_is_set_by_hand_its_address_shows_the_same(case: str) -> None:
+    page, link, do = CASES[case]
+    expect_the_same(do(opened(page, **link)), page)
+
+
+def test_the_address_of_the_opening_shows_the_same() -> None:
+    app = opened("explore", **{"s": opening().sentences[0], **opening().chosen})
+    expect_the_same(app, "explore")
+
+
+def test_the_address_of_a_head_of_a_model_shows_the_same() -> None:
+    packaged("minilm")
+    app = opened("trained", model="minilm").tell("glance_0", "head", 17)
+    expect_the_same(app, "trained")
+    app = opened("explore", model="minilm", layer=2, head=7, cut="3")
+    expect_the_same(app, "explore")
+    app.switch_page("pages/heads.py").run()
+    expect_the_same(app, "heads")
