@@ -49,7 +49,7 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   assert.match(told(1, none, false), /^“cat” looks most at “cat” \(50 %\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
   assert.match(told(1, hidden), /itself \(50 %\), then at “walks” \(25 %\)\.$/)
-  assert.equal(told(0, hidden), "“the” may look at nothing: weights and output are 0.")
+  assert.equal(told(0, hidden), "“the (0)” may look at nothing: weights and output are 0.")
 })
 
 test("shares are told as such, and none below 0 as the greatest", () => {
