@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from torch.testing import assert_close
 
 from attention.app.links import every_setting
@@ -393,3 +394,25 @@ def test_a_trained_layer_has_positions_in_its_vectors_and_matrices_it_has_learne
     assert "Its position is in it" in app.text[0].value
     app.press("Next")
     assert "A learned matrix turns" in app.text[0].value
+
+
+def test_the_softmax_recomputes_from_what_stands_on_the_page() -> None:
+    app = opened("steps", step="weights", mask="causal", row=4, column=1, variant="qkv")
+    masked, weights = app.sent["matrices"].matrices
+    hidden = torch.ones(6, 6).triu(1).bool()
+    assert torch.equal(masked.isnan(), hidden)
+    assert torch.equal(weights.isnan(), hidden)
+    masked = masked.masked_fill(hidden, -torch.inf)
+    powers = (masked - masked.amax(-1, keepdim=True)).exp()
+    assert_close(weights.nan_to_num(0), powers / powers.sum(-1, keepdim=True))
+    (table,) = app.tables
+    logits, exponentials, shares = ([*map(read, column[:-1])] for column in [*table.values()][1:])
+    near = {"abs": 1e-4}
+    assert logits == pytest.approx(masked[4, :5].tolist(), **near)
+    assert exponentials == pytest.approx(powers[4, :5].tolist(), **near)
+    assert shares == pytest.approx(weights[4, :5].tolist(), **near)
+    assert read([*table.values()][-1][-1]) == pytest.approx(1, **near)
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy
@@ -89,27 +88,16 @@ def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
     expect(page.locator(".readout")).to_contain_text("“street”")
 
 
-@pytest.mark.parametrize(
-    ("kind", "link"),
-    [
-        ("scale", {"positions": "alibi", "mask": "causal"}),
-        ("temperature", {"scale": "none", "query": "3"}),
-        ("window", {"mask": "length", "valid_len": "4", "query": "5"}),
-    ],
-)
-def test_the_slider_shows_the_numbers_torch_works_out(
-    kind: str, link: dict[str, str], open_page: Open, glove: Vectors
-) -> None:
-    page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": kind} | link))
-    settings: dict[str, Any] = {name: int(v) if v.isdigit() else v for name, v in link.items()}
-    query = settings.pop("query", 0)
-    settings["mask"] = (settings["mask"],) if "mask" in settings else ()
-    result = compute(Settings(**settings), lambda name: glove)
-    swept = compare.sweep(result.trace, kind, 1.0, result.masks)
+def test_the_slider_shows_the_numbers_torch_works_out(open_page: Open, glove: Vectors) -> None:
+    """Those of all settings and values: `tests/app/test_worked_out.py`."""
+    link = {"positions": "alibi", "mask": "causal", "query": "3"}
+    page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": "scale"} | link))
+    result = compute(Settings(positions="alibi", mask=("causal",)), lambda name: glove)
+    swept = compare.sweep(result.trace, "scale", 1.0, result.masks)
     slider = page.locator(".slider input")
 
     def as_torch_has_it() -> bool:
-        weights = swept.weights(swept.values[int(slider.input_value())])[query]
+        weights = swept.weights(swept.values[int(slider.input_value())])[3]
         texts = page.locator(".line small").all_inner_texts()
         numbers = [0.0 if text == "masked" else float(text) for text in texts]
         bits = float(-torch.xlogy(weights, weights).sum() / numpy.log(2))

@@ -255,25 +255,6 @@ def test_the_mask_is_painted_and_checked(open_page: Open) -> None:
     expect(marked).to_have_count(0)
 
 
-def test_the_softmax_recomputes_from_what_stands_on_the_page(open_page: Open) -> None:
-    page = open_page("/steps?step=weights&mask=causal&row=4&column=1&variant=qkv")
-    masked, weights = (numpy.array(matrix) for matrix in matrices_shown(page))
-    assert (numpy.isneginf(masked) == numpy.triu(numpy.ones((6, 6)), 1)).all()
-    weights[numpy.isneginf(weights)] = 0  # masked cells are left blank
-    powers = numpy.exp(masked - masked.max(-1, keepdims=True))
-    assert abs(weights - powers / powers.sum(-1, keepdims=True)).max() < 1.5e-4
-    assert abs(weights.sum(-1) - 1).max() < 6 * 0.5e-4
-
-    table = numpy.array(numbers(page.locator(".working table")))
-    logits, exponentials, shares = table.T
-    assert (logits == masked[4, :5]).all()
-    assert (shares == weights[4, :5]).all()
-    assert abs(exponentials - numpy.exp(logits - logits.max())).max() < 1.5e-4
-    assert abs(shares - exponentials / exponentials.sum()).max() < 1.5e-4
-    total = read(page.locator(".working tfoot td").last.inner_text())
-    assert abs(total - shares.sum()) <= 5 * 0.5e-4 + 1e-9
-
-
 def test_what_is_changed_before_the_last_change_is_answered_takes_nothing_back(
     open_page: Open,
 ) -> None:

@@ -1,0 +1,128 @@
+"""The numbers that the browser works out from what a page sends it are torch's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.components.base import message
+from attention.core.analysis import contributions, residual, shares
+from attention.display import captions
+from attention.inputs.vectors import PackagedGlove
+from attention.lessons import compare
+from attention.pipeline import Result, Settings, compute
+from tests.lessons.making import result_of
+from tests.running import Sent, opened
+
+MODULES = Path(__file__).parents[1] / "browser_modules"
+MOST_TERMS, MOST_WRITTEN = 32, 5
+LONG = " ".join(f"w{number}" for number in range(40))
+MASKED: dict[str, Any] = {"mask": ("causal", "length"), "valid_len": 2, "positions": "alibi"}
+
+
+def worked_out(kind: str, sent: Sent, asked: list[Any], folder: Path) -> list[Any]:
+    """What the modules make of it, for each query or value that is asked for."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node")
+    file = folder / "message"
+    file.write_bytes(message(sent.header, sent.numbers, rest=sent.rest))
+    script = [node, str(MODULES / "worked_out.js"), kind, str(file), *map(str, asked)]
+    found: list[Any] = json.loads(subprocess.run(script, capture_output=True, check=True).stdout)
+    return found
+
+
+def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
+    """Of one query the terms of its sum, those that are written out, and what they come to."""
+    trace, keys = result.trace, result.key_tokens
+    applied, added = trace.applied[query].double(), contributions(trace, query).double()
+    order = sorted(range(len(keys)), key=lambda key: (-abs(float(applied[key])), key))
+    shown, others = sorted(order[:MOST_TERMS]), order[MOST_TERMS:]
+    groups = [[key] for key in shown] + ([others] if others else [])
+    rows = found["rows"]
+    names = [f"{len(others)} others"] if others else []
+    assert [row["name"] for row in rows] == [keys[key] for key in shown] + names
+    sums = torch.stack([applied[group].sum() for group in groups])
+    assert_close(torch.tensor([row["weight"] for row in rows]).double(), sums)
+    cells = [row["cells"] for row in rows]
+    lengths = trace.values[shown].norm(dim=1)
+    single = torch.stack([trace.scores[query, shown], trace.scaled[query, shown], lengths], dim=1)
+    assert_close(torch.tensor([three for *three, _, _ in cells[: len(shown)]]), single)
+    assert all(three == [None] * 3 for *three, _, _ in cells[len(shown) :])
+    vectors = torch.stack([added[group].sum(0) for group in groups])
+    share = shares(trace, query).double()
+    both = torch.stack([vectors.norm(dim=1), torch.stack([share[g].sum() for g in groups])], dim=1)
+    near = {"atol": 1e-5, "rtol": 1e-5}
+    assert_close(torch.tensor([cell[3:] for cell in cells]).double(), both, **near)
+    output = trace.output[query].double()
+    assert_close(
+        torch.tensor(found["terms"]).double().unflatten(0, (-1, len(output))),
+        torch.cat([vectors, output[None]]),
+        **near,
+    )
+    assert found["length"] == pytest.approx(float(output.norm()), rel=1e-6)
+    assert found["total"] == pytest.approx(float(applied.sum()), abs=2e-6)
+    assert max(found["residual"], residual(trace, query)) < 1e-5
+    assert found["written"] == [key for key in order if applied[key]][:MOST_WRITTEN]
+    assert found["note"] == captions.row_words(result.masks, query, result.tokens)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "settings"),
+    [
+        ("a b c d e", {}),
+        ("a b c d e", MASKED | {"variant": "talking", "head": 2}),
+        ("a b c d e", MASKED | {"variant": "qkv", "scale": "none"}),
+        (LONG, {"variant": "multihead", "positions": "sinusoidal"}),
+        ("a b c d e", {"mask": ("length",), "valid_len": 0}),
+    ],
+    ids=["dot", "talking", "qkv", "long", "nothing"],
+)
+def test_every_number_of_the_weighted_sum_is_torchs_own(
+    sentence: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = settings | {"d_model": 10}
+    sent = opened("explore", s=sentence, vectors="random", **settings).sent["picture"]
+    result = result_of(sentence, **settings)
+    for query, found in zip((0, 4), worked_out("picture", sent, [0, 4], tmp_path), strict=True):
+        check_terms(found, result, query)
+
+
+def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path) -> None:
+    link = {"target": "a b c", "memory": "d e", "vectors": "random", "d_model": 10}
+    sent = opened("cross", **link, mask="causal").sent["picture"]
+    (found,) = worked_out("picture", sent, [1], tmp_path)
+    check_terms(found, result_of("a b c", "d e", d_model=10, mask=("causal",)), 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("scale", {"positions": "alibi", "mask": ("causal",)}),
+        ("temperature", {"scale": "none"}),
+        ("window", {"mask": ("length",), "valid_len": 4}),
+    ],
+)
+def test_every_weight_and_entropy_along_a_slider_is_torchs_own(
+    kind: str, settings: dict[str, Any], glove: PackagedGlove, tmp_path: Path
+) -> None:
+    sent = opened("compare", compare="sweep", sweep=kind, **settings).sent["sweep_view"]
+    result = compute(Settings(**settings), lambda name: glove)
+    swept = compare.sweep(result.trace, kind, 1.0, result.masks)
+    found = worked_out("sweep", sent, [*swept.values], tmp_path)
+    for value, shown in zip(swept.values, found, strict=True):
+        weights = swept.weights(value)
+        numbers = [0.0 if number is None else number for number in shown["weights"]]
+        assert_close(torch.tensor(numbers).double(), weights.flatten(), atol=1e-6, rtol=1e-5)
+        bits = -torch.xlogy(weights, weights).sum(-1) / torch.tensor(2.0).double().log()
+        empty = [not bool(row.any()) for row in weights]
+        assert [number is None for number in shown["entropy"]] == empty
+        told = [0.0 if number is None else number for number in shown["entropy"]]
+        assert_close(torch.tensor(told).double(), bits, atol=1e-5, rtol=1e-5)
