@@ -1,7 +1,8 @@
 """Each view is opened once, and looked at in light and dark, at every width, in files, on paper.
 
-By the rules of axe-core it is accessible; nothing is cut or covered; its figures are saved; and on
-paper all of it stands, dark on white, without what only a screen can use.
+By the rules of axe-core it is accessible; nothing is cut or covered, and its title stands where
+those of others do; its figures are saved; and on paper all of it stands, dark on white, without
+what only a screen can use.
 """
 
 from __future__ import annotations
@@ -13,15 +14,25 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attention.app.pages import PAGES
+from attention.app.pages import FIRST, PAGES
 from attention.lessons.chapters import GUIDE, read_lesson
-from tests.browser.browsing import Open, Page, eventually, expect, expect_rest
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_heatmap,
+    expect_rest,
+    expect_to_fit,
+)
 from tests.browser.test_files import NAMES, drawing, offered, saved
 from tests.browser.test_fits import FAULTS
 from tests.browser.test_paper import DARK_ON_WHITE, HALF_GONE, ON_SCREEN_ALONE, ZOOM, paper
+from tests.browser.test_sharing import more
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
 EVERY_PAGE = [f"/{page.name}" for page in PAGES]
+TITLES = {f"/{page.name}": page.title for page in PAGES if page is not FIRST}
 LONG = "/?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river"
 
 ACCESSIBLE = [
@@ -71,6 +82,12 @@ EVERY_VIEW = list(dict.fromkeys([*ACCESSIBLE, *FITTING, *PRINTED, *FIGURES]))
 
 DESKTOP, PHONE = 1440, 390
 WIDTHS = (DESKTOP, 1280, 768, 700, PHONE)
+TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
+  const { top, left, right } = document.querySelector(selector).getBoundingClientRect()
+  const main = document.querySelector("[data-testid=stMain]").getBoundingClientRect()
+  return selector === ".page-title" ? [top, left - main.left] : [top, right]
+})"""
+TOPS: dict[int, object] = {}
 DARK_GROUND = "rgb(16, 22, 29)"
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 COLOURS = ["color-contrast"]  # the one rule that another theme can break
@@ -86,15 +103,30 @@ def test_a_view_saves_its_figures_is_accessible_fits_every_width_and_paper(
     link: str, open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page(link, color_scheme="dark")
+    if link in TITLES:
+        expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[link])
     expect_rest(page)
     if link in FIGURES:
         check_files(page, FIGURES[link], tmp_path)
     if link in ACCESSIBLE:
         check_with_axe(page)
     if link in FITTING:
-        check_widths(page)
+        check_widths(page, tops_of_explore(open_page))
     if link in PRINTED:
         check_paper(page)
+
+
+def tops_of_explore(open_page: Open) -> Mapping[int, object]:
+    """Where title and share stand on Explore, by width; looked at once for all views."""
+    if not TOPS:
+        page = open_page("/explore")
+        expect_heatmap(page)
+        for width in WIDTHS:
+            resize(page, width)
+            expect_to_fit(page)
+            TOPS[width] = page.evaluate(TOP)
+        page.close()
+    return TOPS
 
 
 def resize(page: Page, width: int) -> None:
@@ -134,12 +166,17 @@ def check_with_axe(page: Page) -> None:
     finds_nothing()
 
 
-def check_widths(page: Page) -> None:
-    """Nothing is cut or covered at any width."""
+def check_widths(page: Page, tops: Mapping[int, object]) -> None:
+    """Nothing is cut or covered at any width, and title and share stand where those of Explore do.
+
+    tops: where these are, by width.
+    """
+    expect(more(page)).to_be_visible()
     for width in WIDTHS:
         resize(page, width)
-        expect_rest(page)
+        expect_to_fit(page)
         eventually(page, lambda: page.evaluate(FAULTS), [])
+        eventually(page, lambda: page.evaluate(TOP), tops[width])
 
 
 def check_paper(page: Page) -> None:

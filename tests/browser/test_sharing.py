@@ -16,13 +16,11 @@ from tests.browser.browsing import (
     Page,
     check_link,
     choice,
-    eventually,
     expect,
     expect_heatmap,
     expect_in_search,
     expect_rest,
     expect_search,
-    expect_to_fit,
     go_back,
     go_forward,
     search,
@@ -30,11 +28,6 @@ from tests.browser.browsing import (
 from tests.hostile import HOSTILE
 
 CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
-TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
-  const { top, left, right } = document.querySelector(selector).getBoundingClientRect()
-  const main = document.querySelector("[data-testid=stMain]").getBoundingClientRect()
-  return selector === ".page-title" ? [top, left - main.left] : [top, right]
-})"""
 
 
 def clipboard(page: Page) -> str:
@@ -54,28 +47,6 @@ def frame_around(page: Page, code: str, width: int = 800) -> Any:
     page.goto(page.url.split("?")[0] + "_stcore/health")
     page.set_content(f"<body style='margin: 0; width: {width}px'>{code}</body>")
     return page.frame_locator("iframe")
-
-
-def test_title_and_share_stand_at_the_same_place_on_every_page(open_page: Open) -> None:
-    page = open_page("/explore")
-    expect_heatmap(page)
-    sizes = [{"width": width, "height": 800} for width in (1440, 390)]
-    tops = []
-    for size in sizes:
-        page.set_viewport_size(size)
-        expect_to_fit(page)
-        tops.append(page.evaluate(TOP))
-    for other in PAGES:
-        if other is FIRST:
-            continue
-        page.goto(f"{page.url.split('?')[0].rsplit('/', 1)[0]}/{other.name}")
-        heading = page.get_by_role("heading", level=1)
-        expect(heading).to_have_text(other.title)
-        expect(more(page)).to_be_visible()
-        for size, top in zip(sizes, tops, strict=True):
-            page.set_viewport_size(size)
-            eventually(page, lambda: page.evaluate(TOP), top)
-            expect_to_fit(page)
 
 
 def test_the_title_can_be_read_and_its_words_opened_while_the_sidebar_is_folded_away(
