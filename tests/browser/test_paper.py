@@ -34,8 +34,8 @@ HALF_GONE = """() => {
 }"""
 ON_SCREEN_ALONE = (
     "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link .share, "
-    ".st-key-ways_on, .st-key-examples, .stTextInput, .stButtonGroup:not(.st-key-guessed *), "
-    ".stNumberInput, .stSlider"
+    ".st-key-ways_on, .st-key-examples, .stTextInput, .stNumberInput, .stSlider, "
+    ".stButtonGroup:not(.st-key-guessed *, .st-key-misled *), .on-screen, .st-key-to_try"
 )
 DARK_ON_WHITE = """() => {
   const styles = [".page-title h1", "[data-testid=stMain]"].map((selector) =>
