@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -410,8 +409,8 @@ def attend(
             f"{(*queries.shape[:-1], keys.shape[-2])}, got {tuple(raw.shape)}"
         )
     scaled = step("scaled", lambda: raw * factor if bias is None else raw * factor + bias)
-    before_softmax = before_softmax if cap is None else partial(capped, cap=cap)
-    mixed_scores = step("mixed_scores", lambda: _mixed(scaled, before_softmax))
+    capping = None if cap is None else (lambda scores: capped(scores, cap))
+    mixed_scores = step("mixed_scores", lambda: _mixed(scaled, capping or before_softmax))
     logits = scaled if mixed_scores is None else mixed_scores
     weights = step("weights", lambda: masked_softmax(logits, mask))
     mixed_weights = step("mixed_weights", lambda: _mixed(weights, after_softmax))

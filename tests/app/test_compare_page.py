@@ -162,8 +162,8 @@ def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
         "B: “cat” may look at 2 of 2 keys: the causal mask hides none.",
     ]
     app = opened("compare", mask="window", radius=0, b_mask=["causal", "length"], b_valid_len=0)
-    assert "A: “the” may look at 1 of 6 keys: the window hides 5." in app.notes
-    assert any(note.startswith("B: “the” may look at nothing: of 6 keys") for note in app.notes)
+    assert "A: “the (0)” may look at 1 of 6 keys: the window hides 5." in app.notes
+    assert any(note.startswith("B: “the (0)” may look at nothing: of 6 keys") for note in app.notes)
 
 
 def test_swapping_sentences_exchanges_them() -> None:

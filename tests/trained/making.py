@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +15,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 from torch import Tensor, nn
+
+from attention.trained.models import Model
 
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
@@ -223,3 +228,21 @@ def change_json(file: Path, **changes: Any) -> None:
     read = json.loads(file.read_text("utf-8")) | changes
     kept = {name: value for name, value in read.items() if value is not None}
     file.write_text(json.dumps(kept), "utf-8")
+
+
+def doubled(part: Any) -> Any:
+    """The same in float64, however it is put together."""
+    if isinstance(part, Tensor):
+        return part.double() if part.is_floating_point() else part
+    if isinstance(part, nn.Module):
+        return copy.deepcopy(part).double()
+    if isinstance(part, list | tuple):
+        return type(part)(map(doubled, part))
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        own = {each.name: getattr(part, each.name) for each in dataclasses.fields(part)}
+        return replace(part, **{name: doubled(value) for name, value in own.items()})
+    if isinstance(part, Model):
+        made = copy.copy(part)
+        vars(made).update({name: doubled(value) for name, value in vars(part).items()})
+        return made
+    return part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import re
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.testing import assert_close
 
 from attention.core import functional
@@ -27,7 +26,7 @@ from attention.trained.layers import LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
 from attention.trained.parts import through
 from attention.trained.translator import Translator
-from tests.trained.making import FAMILIES, GOING_ON, Checkpoint
+from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, doubled
 from tests.trained.packaged import packaged
 from tests.trained.sentences import ENGLISH
 
@@ -388,24 +387,6 @@ def test_an_edit_that_nothing_would_follow_from_is_refused(case: Case) -> None:
 
 
 # Gradients
-
-
-def doubled(part: Any) -> Any:
-    """The same in float64, however it is put together."""
-    if isinstance(part, Tensor):
-        return part.double() if part.is_floating_point() else part
-    if isinstance(part, nn.Module):
-        return copy.deepcopy(part).double()
-    if isinstance(part, list | tuple):
-        return type(part)(map(doubled, part))
-    if dataclasses.is_dataclass(part) and not isinstance(part, type):
-        own = {each.name: getattr(part, each.name) for each in dataclasses.fields(part)}
-        return replace(part, **{name: doubled(value) for name, value in own.items()})
-    if isinstance(part, Model):
-        made = copy.copy(part)
-        vars(made).update({name: doubled(value) for name, value in vars(part).items()})
-        return made
-    return part
 
 
 @each_model
