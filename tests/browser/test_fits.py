@@ -61,7 +61,7 @@ FAULTS = """() => {
 @pytest.mark.parametrize(
     ("link", "width", "part"),
     [
-        ("/heads?model=minilm", 1440, ".st-key-sort [role=radiogroup]"),
+        ("/heads?model=minilm", 1440, ".numbers >> nth=0"),
         ("/guide?chapter=4", 1440, ".terms .scroll"),
         ("/explore", 700, ".terms .scroll"),
     ],

@@ -588,9 +588,7 @@ def test_hostile_tokens_are_text_in_every_part(open_page: Open, tmp_path: Path) 
 
 
 def unfolded(page: Page) -> Any:
-    """The diagram, once it is open."""
-    part(page, "summary").focus()
-    page.keyboard.press("Enter")
+    """The diagram, which is open as long as nobody folds it."""
     flow = part(page, ".flow")
     expect(flow).to_be_visible()
     return flow
@@ -602,8 +600,11 @@ def test_the_diagram_shows_the_numbers_between_query_and_sum(open_page: Open) ->
     link = {"s": "a b c", "vectors": "random", "d_model": 7, "variant": "qkv", "mask": "causal"}
     page = open_page("/?" + urlencode(link | {"d_k": "3", "d_v": "4", "query": "1"}))
     expect_heatmap(page)
-    expect(part(page, ".flow")).to_be_hidden()
     flow = unfolded(page)
+    for folded in (True, False):
+        part(page, "summary").focus()
+        page.keyboard.press("Enter")
+        expect(flow).to_be_visible(visible=not folded)
     trace = result_of("a b c", **settings).trace
     expect(flow.locator(".end bdi")).to_have_text("b")
     expect(flow.locator(".key bdi")).to_have_text(["a", "b", "c"])
