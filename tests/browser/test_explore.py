@@ -17,6 +17,7 @@ from PIL import Image
 
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
+from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
 from tests.browser.browsing import (
@@ -102,7 +103,7 @@ def set_all_by_hand(page: Page, variant: str) -> None:
 def test_the_page_opens_on_the_sentence_and_follows_pointer_and_typing(open_page: Open) -> None:
     page = open_page()
     street = tokenize("the cat walks on the street")
-    expect(page.get_by_role("option")).to_have_text(street)
+    expect(page.get_by_role("option")).to_have_text(distinct_names(street))
     expect(cells(page)).to_have_count(1)
     expect(equation(page)).to_contain_text(re.compile("^ythe"))
     expect(page.get_by_label("Heatmap of the weights: queries down, keys across.")).to_be_visible()
@@ -154,7 +155,7 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(
         expect(page.locator(".st-key-factor input")).to_have_value("0.1414213562373095")
     if variant == "talking":
         set_by_hand(page, shared["s"])
-        expect(page.get_by_role("option")).to_have_text(["he", "said", "she", "said"])
+        expect(page.get_by_role("option")).to_have_text(["he", "said (1)", "she", "said (3)"])
     link = search(page)
     assert link["variant"] == variant
     assert link["query"] == "2"
@@ -257,7 +258,7 @@ def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
         choice(page, "mask", mask).click()
         expect(cells(page)).not_to_have_attribute("data-version", str(painted))
     held[0].continue_()
-    expect(heatmap.locator(".xtick")).to_have_text(many_words(16).split())
+    expect(heatmap.locator(".xtick")).to_have_text(distinct_names(many_words(16).split()))
     check_cells(page)
 
 
@@ -427,10 +428,11 @@ def test_hostile_sentences_do_nothing(open_page: Open) -> None:
 
 def check_harmless(page: Page, sentence: str) -> None:
     tokens = tokenize(sentence)
+    names = distinct_names(tokens)
     options = page.get_by_role("option")
-    eventually(page, options.all_text_contents, tokens)
+    eventually(page, options.all_text_contents, names)
     named = page.locator(".keys bdi, .terms tbody bdi")
-    eventually(page, named.all_text_contents, [*tokens, *tokens])
+    eventually(page, named.all_text_contents, [*names, *tokens])
     expect(page.locator(".attention-heatmap .xtick")).to_have_count(len(tokens))
     expect_harmless(page)
 

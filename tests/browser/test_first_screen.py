@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from attention.display.captions import distinct_names
 from attention.lessons.opening import opening
 from tests.browser.browsing import (
     Open,
@@ -25,7 +26,7 @@ def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(
     size: tuple[int, int], open_page: Open
 ) -> None:
     page = open_page("/", viewport={"width": size[0], "height": size[1]})
-    words = FIRST.sentences[0].split()
+    words = distinct_names(FIRST.sentences[0].split())
     expect(page.get_by_role("option")).to_have_text(words)
     seen: list[Any] = [
         page.get_by_role("heading", name=FIRST.heading),

@@ -92,7 +92,7 @@ def test_the_example_is_shown_at_one_click_and_put_away_by_another(open_page: Op
     toggle = page.get_by_text("Show an example", exact=True)
     toggle.click()
     expect_heatmap(page)
-    expect(labels(page, "x")).to_have_text(["the", "cat", "walks", "on", "the", "street"])
+    expect(labels(page, "x")).to_have_text(["the (0)", "cat", "walks", "on", "the (4)", "street"])
     toggle.click()
     expect(page.get_by_text("How to write such a file")).to_be_visible()
     expect(page.locator(".attention-picture")).to_have_count(0)

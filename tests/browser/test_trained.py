@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from attention.display.captions import distinct_names
 from attention.trained import sources
 from tests.browser.browsing import (
     Open,
@@ -95,9 +96,9 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     link = {"model": "minilm", "layer": "2", "head": "7", "cut": "3"}
     page = open_page("/?" + urlencode(link))
     expect_heatmap(page)
-    pieces = ["[CLS]", *SENTENCE.split(), "[SEP]"]
+    pieces = distinct_names(["[CLS]", *SENTENCE.split(), "[SEP]"])
     expect(labels(page, "x")).to_have_text(pieces)
-    expect(page.get_by_text("was trained with: heads cut out: 3.")).to_be_visible()
+    expect(page.get_by_text("was trained: heads cut out: 3.")).to_be_visible()
     page.get_by_text("Models", exact=True).click()
     page.get_by_role("menuitem", name="Trained", exact=True).click()
     expect(caption(page, "Layer 2, head 7.")).to_be_visible()
