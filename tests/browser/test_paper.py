@@ -126,12 +126,12 @@ def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(
     assert asked.evaluate(LINES) > 90
 
 
-def test_sixty_tokens_are_printed_on_two_pages(open_page: Open) -> None:
+def test_sixty_tokens_and_their_diagram_are_printed_on_three_pages(open_page: Open) -> None:
     page = open_page("/?s=" + "+".join(["the+cat+walks+on+the+street"] * 10))
     expect_heatmap(page)
     expect(page.locator(".equation")).to_be_visible()
     printed: Any = page.pdf(format="A4")
-    assert len(re.findall(rb"/Type /Page\b", printed)) == 2
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 3
 
 
 def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None:
