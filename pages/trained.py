@@ -359,7 +359,7 @@ def token_sum(result: Result, query: int) -> None:
     """The sum of what the residual path, all heads and the bias add to the chosen token."""
     assert result.trained is not None
     layer_input = results.run_of(result.settings).inputs[result.trained.position]
-    kept = layer_input.pieces.kept(result.settings.special == "set aside")
+    kept = layer_input.pieces.kept(result.settings.special == "ignored")
     added = additions.layer_additions(layer_input, kept[query])
     names, columns, total = heads.additions_table(added)
     st.subheader("The sum in this layer")

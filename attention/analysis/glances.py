@@ -39,7 +39,7 @@ class Glance:
 def glances(run: Run, aside: bool = False) -> list[Glance]:
     """All heads of all layers: those over the sentence itself, and those over another one.
 
-    aside: whether the pieces that can be are set aside, see `Pieces.kept`.
+    aside: whether the pieces that can be are ignored, see `Pieces.kept`.
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
     kinds: dict[bool, list[int]] = {}

@@ -92,7 +92,7 @@ def note_reader(result: Result) -> None:
     for words in result.notes:
         note(words)
     if result.trained is not None:
-        aside = result.settings.special == "set aside"
+        aside = result.settings.special == "ignored"
         st.caption(
             f"{sources.about(result.settings.model).title}, {head_words(result)}."
             + (" Special tokens are ignored: the others share their weight." if aside else "")

@@ -107,7 +107,7 @@ def _if_there_are_words(settings: Settings) -> Result | None:
 
 def as_trained(view: View) -> Result | None:
     """The result of the chosen head of a trained model, with all as it was trained, but for pieces
-    that are set aside."""
+    that are ignored."""
     chosen = {name: view[name] for name in ("s", "model", "layer", "head", "join", "special")}
     return _if_there_are_words(Settings(**chosen))
 
@@ -126,7 +126,7 @@ def run_of(settings: Settings) -> Run:
 
 def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
-    return _glances_of(view["model"], plain(view["s"]), view["special"] == "set aside")
+    return _glances_of(view["model"], plain(view["s"]), view["special"] == "ignored")
 
 
 @cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
@@ -150,7 +150,7 @@ def probe_of(view: View) -> Probe | None:
 
 def rows_in_all_layers(view: View, query: int) -> Tensor:
     """The weights of a piece of the sentence in each layer, (layers, heads, keys)."""
-    return _rows(view["model"], plain(view["s"]), query, view["special"] == "set aside")
+    return _rows(view["model"], plain(view["s"]), query, view["special"] == "ignored")
 
 
 @cached(LRUCache(64), lock=Lock())
@@ -504,7 +504,7 @@ def association(view: View, method: str, progress: Progress = lambda done, of: N
     name, text = view["model"], plain(view["s"])
     found = _associate(name, text, method, progress)
     settings = view.of(AssociationSettings)
-    aside, words = view["special"] == "set aside", view["join"] == "words"
+    aside, words = view["special"] == "ignored", view["join"] == "words"
     pieces = run_model(name, text).pieces
     return associations.association(method, found, pieces, settings, aside, words, _is_causal(name))
 

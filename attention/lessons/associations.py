@@ -36,7 +36,7 @@ MOST_PAIRS = 24
 OPENING = {
     "s": "the animal did not cross the street because it was too tired",
     "model": MINILM.about.name,
-    "special": "set aside",
+    "special": "ignored",
     "query": 8,
 }
 
@@ -161,7 +161,7 @@ def association(
 ) -> Association:
     """An association of a sentence as it is shown. found (layers, pieces, pieces).
 
-    aside: whether special pieces are set aside, see `Pieces.kept`; words: whether pieces are joined
+    aside: whether special pieces are ignored, see `Pieces.kept`; words: whether pieces are joined
     into words, rows averaged and columns added up; causal: whether no query sees a key behind it.
     What is not a number becomes 0.
     """

@@ -61,7 +61,7 @@ def ending(model: Model, run: Run, text: str, progress: Progress = lambda done, 
     if goes_on(model):
         assert isinstance(model, Transformer)
         return _of_next_word(model, run, settings, progress)
-    return _of_name(model, run, replace(settings, special="set aside"))
+    return _of_name(model, run, replace(settings, special="ignored"))
 
 
 def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Progress) -> Ending:

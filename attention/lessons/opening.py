@@ -76,7 +76,7 @@ OPENINGS = {
         "the animal did not cross the street because it was too",
         ("tired", "wide"),
         8,
-        {"model": MINILM.about.name, "layer": 3, "head": 1, "special": "set aside"},
+        {"model": MINILM.about.name, "layer": 3, "head": 1, "special": "ignored"},
     ),
     NONE: Opening(
         "Each word looks at words with vectors like its own.",

@@ -460,7 +460,7 @@ def changed_states(model: Model, run: Run, result: Result) -> Tensor:
     position = result.trained.position
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
-    kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "set aside"))
+    kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "ignored"))
     return effects.changed(model, run, position, changed, kept)
 
 

@@ -133,13 +133,13 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
 
 
 def _pieces(settings: Settings, pieces: Pieces, x: Tensor) -> Sentence:
-    """The pieces of a sentence and their vectors, without those that are set aside.
+    """The pieces of a sentence and their vectors, without those that are ignored.
 
     Raises NoWords when there are no others.
     """
     if all(pieces.special):
         raise NoWords
-    kept = pieces.kept(settings.special == "set aside")
+    kept = pieces.kept(settings.special == "ignored")
     x = x[kept] if len(kept) < len(x) else x
     encoding = sinusoidal(*x.shape) if settings.positions == "sinusoidal" else None
     return Sentence(

@@ -57,11 +57,12 @@ class Settings:
     special: str = choice(
         "shown",
         "Special tokens",
-        ("shown", "set aside"),
+        ("shown", "ignored"),
         unless=("model", NONE),
+        earlier=(("set aside", "ignored"),),
         help="Pieces that are in no sentence but were put around it, as [CLS]; of a model without "
-        "such ones the first token, an attention sink. set aside: they are ignored, so the softmax "
-        "gives their weight to the others in proportion.",
+        "such ones the first token, an attention sink. ignored: the softmax gives their weight to "
+        "the others in proportion.",
     )
     join: str = choice(
         "pieces",

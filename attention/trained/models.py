@@ -47,7 +47,7 @@ class Pieces:
         return [word is None for word in self.words]
 
     def kept(self, aside: bool) -> list[int]:
-        """The positions of the pieces that are shown: all, or all but those that can be set aside.
+        """The positions of the pieces that are shown: all, or all but those that can be ignored.
 
         These are the special ones; without such the first piece, on which most heads of a causal
         model put the weight they have no other use for, an attention sink (Xiao et al. 2024,

@@ -57,7 +57,7 @@ def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts() -
     right, weight = holds(weights, previous, [0, 1, 2])
     assert right.tolist() == [0.5, 0.0]  # query 1 looks at 0; query 2 at 0, not at 1
     assert weight.tolist() == pytest.approx([(0.6 + 0.3) / 2, (0.1 + 0.2) / 2])
-    right, _ = holds(weights, previous, [1, 2])  # the first one set aside
+    right, _ = holds(weights, previous, [1, 2])  # the first one ignored
     assert right.tolist() == [1.0, 0.0]
     nothing, _ = holds(weights, torch.zeros(3, 3, dtype=torch.bool), [0, 1, 2])
     assert len(nothing) == 0

@@ -74,10 +74,10 @@ def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
     ("name", "link", "more"),
     [
         ("minilm", {"after": 2}, {"after": 2}),
-        ("minilm", {"special": "set aside", "join": "words"}, {"aside": True, "words": True}),
+        ("minilm", {"special": "ignored", "join": "words"}, {"aside": True, "words": True}),
         ("minilm", {"itself": "shown"}, {"itself": "shown"}),
         ("en-pt", {}, {}),
-        ("smollm2", {"special": "set aside"}, {"aside": True, "causal": True}),
+        ("smollm2", {"special": "ignored"}, {"aside": True, "causal": True}),
     ],
 )
 def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(

@@ -1,4 +1,4 @@
-"""Trained with a language model: heads at work, the next pieces, and what is set aside."""
+"""Trained with a language model: heads at work, the next pieces, and what is ignored."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
         for item in app.caption
     )
     assert "attention sink" not in " ".join(item.value for item in visit().caption)
-    aside = visit(s=text, layer=20, special="set aside")
+    aside = visit(s=text, layer=20, special="ignored")
     tokens = aside.sent["picture"].header["tokens"]
     assert tokens == list(run.pieces.texts[1:])
     weights = run.inputs[20].trace().weights[0, 1:, 1:]

@@ -20,6 +20,8 @@ from tests.app import link_table
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
+from tests.running import opened
+from tests.trained.packaged import packaged
 
 ROOT = Path(__file__).parent.parent.parent
 RELEASED = "links already sent rely on this table; new names: python -m tests.app.link_table"
@@ -166,3 +168,12 @@ def test_of_any_link_what_is_taken_is_legal_or_text(link: dict[str, list[str]]) 
     for name, values in taken.items():
         about = every_setting()[name]
         assert about.is_text or about.problem(about.parse_all(values)) is None
+
+
+def test_an_option_of_links_of_before_reads_as_the_one_of_now() -> None:
+    packaged("minilm")
+    link = {"model": "minilm", "special": "set aside", "b_special": "set aside"}
+    app = opened("compare", **link)
+    assert app.query_params["special"] == app.query_params["b_special"] == "ignored"
+    assert app.values["special"] == "ignored"
+    assert app.notes == opened("compare", **link | {"special": "ignored"}).notes

@@ -402,7 +402,7 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
 
 
 def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
-    settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "set aside"}
+    settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "ignored"}
     settings |= {"mask": ("causal",), "scale": "factor", "factor": 0.35}
     result = result_of("minilm", **settings)
     for page in ("explore", "heads"):
@@ -462,7 +462,7 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
     page: str,
 ) -> None:
     packaged("minilm")
-    chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "set aside", "head": 3}
+    chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "ignored", "head": 3}
     app = opened("explore")
     for name, value in chosen.items():
         app.choose(name, value)
@@ -483,7 +483,7 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
 def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(
     page: str,
 ) -> None:
-    app = visit(page, "minilm", layer=2, cut="1", special="set aside", join="words")
+    app = visit(page, "minilm", layer=2, cut="1", special="ignored", join="words")
     without = opened(page, s=SENTENCE)
     assert app.notes == []
     assert app.values == without.values
@@ -546,9 +546,9 @@ def test_only_the_side_that_is_changed_moves_what_comes_out() -> None:
 
 
 def test_b_takes_every_setting_of_a_model_from_a() -> None:
-    app = visit("compare", "minilm", cut="1,2", special="set aside", head=3, positions="rotary")
+    app = visit("compare", "minilm", cut="1,2", special="ignored", head=3, positions="rotary")
     app.press("Copy A to B")
-    theirs = {"b_cut": "1,2", "b_special": "set aside", "b_head": "3", "b_positions": "rotary"}
+    theirs = {"b_cut": "1,2", "b_special": "ignored", "b_head": "3", "b_positions": "rotary"}
     assert theirs.items() <= app.query_params.items()
     assert any("A and B are the same setting" in note for note in app.notes)
     *_, moved, _ = app.tables
@@ -565,7 +565,7 @@ def test_swapping_exchanges_what_is_cut_out_and_twice_is_as_before() -> None:
 
 
 def test_special_tokens_on_one_side_alone_stand_beside_nothing() -> None:
-    app = visit("compare", "minilm", b_special="set aside", b_scale="1/√d_k")
+    app = visit("compare", "minilm", b_special="ignored", b_scale="1/√d_k")
     header = app.sent["comparison"].header
     assert header["names"] == list(run_of("minilm").pieces.texts)
     assert header["both"] == [False, *[True] * (len(header["names"]) - 2), False]

@@ -165,7 +165,7 @@ def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(na
 
 def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
     model, run = run_of("minilm")
-    result = computed("minilm", layer=4, special="set aside")
+    result = computed("minilm", layer=4, special="ignored")
     layer, x = run.inputs[4].layer, run.inputs[4].x
     attended = layer.attention.output(layer.trace(x))
     attended[1:-1] = result.layer.output(result.layer_trace)
@@ -177,7 +177,7 @@ def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() ->
     assert_close(moved_by(model, run, result), expected, **CLOSE)
     assert float(expected.min()) < 0.999
 
-    last = computed("minilm", layer=5, special="set aside")
+    last = computed("minilm", layer=5, special="ignored")
     cosines = moved_by(model, run, last)
     assert_close(cosines[[0, -1]], torch.ones(2), **CLOSE)
     assert float(cosines[1:-1].min()) < 0.999
@@ -446,7 +446,7 @@ def as_words(result: Result) -> Result:
 
 
 def test_all_heads_are_joined_into_words_as_each_of_them_is() -> None:
-    for settings in ({}, {"mask": ("causal",)}, {"special": "set aside"}):
+    for settings in ({}, {"mask": ("causal",)}, {"special": "ignored"}):
         result = as_words(computed("minilm", layer=2, **settings))
         words = trained.words_of(result)
         assert words is not None

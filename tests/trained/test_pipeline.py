@@ -247,7 +247,7 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
     name: str,
 ) -> None:
     for position in range(len(packaged(name).layers)):
-        aside, layer_input = computed(name, layer=position, special="set aside")
+        aside, layer_input = computed(name, layer=position, special="ignored")
         whole, _ = computed(name, layer=position)
         keys = layer_input.memory_pieces or layer_input.pieces
         rows, columns = (pieces.kept(aside=True) for pieces in (layer_input.pieces, keys))
@@ -368,7 +368,7 @@ def test_a_model_without_a_mask_has_none_to_remove() -> None:
         ({"positions": "rotary"}, ["positions: rotary"]),
         ({"cut": "77"}, []),
         (
-            {"cut": "7,2", "special": "set aside", "positions": "alibi"},
+            {"cut": "7,2", "special": "ignored", "positions": "alibi"},
             ["positions: alibi", "special tokens are ignored", "heads cut out: 2, 7"],
         ),
     ],
