@@ -34,11 +34,11 @@ def answers(view: View) -> None:
     if found.results:
         shown(found, lesson)
         return
-    st.info("Paste the codes of your class: nothing is kept or sent anywhere.")
+    st.info("Nothing that you paste is kept, or sent to anyone else.")
     right = [chapter.plain_choices[chapter.answer] for chapter in lesson.chapters]
     titles = [f"{at + 1}" for at in range(len(right))]
     st.markdown("**The right answers**")
-    st.html(tables.table("right answers", titles, {"answer": right}))
+    st.html(tables.shares("right answers", titles, {"answer": right}))
 
 
 def shown(found: Class, lesson: Lesson) -> None:

@@ -81,6 +81,7 @@ LINKS = (
     re.compile(r"(?i)\]\(\s*<?\s*(//|\\|[a-z][a-z+.-]*:)|^\s{0,3}\[[^\]]*\]:"),
     re.compile(r"(^|[\s(<>])[/\\]{2}\w"),
 )
+EMPHASIS = re.compile(r"(?<!\\)\*(.+?)(?<!\\)\*")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 
@@ -195,12 +196,12 @@ class Chapter:
     @property
     def plain_title(self) -> str:
         """Its title where no Markdown is read."""
-        return ESCAPED.sub(r"\1", self.title)
+        return _plain(self.title)
 
     @property
     def plain_choices(self) -> tuple[str, ...]:
         """Its choices where no Markdown is read."""
-        return tuple(ESCAPED.sub(r"\1", choice) for choice in self.choices)
+        return tuple(map(_plain, self.choices))
 
     @property
     def as_text(self) -> Chapter:
@@ -527,6 +528,11 @@ def _forbidden(text: str) -> str | None:
         if any(pattern.search(words) for pattern in LINKS for words in read):
             return "links to other hosts are not allowed"
     return None
+
+
+def _plain(text: str) -> str:
+    """A line of Markdown without its marks."""
+    return ESCAPED.sub(r"\1", EMPHASIS.sub(r"\1", text))
 
 
 def _escaped(text: str) -> str:

@@ -141,3 +141,15 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
         app = opened("answers")
         app.text_area[0].set_value(text[:5000]).run()
         assert "<script" not in app.said
+
+
+def test_answers_are_shown_without_the_marks_of_markdown_but_with_those_of_a_carried_lesson() -> (
+    None
+):
+    last = read_lesson(GUIDE, chapters.check).chapters[-1]
+    assert last.choices[0] == "*Tokyo*, and *Japan* dark"
+    assert last.plain_choices[0] == "Tokyo, and Japan dark"
+    assert opened("answers").tables[0]["answer"][-1] == "Tokyo, and Japan dark"
+    written = EXAMPLE.replace("they shrink", "*they* shrink")
+    (first, _) = chapters.carried_lesson(pack(written)).chapters
+    assert first.plain_choices[first.answer] == "*they* shrink"
