@@ -151,5 +151,5 @@ def test_answers_are_shown_without_the_marks_of_markdown_but_with_those_of_a_car
     assert last.plain_choices[0] == "Tokyo, and Japan dark"
     assert opened("answers").tables[0]["answer"][-1] == "Tokyo, and Japan dark"
     written = EXAMPLE.replace("they shrink", "*they* shrink")
-    (first, _) = chapters.carried_lesson(pack(written)).chapters
+    first = chapters.carried_lesson(pack(written)).chapters[0]
     assert first.plain_choices[first.answer] == "*they* shrink"
