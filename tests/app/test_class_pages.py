@@ -150,6 +150,6 @@ def test_answers_are_shown_without_the_marks_of_markdown_but_with_those_of_a_car
     assert last.choices[0] == "*Tokyo*, and *Japan* dark"
     assert last.plain_choices[0] == "Tokyo, and Japan dark"
     assert opened("answers").tables[0]["answer"][-1] == "Tokyo, and Japan dark"
-    written = EXAMPLE.replace("they shrink", "*they* shrink")
+    written = EXAMPLE.replace("they shrink", '"*they* shrink"')
     first = chapters.carried_lesson(pack(written)).chapters[0]
     assert first.plain_choices[first.answer] == "*they* shrink"
