@@ -63,7 +63,7 @@ PRINTED = [
 # Of a view the files of its figures, each with words that are in it.
 FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/steps?step=scores": {"Matrices, SVG": ["Q", "K", "scores", "cat"]},
-    "/heads": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the", "street"]},
+    "/heads": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the (0)", "street"]},
     "/cross?cross=batch": {"Matrices, SVG": ["weights", "output"]},
     "/compare": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
     "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
