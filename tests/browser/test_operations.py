@@ -10,6 +10,7 @@ from tests.browser.browsing import (
     expect,
     expect_harmless,
     expect_in_search,
+    expect_rest,
     expect_search,
     expect_to_fit,
 )
@@ -51,6 +52,20 @@ def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named
     box.fill("6")
     box.press("Enter")
     expect(total).to_contain_text("16.0000")
+
+
+def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_page: Open) -> None:
+    page = open_page("/operations")
+    grid = page.locator(".st-key-grid_bmm_a_0")
+    grid.get_by_label("A[0], row 1, column 2").fill("10")
+    grid.get_by_label("A[0], row 1, column 2").press("Enter")
+    other = grid.get_by_label("A[0], row 0, column 0")
+    other.fill("7")
+    expect(page.locator(".working tfoot")).to_contain_text("24.0000")
+    expect_rest(page)
+    expect(other).to_have_value("7")
+    other.press("Enter")
+    expect_search(page, {"bmm_a": "7 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
 
 
 def test_a_deep_link_shows_the_slice_on_a_narrow_screen_too(open_page: Open) -> None:

@@ -95,13 +95,13 @@ def test_a_part_of_a_page_that_was_left_names_that_page(served: Callable[[str], 
             while (await come()).WhichOneof("type") != "script_finished":
                 pass
             await ask(page_script_hash=two)
-            await ask(page_script_hash=one, fragment_id=part)
             named = []
             while len(named) < 2:
                 message = await come()
                 if message.WhichOneof("type") == "new_session":
                     page = message.new_session.page_script_hash
                     named.append((page == one, part in message.metadata.run.fragment_ids))
+                    await ask(page_script_hash=one, fragment_id=part)
             return named
 
     told = asyncio.run(visit(served("A part of a page")))

@@ -37,8 +37,30 @@ function build({ root, content, send }) {
     return button
   })
   const inputs = /** @type {HTMLInputElement[][]} */ ([])
-  const view = { content, frame, name, size, tools, table, wrong, buttons, inputs, shape: "" }
-  table.addEventListener("change", () => send("cells", read(view)))
+  const typed = /** @type {EventTarget | null} */ (null)
+  const view = {
+    content,
+    frame,
+    name,
+    size,
+    tools,
+    table,
+    wrong,
+    buttons,
+    inputs,
+    shape: "",
+    typed,
+  }
+  table.addEventListener("input", ({ target }) => {
+    view.typed = target
+  })
+  table.addEventListener("focusout", () => {
+    view.typed = null
+  })
+  table.addEventListener("change", () => {
+    view.typed = null
+    send("cells", read(view))
+  })
   table.addEventListener("keydown", (event) => {
     const step = { ArrowUp: -1, ArrowDown: 1, Enter: 1 }[event.key]
     const input = event.target
@@ -57,7 +79,8 @@ function read({ inputs }) {
   return inputs.map((line) => line.map((input) => input.value.trim()))
 }
 
-/** Inputs are made anew only when their number changes, so that typing keeps its place.
+/** Inputs are made anew only when their number changes, and an answer to an edit before leaves the
+    one that is typed into as it is.
     @type {(view: View) => void} */
 function draw(view) {
   const { name, cells, wrong, row, column, resizable, most } = view.content
@@ -75,7 +98,7 @@ function draw(view) {
   for (const [r, line] of cells.entries())
     for (const [c, text] of line.entries()) {
       const input = view.inputs[r][c]
-      if (input.value.trim() !== text) input.value = text
+      if (input !== view.typed && input.value.trim() !== text) input.value = text
       input.ariaLabel = `${name}, row ${r}, column ${c}`
       input.ariaInvalid = String(wrong !== "" && (row ?? r) === r && (column ?? c) === c)
     }
