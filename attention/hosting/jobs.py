@@ -120,6 +120,6 @@ class Jobs:
         try:
             tell(*job.steps)
             job.work(tell)
-        except Exception as error:
+        except Exception as error:  # of any kind: `ask` raises it for who asked for the work
             return error
         return None

@@ -64,17 +64,23 @@ def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch) -> N
     assert max(most) == 2
 
 
-def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> None:
-    monkeypatch.setattr(work, "_turns", Turns(LONG))
+def another_rerun() -> tuple[threading.Thread, threading.Event]:
+    """A rerun of another session, in its thread, and whether it has begun."""
     begun = threading.Event()
 
-    def other() -> None:
+    def run() -> None:
         with work.rerun("explore", work.share()):
             begun.set()
 
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, begun
+
+
+def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> None:
+    monkeypatch.setattr(work, "_turns", Turns(LONG))
     with work.rerun("explore", work.share()):
-        thread = threading.Thread(target=other)
-        thread.start()
+        thread, begun = another_rerun()
         assert not begun.wait(0.2)
     assert begun.wait(LONG)
     thread.join(LONG)
@@ -84,15 +90,8 @@ def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch)
     monkeypatch.setattr(work, "_turns", Turns(LONG))
     places = threading.BoundedSemaphore(1)
     monkeypatch.setattr(work, "_places", lambda: places)
-    begun = threading.Event()
-
-    def other() -> None:
-        with work.rerun("explore", work.share()):
-            begun.set()
-
     with work.rerun("explore", work.share()):
-        thread = threading.Thread(target=other)
-        thread.start()
+        thread, begun = another_rerun()
         assert not begun.wait(0.2)
         with work.waiting():
             assert begun.wait(LONG)
