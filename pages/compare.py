@@ -18,17 +18,22 @@ from attention.trained.sources import NONE
 
 def choices(view: View) -> None:
     """What is compared, and a way to swap."""
-    kind = view["compare"]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         widgets.widget(view, "compare", width="content", label_visibility="collapsed")
-        if kind == "settings":
-            st.button("Swap A and B", on_click=widgets.swap_sides)
-            st.button("Copy A to B", on_click=widgets.copy_side, help="Give B every setting of A.")
-        elif kind == "pair":
-            st.button("Swap the sentences", on_click=swap_sentences)
-            st.button(
-                "Example: apple, two meanings", on_click=take_apples, help="One word, two meanings."
-            )
+        with st.container(horizontal=True, width="content"):  # on a phone in a row of their own
+            buttons(view["compare"])
+
+
+def buttons(kind: str) -> None:
+    """What can be exchanged and taken at a click, for what is compared."""
+    if kind == "settings":
+        st.button("Swap A and B", on_click=widgets.swap_sides)
+        st.button("Copy A to B", on_click=widgets.copy_side, help="Give B every setting of A.")
+    elif kind == "pair":
+        st.button("Swap the sentences", on_click=swap_sentences)
+        st.button(
+            "Example: apple, two meanings", on_click=take_apples, help="One word, two meanings."
+        )
 
 
 def swap_sentences() -> None:
