@@ -12,6 +12,8 @@ from torch.nn.functional import one_hot
 
 from attention.core.functional import Trace
 
+LEAST_SUM = 0.99  # of weights in half precision that sum to 1
+
 
 def contributions(trace: Trace, query: int) -> Tensor:
     """The terms `w_ij v_j` whose sum over the keys is output row `query`. (…, keys, d_v)."""
@@ -97,10 +99,15 @@ def strongest(trace: Trace, tokens: Sequence[str], query: int, most: int) -> Ter
 def entropy_bits(weights: Tensor) -> Tensor:
     """Shannon entropy of each row in bits: 0 = one key, log2(keys) = all alike. (…, queries).
 
-    A row with nothing to attend to, 0 throughout, has none: nan.
+    A row with nothing to attend to, 0 throughout, has none: nan. Of a row that sums to less, since
+    a sink takes the rest, it is that of the weights' shares of their sum.
     The greatest weight of a row is taken for what the others leave of 1, wherever they sum to 1 but
     for rounding: near 1 its own last digits say too little of how far from it they are.
     """
+    sums = weights.sum(-1, keepdim=True)
+    sinks = (sums > 0) & (sums < LEAST_SUM)
+    if sinks.any():
+        weights = torch.where(sinks, weights / sums, weights)
     most, at = weights.max(-1, keepdim=True)
     others = weights.scatter(-1, at, 0.0)
     logs = others.clamp_min(1e-38).log()  # so that 0 log 0 = 0; xlogy takes three times as long

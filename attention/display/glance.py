@@ -17,7 +17,7 @@ from attention.display.looks import drawn
 
 MAX_CELLS = 360_000  # of all heads: 4 MB in a file
 WIDTH = 900  # pixels that the heads of a layer take
-LARGEST, SMALLEST = 230, 16  # pixels of a head
+LARGEST, SMALLEST = 230, 16  # pixels of a head beside others
 GAP = 4  # pixels between two heads, or one cell where that is more
 ROOM = {"l": 70, "r": 10, "t": 90, "b": 10}
 
@@ -29,7 +29,8 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
     greatest weight of a block, and the title says of how many.
     """
     layers, heads, rows, columns = weights.shape
-    pixels = max(SMALLEST, min(LARGEST, WIDTH // heads))
+    largest = WIDTH if layers * heads == 1 else LARGEST
+    pixels = max(SMALLEST, min(largest, WIDTH // heads))
     share = GAP / pixels
     side = max(1, int(math.sqrt(MAX_CELLS / (layers * heads)) / (1 + share)))
     down, across = (math.ceil(length / side) for length in (rows, columns))

@@ -17,6 +17,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 Layer = int | Literal["all"] | None
+LOST = 1e-2  # of a row, at keys that are left out
+KINDS = ("encoder_attentions", "decoder_attentions", "cross_attentions")
 
 EAGER = (
     "weights must hold a tensor for each layer, got {}: transformers returns them if the model is "
@@ -38,7 +40,7 @@ class OneSequence:
     def without(self, padding: Tensor) -> OneSequence:
         """Without the keys that are padding, and without those queries where they are the same.
 
-        padding: (keys,) bool.
+        padding: (keys,) bool. Raises ValueError where it does not fit, or has weights of the rest.
         """
         n_keys = self.numbers.shape[-1]
         if len(padding) != n_keys:
@@ -46,10 +48,16 @@ class OneSequence:
                 f"attention_mask must have a number for each of {n_keys} keys, got {len(padding)}"
             )
         kept = (~padding).nonzero().flatten().tolist()
-        numbers = self.numbers[..., kept]
+        rows = self.numbers if self.keys is not None else self.numbers[..., kept, :]
+        lost = rows[..., padding.nonzero().flatten().tolist()].sum(-1)
+        if lost.numel() and not lost.amax() <= LOST:
+            raise ValueError(
+                "attention_mask must be 0 only at keys that have no weight, those it leaves out "
+                f"have up to {float(lost.amax()):.4f}"
+            )
         if self.keys is None:
-            return OneSequence(numbers[..., kept, :], [self.tokens[at] for at in kept], None)
-        return OneSequence(numbers, self.tokens, [self.keys[at] for at in kept])
+            return OneSequence(rows[..., kept], [self.tokens[at] for at in kept], None)
+        return OneSequence(rows[..., kept], self.tokens, [self.keys[at] for at in kept])
 
 
 def one_sequence(
@@ -66,18 +74,20 @@ def one_sequence(
     weights: a tensor or an array (queries, keys), (heads, queries, keys), (layers, heads, queries,
     keys), (batch, heads, queries, keys) or (layers, batch, heads, queries, keys); or a tuple, with
     (batch, heads, queries, keys) or (heads, queries, keys) for each layer, or with (queries, keys)
-    for each head; or a tuple of such ones, one for each step of `generate`. Of an array of four
+    for each head; or a tuple of such ones, one for each step of `generate`; or an output that has
+    any of these as `attentions`. Of an array of four
     axes `layer` says that the first counts layers, `entry` that it counts a batch. entry: which of
     a batch, from 0; needed where there are several. attention_mask: as a tokenizer gives it,
     (batch, keys) or (keys,); what is 0 there is padding, and left out.
 
     Of `generate` there is one row for each written token: the weights of the query that it was
     written after. `tokens` are those of the whole sequence, as in `sequences`; `keys` only where
-    they are of another one. Beams change places from step to step, and are not followed.
+    they are of another one. A layer with a sliding window gives the weights of the last keys alone.
 
     Raises ValueError, saying what was expected and what came.
     """
     tokens, keys = _texts(tokens, "tokens"), None if keys is None else _texts(keys, "keys")
+    weights = _attentions(weights)
     depth = _depth(weights)
     if depth > 2:
         raise ValueError(f"weights may be tuples of tuples of tensors, got them {depth} deep")
@@ -119,6 +129,22 @@ def _texts(tokens: Sequence[str], name: str) -> list[str]:
     return [str(token) for token in tokens]
 
 
+def _attentions(weights: Any) -> Any:
+    """The `attentions` of what a model or `generate` returns; anything else as it is."""
+    if hasattr(weights, "beam_indices"):
+        raise ValueError(
+            "weights of beams cannot be shown: a beam goes on from another one at each step; call "
+            "generate with num_beams=1"
+        )
+    if hasattr(weights, "attentions"):
+        return weights.attentions
+    if found := [f"outputs.{kind}" for kind in KINDS if hasattr(weights, kind)]:
+        raise ValueError(
+            f"outputs of an encoder and a decoder have several attentions: show {', '.join(found)}"
+        )
+    return weights
+
+
 def _depth(weights: Any) -> int:
     """How many tuples there are around the weights of a layer; 0 around an array or numbers."""
     if weights is None:
@@ -133,8 +159,8 @@ def _depth(weights: Any) -> int:
     return inner + 1 if inner else 0
 
 
-def _stacked(layers: Sequence[Any], entry: int | None) -> Tensor:
-    """The weights of all layers in one, (layers, heads, queries, keys)."""
+def _of_layers(layers: Sequence[Any], entry: int | None) -> list[Tensor]:
+    """The weights of each layer, (heads, queries, keys) or (queries, keys)."""
     if not len(layers) or any(weights is None for weights in layers):
         got = "None for some of them" if len(layers) else "an empty tuple"
         raise ValueError(EAGER.format(got))
@@ -149,6 +175,12 @@ def _stacked(layers: Sequence[Any], entry: int | None) -> Tensor:
                 "weights of a layer must be (batch, heads, queries, keys), or (heads, queries, "
                 f"keys) without entry, got {_shape(weights)}"
             )
+    return found
+
+
+def _stacked(layers: Sequence[Any], entry: int | None) -> Tensor:
+    """The weights of all layers in one, (layers, heads, queries, keys)."""
+    found = _of_layers(layers, entry)
     shapes = sorted({_shape(weights) for weights in found})
     if len(shapes) > 1:
         raise ValueError(
@@ -182,7 +214,7 @@ def _of_batch(batch: Tensor, entry: int | None, name: str) -> Tensor:
     if entry is None and count > 1:
         raise ValueError(
             f"{name} {_shape(batch)} are those of a batch of {count}: give entry, "
-            f"from 0 to {count - 1}"
+            f"from 0 to {count - 1}; beams of generate cannot be shown"
         )
     at = entry or 0
     if not 0 <= at < count:
@@ -195,25 +227,29 @@ def _written(
 ) -> OneSequence:
     """One row for each step of `generate`: that of its last query, after which a token was written.
 
-    A key that was not yet there at a step has weight 0.
+    A key that was not yet there at a step, or is outside a layer's window, has weight 0.
     """
-    weights = [_stacked(step, entry) for step in steps]
-    given = weights[0].shape[-2]
+    weights = [_of_layers(step, entry) for step in steps]
+    given = weights[0][0].shape[-2]
     length = given + len(steps)
     if len(tokens) != length:
         raise ValueError(
             f"tokens must be those of the whole sequence, {given} given and {len(steps)} written, "
             f"got {len(tokens)}"
         )
-    rows = [one[..., -1:, :] for one in weights]
     seen = [given + step if keys is None else len(keys) for step in range(len(steps))]
-    for step, (row, n_keys) in enumerate(zip(rows, seen, strict=True)):
-        if row.shape[-1] != n_keys or row.shape[:2] != rows[0].shape[:2]:
-            raise ValueError(
-                f"weights of step {step} must be those of {n_keys} keys, as many as there were "
-                f"tokens, got {_shape(weights[step])}; keys names those of another sequence"
-            )
-    numbers = torch.cat([pad(row, (0, seen[-1] - row.shape[-1])) for row in rows], -2)
+    rows = []
+    for step, (layers, n_keys) in enumerate(zip(weights, seen, strict=True)):
+        for layer in layers:
+            heads, left_out = layer.shape[:-2], n_keys - layer.shape[-1]  # before a window
+            if left_out < 0 or (left_out and keys is not None) or heads != weights[0][0].shape[:-2]:
+                raise ValueError(
+                    f"weights of step {step} must be those of {n_keys} keys, as many as there were "
+                    f"tokens, got {_shape(layer)}; keys names those of another sequence"
+                )
+            rows.append(pad(layer[..., -1:, :], (left_out, seen[-1] - n_keys)))
+    whole = torch.stack(rows).unflatten(0, (len(steps), -1))
+    numbers = whole.squeeze(-2).movedim(0, -2)
     written = [f"→ {token}" for token in tokens[given:]]
     return OneSequence(numbers, written, tokens[:-1] if keys is None else keys)
 

@@ -18,18 +18,19 @@ from torch import Tensor
 
 from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
-from attention.display.glance import glance
+from attention.display.captions import sums_words
+from attention.display.glance import MAX_CELLS, glance
 from attention.display.returned import Layer, one_sequence, tensor_of
 
 MAX_BYTES = 16 << 20  # of a file, packed and unpacked
 MAX_TEXT = 1 << 20  # bytes of a header and characters of tokens: 512 long ones take 0.6 MB
 MAX_ENTRIES, ENTRY = 1000, b"PK\x01\x02"  # of an .npz, and what each of them begins with
 MAX_PROBLEM = 240  # characters
-MAX_TOKENS = 512
-MAX_HEADS = 1024  # in all layers
+MAX_TOKENS, MAX_HEADS = 512, 1024  # of a file, in all layers
 MAX_TOKEN_LENGTH = 200
 TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 PARTS = ("weights", "tokens", "keys")
+SINK = "the rest goes to none of these keys, as to an attention sink."
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,34 +61,42 @@ def show(
 ) -> go.Figure:
     """Any weights as the app shows them: all heads at a glance, or one of them.
 
-    weights: what transformers returns as `attentions` or `cross_attentions`, from a call or from
-    `generate`, or a tensor or an array of (layers, heads, queries, keys), (heads, queries, keys) or
-    (queries, keys); tokens: one for each query; keys: the tokens across, None = those of the
-    queries; entry: which of a batch; attention_mask: as a tokenizer gives it, its padding is left
-    out. With `layer` or `head`, both counted from 0, one head's heatmap, with the row of `query`
-    outlined; layer "all" says of an array of four axes that the first counts layers. See
+    weights: what transformers returns, from a call or from `generate`, or its `attentions` or
+    `cross_attentions`, or a tensor or an array of (layers, heads, queries, keys), (heads, queries,
+    keys) or (queries, keys); tokens: one for each query; keys: the tokens across, None = those of
+    the queries; entry: which of a batch; attention_mask: as a tokenizer gives it, its padding is
+    left out. With `layer` or `head`, both counted from 0, one head's heatmap, with the row of
+    `query` outlined; layer "all" says of an array of four axes that the first counts layers. See
     `returned.one_sequence`. Raises ValueError where shapes or numbers do not fit.
     """
     shown = one_sequence(
         weights, tokens, keys, layer=layer, entry=entry, attention_mask=attention_mask
     )
-    checked = check_weights(shown.numbers, shown.tokens, shown.keys).float()
-    layers, heads, n_queries = checked.shape[:3]
-    if (layers, heads) != (1, 1) and layer in (None, "all") and head is None:
-        return glance(checked, shown.tokens, shown.keys or shown.tokens)
-    at, head = 0 if layer is None else layer, head or 0
-    if at == "all" or not (0 <= at < layers and 0 <= head < heads and 0 <= query < n_queries):
-        raise ValueError(
-            f"layer, head and query must lie below {layers}, {heads} and {n_queries}, "
-            f"got {at}, {head} and {query}"
-        )
-    alone = WeightsAlone(checked[at, head])
-    return figures.heatmap(alone, "weights", shown.tokens, query, shown.keys)
+    fitting = fit_weights(shown.numbers, shown.tokens, shown.keys)
+    layers, heads, n_queries, n_keys = fitting.shape
+    if one := (layers, heads) == (1, 1) or layer not in (None, "all") or head is not None:
+        at, head = 0 if layer is None else layer, head or 0
+        if at == "all" or not (0 <= at < layers and 0 <= head < heads and 0 <= query < n_queries):
+            raise ValueError(
+                f"layer, head and query must lie below {layers}, {heads} and {n_queries}, "
+                f"got {at}, {head} and {query}"
+            )
+        fitting = fitting[at : at + 1, head : head + 1]
+    check_numbers(fitting)
+    numbers = fitting.float()
+    if not one or n_queries * n_keys > MAX_CELLS:
+        figure = glance(numbers, shown.tokens, shown.keys or shown.tokens)
+    else:
+        alone = WeightsAlone(numbers[0, 0])
+        figure = figures.heatmap(alone, "weights", shown.tokens, query, shown.keys)
+    if bool(_sums_to_less(numbers).any()):
+        figures.write_below(figure, f"{sums_words(numbers).capitalize()}: {SINK}")
+    return figure
 
 
-def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
-    """The weights as (layers, heads, queries, keys), of the type they have. Raises ValueError,
-    saying what was expected and what came, where they are none, or do not fit the tokens."""
+def fit_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
+    """The weights as (layers, heads, queries, keys). Raises ValueError, saying what was expected
+    and what came, where they do not fit the tokens."""
     if not 2 <= weights.dim() <= 4:
         raise ValueError(
             f"weights must be (layers, heads, queries, keys), got {tuple(weights.shape)}"
@@ -99,24 +108,28 @@ def check_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | 
             f"weights must be (…, {expected[0]}, {expected[1]}), a row for each token, "
             f"got {tuple(weights.shape)}"
         )
-    if max(expected) > MAX_TOKENS or weights.shape[:2].numel() > MAX_HEADS:
-        raise ValueError(
-            f"there may be up to {MAX_TOKENS} tokens and {MAX_HEADS} heads in all, "
-            f"got {max(expected)} and {weights.shape[:2].numel()}"
-        )
+    return weights
+
+
+def check_numbers(weights: Tensor) -> None:
+    """Raise ValueError where numbers (layers, heads, queries, keys) are no weights."""
     if not all(_are_weights(head) for head in weights.flatten(0, 1)):
         raise ValueError(
-            "weights must be 0 or more, and each row must sum to 1 (or be all 0); after dropout, "
-            "as in training, rows do not"
+            "weights must be 0 or more, and each row must sum to 1, or to less where a sink takes "
+            "the rest; after dropout, as in training, rows sum to more"
         )
-    return weights
 
 
 def _are_weights(head: Tensor) -> bool:
     numbers = head.float()  # one head at a time: together they may take four times their room
-    sums = numbers.sum(-1)
-    whole = (sums - 1).abs().minimum(sums.abs()) <= TOLERANCE
-    return bool(numbers.isfinite().all() and (numbers >= 0).all() and whole.all())
+    fits = numbers.isfinite().all() and (numbers >= 0).all()
+    return bool(fits and (numbers.sum(-1) <= 1 + TOLERANCE).all())
+
+
+def _sums_to_less(weights: Tensor) -> Tensor:
+    """Which rows sum to less than 1, but not to 0. (…, queries), bool."""
+    sums = weights.sum(-1)
+    return (sums < 1 - TOLERANCE) & (sums > 0)
 
 
 def unpacked_bytes(content: bytes) -> int:
@@ -159,7 +172,14 @@ def read_file(content: bytes) -> OpenedWeights:
             raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
         tokens = _read_tokens("tokens", parts["tokens"])
         keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
-        return OpenedWeights(check_weights(_small(parts["weights"]), tokens, keys), tokens, keys)
+        weights = fit_weights(_small(parts["weights"]), tokens, keys)
+        if max(weights.shape[2:]) > MAX_TOKENS or weights.shape[:2].numel() > MAX_HEADS:
+            raise ValueError(
+                f"there may be up to {MAX_TOKENS} tokens and {MAX_HEADS} heads in all, "
+                f"got {max(weights.shape[2:])} and {weights.shape[:2].numel()}"
+            )
+        check_numbers(weights)
+        return OpenedWeights(weights, tokens, keys)
     except ValueError as error:
         words = str(error)
         if len(words) <= MAX_PROBLEM:

@@ -147,6 +147,11 @@ def test_entropy_by_hand_and_never_below_zero(weights: list[float], bits: float)
     assert math.copysign(1, found) == 1, "would be shown as -0.00"
 
 
+def test_entropy_of_a_row_with_a_sink_is_that_of_its_shares() -> None:
+    rows = torch.tensor([[0.2, 0.2, 0.0], [0.25, 0.125, 0.125], [0.0, 0.03, 0.0]])
+    assert entropy_bits(rows).tolist() == pytest.approx([1.0, 1.5, 0.0], abs=1e-6)
+
+
 def test_a_row_with_nothing_to_attend_to_has_no_entropy() -> None:
     empty, sure = entropy_bits(torch.tensor([[0.0, 0.0], [0.0, 1.0]])).tolist()
     assert math.isnan(empty)

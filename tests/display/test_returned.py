@@ -297,6 +297,62 @@ def test_a_translation_has_one_row_for_each_written_token_over_its_source() -> N
     assert itself.keys == target[:-1]
 
 
+LLAMAS = {
+    "hidden_size": WIDTH,
+    "head_dim": 4,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "num_key_value_heads": 1,
+    "intermediate_size": 11,
+    "vocab_size": VOCABULARY,
+    "sliding_window": 3,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("Mistral", {}), ("Gemma3", {"sliding_window_pattern": 2})]
+)
+@pytest.mark.parametrize("given", [2, PIECES])
+def test_with_a_sliding_window_each_row_has_the_last_keys(
+    name: str, more: dict[str, Any], given: int
+) -> None:
+    model = built(f"{name}ForCausalLM", LLAMAS | more)
+    made = model.generate(IDS[:1, :given], **WRITING)
+    tokens = SEQUENCE[: given + WRITTEN]
+    found = one_sequence(made.attentions, tokens)
+    passed = model(made.sequences[:, :-1], output_attentions=True)
+    assert_close(found.numbers, torch.stack(passed.attentions).detach()[:, 0, :, given - 1 :])
+    assert not found.numbers[0, :, -1, :-3].any(), "outside the window"
+
+
+# What has attentions
+
+
+def test_what_a_model_returns_is_shown_by_its_attentions() -> None:
+    model = built("GPT2LMHeadModel", GPTS)
+    outputs = model(IDS[:1], output_attentions=True)
+    assert show(outputs, TOKENS) == show(outputs.attentions, TOKENS)
+    made = model.generate(IDS[:1], **WRITING)
+    assert show(made, SEQUENCE, head=3) == show(made.attentions, SEQUENCE, head=3)
+    with pytest.raises(ValueError, match="eager"):
+        show(model(IDS[:1]), TOKENS)
+
+
+def test_beams_are_refused_in_words() -> None:
+    made = built("GPT2LMHeadModel", GPTS).generate(IDS[:1], **WRITING | {"num_beams": 3})
+    with pytest.raises(ValueError, match="weights of beams cannot be shown: .* num_beams=1"):
+        show(made, SEQUENCE)
+
+
+def test_of_an_encoder_and_a_decoder_the_kinds_are_named() -> None:
+    outputs = built("BartModel", BARTS)(IDS[:1], output_attentions=True)
+    kinds = "outputs.encoder_attentions, outputs.decoder_attentions, outputs.cross_attentions"
+    with pytest.raises(ValueError, match=f"several attentions: show {kinds}"):
+        show(outputs, TOKENS)
+
+
 # What cannot be shown
 
 
@@ -355,6 +411,7 @@ def test_of_four_axes_the_first_is_a_batch_or_layers_by_name() -> None:
     assert show(whole[:1], TOKENS) == show(whole[0], TOKENS), "one is the same as either"
 
 
+GPTS_BEAMS = tuple((weights_of(BATCH, HEADS)[..., :2, :2],) * LAYERS for _ in range(2))
 STEPS = tuple((weights_of(1, HEADS)[..., -1:, : 2 + step],) for step in range(3))
 
 
@@ -392,9 +449,14 @@ STEPS = tuple((weights_of(1, HEADS)[..., -1:, : 2 + step],) for step in range(3)
             r"attention_mask \(2, 5\) are those of a batch",
         ),
         (RETURNED, {"attention_mask": [0] * 5}, r"must be \(…, 0, 0\)"),
-        (RETURNED, {"attention_mask": [1, 1, 1, 0, 0]}, "each row must sum to 1"),
+        (GPTS_BEAMS, {}, r"\(3, 7, 2, 2\) are those of a batch of 3: .*; beams of generate cannot"),
+        (
+            RETURNED,
+            {"attention_mask": [1, 1, 1, 0, 0]},
+            "attention_mask must be 0 only at keys that have no weight",
+        ),
         (STEPS, {}, "whole sequence, 1 given and 3 written, got 5"),
-        (STEPS, {"tokens": [*"abcd"]}, r"step 0 must be those of 1 keys, .*\(1, 7, 1, 2\)"),
+        (STEPS, {"tokens": [*"abcd"]}, r"step 0 must be those of 1 keys, .*\(7, 1, 2\)"),
         (STEPS, {"tokens": [*"abcd"], "keys": [*"xyz"]}, "step 0 must be those of 3 keys"),
         (RETURNED, {"tokens": "the cat sat on it"}, "list of texts, got one text: 'the cat sat"),
         (RETURNED, {"keys": "the cat"}, "keys must be a list of texts, got one text: 'the cat'"),
@@ -410,7 +472,7 @@ def test_what_does_not_fit_is_refused_with_what_came(
 
 def test_a_model_in_training_is_told_of_by_its_rows() -> None:
     attentions = built("BertModel", BERTS).train()(IDS[:1], output_attentions=True).attentions
-    with pytest.raises(ValueError, match=r"each row must sum to 1 .*; after dropout, as in train"):
+    with pytest.raises(ValueError, match=r"each row must sum to 1, .*; after dropout, as in train"):
         show(attentions, TOKENS)
 
 
