@@ -34,16 +34,38 @@ def movement(run: Run) -> Metric:
     return lambda states: 1 - cosine_similarity(states, run.hidden, dim=-1).mean(-1)
 
 
-def logit_difference(model: Transformer, word: int, other: int, position: int = -1) -> Metric:
+def piece_id(model: Transformer, word: int | str) -> int:
+    """The id of a piece of the vocabulary: itself, or that of a text that is one piece.
+
+    A text has its blank, as in " Mary". Raises ValueError where there is no such piece, or the text
+    makes several.
+    """
+    if isinstance(word, str):
+        pieces = model.pieces(word)
+        found = [at for at, special in enumerate(pieces.special) if not special]
+        if len(found) != 1:
+            made = ", ".join(repr(pieces.texts[at]) for at in found)
+            raise ValueError(f"a word must be one piece, {word!r} makes {len(found)}: {made}")
+        return int(pieces.ids[found[0]])
+    vocabulary = len(model.parts.embedding.pieces)
+    if not 0 <= word < vocabulary:
+        raise ValueError(f"the id of a piece must lie below {vocabulary}, got {word}")
+    return word
+
+
+def logit_difference(
+    model: Transformer, word: int | str, other: int | str, position: int = -1
+) -> Metric:
     """By how much one piece's score is above another's at one position, for decoders.
 
-    word, other: ids. Returns a function hidden (…, pieces, d_model) -> (…).
-    Raises ValueError for models that were not trained to go on.
+    word, other: see `piece_id`. Returns a function hidden (…, pieces, d_model) -> (…).
+    Raises ValueError for models that were not trained to go on, and where there is no such piece.
     """
+    first, second = piece_id(model, word), piece_id(model, other)
 
     def difference(states: Tensor) -> Tensor:
         scores = model.scores(states[..., position, :])
-        return scores[..., word] - scores[..., other]
+        return scores[..., first] - scores[..., second]
 
     return difference
 
@@ -247,9 +269,12 @@ class Votes:
 
 
 @torch.no_grad()
-def votes(model: Transformer, run: Run, word: int, other: int, position: int = -1) -> Votes:
+def votes(
+    model: Transformer, run: Run, word: int | str, other: int | str, position: int = -1
+) -> Votes:
     """The vote of each part for one piece rather than another, through the unembedding.
 
+    word, other: see `piece_id`.
     The last norm is taken apart as in `residual_parts`; the votes sum to the difference of both
     scores, before the cap where the model has one (direct logit attribution, Elhage et al. 2021).
     Raises ValueError for models that were not trained to go on.
@@ -259,7 +284,8 @@ def votes(model: Transformer, run: Run, word: int, other: int, position: int = -
     split = residual_parts(model, run, len(model.layers))
     at = split.parts[:, position : position + 1 or None]
     at = _through(model.parts.final_norm, at, at.sum(0))[:, 0]
-    direction = model.unembedding[:, word] - model.unembedding[:, other]
+    first, second = piece_id(model, word), piece_id(model, other)
+    direction = model.unembedding[:, first] - model.unembedding[:, second]
     return Votes(split.names, at @ direction)
 
 

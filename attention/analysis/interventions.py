@@ -11,26 +11,31 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.core.functional import Trace
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model, Padded, Run
 
-PARTS = ("output", "queries", "keys", "values", "weights")
+PARTS = ("output", "queries", "keys", "values", "weights")  # of a head
+PATH = ("x", "attended", "middle", "fed")  # of a layer, see `LayerRun`
 MAX_PIECES_AT_ONCE = 768  # of all changed runs that are worked out together
 Chosen = Sequence[int] | slice | None  # None: all of them
 # which parts are changed at once; those of a later step follow from the earlier ones
-STEPS = (("queries", "keys", "values"), ("weights",), ("output",))
+STEPS = (
+    *(("x",), ("queries", "keys", "values"), ("weights",), ("output",)),
+    *(("attended",), ("middle",), ("fed",)),
+)
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A part of the attention of one layer, set to other numbers.
+    """A part of one layer, set to other numbers.
 
-    part: one of `PARTS`; heads, positions: of which heads, and at which queries (of output, queries
-    and weights) or keys (of keys and values); to: a number, or a tensor that broadcasts to
-    (heads, positions, width of the part). All that follows from the part is worked out anew.
+    part: one of `PARTS` of some heads, or one of `PATH`, which has no heads; heads, positions: of
+    which heads, and at which queries or, of keys and values, at which keys; to: a number, or a
+    tensor that broadcasts to (heads, positions, width of the part), of `PATH` to (positions,
+    d_model). All that follows from the part is worked out anew.
+    Raises ValueError where there is no such part.
     """
 
     layer: int
@@ -40,15 +45,14 @@ class Change:
     positions: Chosen = None
 
     def __post_init__(self) -> None:
-        if self.part not in PARTS:
-            raise ValueError(f"part must be one of {', '.join(PARTS)}, got {self.part!r}")
+        if self.part not in (*PARTS, *PATH):
+            raise ValueError(f"part must be one of {', '.join((*PARTS, *PATH))}, got {self.part!r}")
+        if self.part in PATH and self.heads is not None:
+            raise ValueError(f"{self.part} is that of all heads together, got heads {self.heads}")
 
     def apply(self, part: Tensor) -> None:
-        """Write it into a part (heads, positions, width) in place."""
-        n_heads, n_positions = part.shape[:2]
-        heads = _chosen("heads", self.heads, n_heads)
-        positions = _chosen("positions", self.positions, n_positions)
-        part[heads[:, None], positions] = torch.as_tensor(self.to, dtype=part.dtype)
+        """Write it into a part (heads, positions, width) or (positions, d_model) in place."""
+        part[_cells(part, self.heads, self.positions)] = torch.as_tensor(self.to, dtype=part.dtype)
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,15 @@ Intervention = Sequence[Change | Token]
 
 
 def part_of(run: Run, layer: int, part: str) -> Tensor:
-    """One of `PARTS` of a layer as it was in a run. (heads, positions, width)."""
+    """A part of a layer as it was in a run. (heads, positions, width), of `PATH` (positions,
+    d_model)."""
     layer_input = run.inputs[layer]
-    found: Tensor = getattr(layer_input.trace(), part)
+    if part in PATH:
+        found: Tensor = getattr(
+            layer_input.layer.run(layer_input.entered, layer_input.memory), part
+        )
+    else:
+        found = getattr(layer_input.trace(), part)
     return found
 
 
@@ -94,9 +104,7 @@ def exchanged(
     """
     check_same_length(run, other)
     there = part_of(other, layer, part)
-    rows = _chosen("heads", heads, there.shape[0])[:, None]
-    columns = _chosen("positions", positions, there.shape[1])
-    return Change(layer, part, there[rows, columns], heads, positions)
+    return Change(layer, part, there[_cells(there, heads, positions)], heads, positions)
 
 
 def exchanged_tokens(run: Run, other: Run, positions: Chosen = None) -> list[Token]:
@@ -108,23 +116,24 @@ def exchanged_tokens(run: Run, other: Run, positions: Chosen = None) -> list[Tok
 
 @torch.no_grad()
 def means(model: Model, texts: Sequence[str], part: str) -> list[Tensor]:
-    """The mean of a part over all pieces of some sentences, of each layer. (heads, 1, width).
+    """The mean of a part over all pieces of some sentences, of each layer. (heads, 1, width), of
+    `PATH` (1, d_model).
 
     The first position counts for nothing: it often takes a role of its own (Xiao et al. 2023).
     Raises ValueError for weights, which have no mean over sentences of different lengths, and where
     there are no pieces behind a first one.
     """
-    if part == "weights" or part not in PARTS:
-        kinds = ", ".join(name for name in PARTS if name != "weights")
+    if part == "weights" or part not in (*PARTS, *PATH):
+        kinds = ", ".join(name for name in (*PARTS, *PATH) if name != "weights")
         raise ValueError(f"a mean is that of one of {kinds}, got {part!r}")
     behind: list[list[Tensor]] = [[] for _ in model.layers]
     for text in texts:
         run = model.run(text)
         for layer, numbers in enumerate(behind):
-            numbers.append(part_of(run, layer, part)[:, 1:].double())
-    if not texts or any(sum(each.shape[1] for each in numbers) == 0 for numbers in behind):
+            numbers.append(part_of(run, layer, part)[..., 1:, :].double())
+    if not texts or any(sum(each.shape[-2] for each in numbers) == 0 for numbers in behind):
         raise ValueError("a mean needs sentences of more than one piece")
-    return [torch.cat(numbers, 1).mean(1, keepdim=True).float() for numbers in behind]
+    return [torch.cat(numbers, -2).mean(-2, keepdim=True).float() for numbers in behind]
 
 
 def changed_runs(
@@ -153,19 +162,23 @@ def changed_runs(
                     )
                 changed.setdefault(change.layer, []).append((index, change))
 
-    def edit(layer: int, trace: Trace) -> Trace:
+    def edit(layer: int, layer_run: LayerRun) -> LayerRun:
         # One step after the other: a given output would hide what other queries lead to.
         for step in STEPS:
             parts: dict[str, Any] = {}
             for index, change in changed[layer]:
                 if change.part in step:
+                    of = layer_run if change.part in PATH else layer_run.trace
                     if change.part not in parts:
-                        parts[change.part] = _copies(getattr(trace, change.part), len(several))
+                        dims = 2 if change.part in PATH else 3
+                        parts[change.part] = _copies(getattr(of, change.part), len(several), dims)
                     part = parts[change.part]
                     change.apply(part if len(several) == 1 else part[index])
+            if parts and not {*step} <= {*PATH}:
+                parts = {"trace": replace(layer_run.trace, **parts)}
             if parts:
-                trace = model.layers[layer].attention.follow(trace, replace(trace, **parts))
-        return trace
+                layer_run = layer_run.edited(**parts)
+        return layer_run
 
     start = None if tokens else run.start(first)
     runs = model.forward(batch, edit=edit, layers=[*changed], start=start)
@@ -215,6 +228,14 @@ def _chosen(name: str, chosen: Chosen, count: int) -> Tensor:
     return torch.tensor([*chosen], dtype=torch.int64)
 
 
+def _cells(part: Tensor, heads: Chosen, positions: Chosen) -> tuple[Tensor, ...]:
+    """Where some heads and positions are in a part, see `part_of`."""
+    chosen = _chosen("positions", positions, part.shape[-2])
+    if part.dim() == 2:
+        return (chosen,)
+    return _chosen("heads", heads, part.shape[0])[:, None], chosen
+
+
 def _first_layer(some: Intervention) -> int:
     """The first layer that an intervention changes; one behind all where there is none."""
     found = [change.layer if isinstance(change, Change) else 0 for change in some]
@@ -232,6 +253,7 @@ def _changed_ids(run: Run, several: Sequence[Intervention]) -> Tensor:
     return ids[0] if len(several) == 1 else ids
 
 
-def _copies(part: Tensor, count: int) -> Tensor:
-    """A part to write into, once for each intervention; of one alone without a dimension more."""
-    return part.clone() if count == 1 else part.expand(count, *part.shape[-3:]).clone()
+def _copies(part: Tensor, count: int, dims: int) -> Tensor:
+    """A part of so many dimensions to write into, once for each intervention; of one alone without
+    a dimension more."""
+    return part.clone() if count == 1 else part.expand(count, *part.shape[-dims:]).clone()

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
+from attention.core.printing import shapes
 from attention.core.scales import Scale, root_of_d_k
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
@@ -186,16 +187,7 @@ class Trace:
         pairs = zip(STAGES, found, strict=True)
         return {name: numbers for name, numbers in pairs if numbers is not None}
 
-    def __repr__(self) -> str:
-        """The shapes of its parts, not their numbers: `Trace(queries=(3, 5), …, scale=0.5)`."""
-
-        def short(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return tuple(map(short, part))
-            return tuple(part.shape) if isinstance(part, Tensor) else part
-
-        parts = [f"{name}={short(part)}" for name, part in vars(self).items() if part is not None]
-        return f"{type(self).__name__}({', '.join(parts)})"
+    __repr__ = shapes
 
     def head(self, index: int) -> Trace:
         """One head of a trace of (…, heads, queries, keys). Raises IndexError if there is none."""
@@ -360,6 +352,8 @@ class Projected:
     values: Tensor
     first: int = 0
     rotated: Tensor | None = None
+
+    __repr__ = shapes
 
     @property
     def end(self) -> int:

@@ -58,7 +58,7 @@ MAX_FLAT = 44
 STRIP_QUANTILE = 0.97
 LONG_QUANTILE = 0.99
 TICK_LENGTH = 12
-BELOW = 34  # pixels of a line of words
+BELOW = 40  # pixels of a line of words
 
 LIGHT_OR_DARK = """\
 const dark = matchMedia("(prefers-color-scheme: dark)")
@@ -117,7 +117,7 @@ def write_below(figure: go.Figure, words: str) -> None:
     """Add a line of words below a figure of tokens, in place."""
     room = {"margin": {"b": figure.layout.margin.b + BELOW}}
     figure.update_layout(height=figure.layout.height + BELOW, **room)
-    place = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top", "yshift": -8}
+    place = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top", "yshift": -26}
     figure.add_annotation(
         place, text=words, xref="paper", yref="paper", showarrow=False, font={"size": 13}
     )

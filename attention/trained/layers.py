@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,12 +15,14 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.functional import Projected, Trace, attend, linear, merge_heads
 from attention.core.positions import Rotary
+from attention.core.printing import shapes
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
 from attention.trained.parts import FeedForward, GatedFeedForward, Norms, Recurrence, through
 
 MAX_AT_ONCE = 1 << 18  # cells of some heads that are worked out at once
 ALL = slice(None)
+Part = TypeVar("Part", Tensor, Trace)
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,8 @@ class Kept:
     projected: Projected
     state: Tensor | None
 
+    __repr__ = shapes
+
     def beginning(self, tokens: int, copies: int) -> Kept:
         """That of the first tokens alone, as often as wanted; of layers without a recurrence.
 
@@ -159,34 +163,46 @@ class Kept:
         return sum(part.nbytes for part in parts if part is not None)
 
 
+# the parts of a run of a layer in their order, and which others each follows from
+FOLLOWS = {
+    "projected": ("x",),
+    "trace": ("projected",),
+    "attended": ("trace",),
+    "middle": ("x", "attended"),
+    "fed": ("middle",),
+    "output": ("middle", "fed"),
+}
+PATH = ("x", "attended", "middle", "fed", "output")
+
+
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """One layer over its input, with its trace; all tensors are (…, tokens, d_model).
+    """One layer over its input; all tensors but masks are (…, tokens, d_model).
 
     entered: the layer's input; x: the residual path, which is that input, after the layer's
-    recurrence where it has one; attended: what the attention adds; middle = x + attended; fed: what
-    the feed-forward adds; output: the next layer's input; memory: where keys and values came from,
-    None: from x. projected, state: what a run over the tokens behind these goes on from.
-    sliced: a function (queries, heads) -> their Trace; made: the whole one, where there was reason
-    to make it.
+    recurrence where it has one; memory: where keys and values come from, None: from x; padding: one
+    more mask, (…, queries, keys); before: its run over the tokens before these; state: where a
+    recurrence stands. What follows from these is worked out when it is asked for: projected, trace,
+    attended: what the attention adds; middle = x + attended; fed: what the feed-forward adds;
+    output: the next layer's input.
     """
 
+    layer: Layer
     entered: Tensor
     x: Tensor
-    attended: Tensor
-    middle: Tensor
-    fed: Tensor
-    output: Tensor
-    memory: Tensor | None
-    projected: Projected
-    state: Tensor | None
-    sliced: Callable[[slice, slice], Trace]
-    made: Trace | None
+    memory: Tensor | None = None
+    padding: Tensor | None = None
+    before: Kept | None = None
+    state: Tensor | None = None
+    _noted: list[tuple[str, Tensor, int]] = field(default_factory=list)
 
-    @property
-    def kept(self) -> Kept:
-        """The part of it that a run over further tokens needs."""
-        return Kept(self.projected, self.state)
+    __repr__ = shapes
+
+    @functools.cached_property
+    def projected(self) -> Projected:
+        """Queries, keys and values, with those of the tokens before."""
+        before = None if self.before is None else self.before.projected
+        return self.layer.projected(self.x, self.memory, before)
 
     @functools.cached_property
     def trace(self) -> Trace:
@@ -195,7 +211,85 @@ class LayerRun:
         Where gradients are on, `attended` came from this very trace. Where they are off, a large
         one is worked out when it is asked for.
         """
-        return self.sliced(ALL, ALL) if self.made is None else self.made
+        return self.note("", self.layer.sliced_of(self.projected, self.padding)(ALL, ALL))
+
+    @functools.cached_property
+    def attended(self) -> Tensor:
+        """The attention's output, which is added to the residual path."""
+        layer, projected = self.layer, self.projected
+        attention = layer.attention
+        whole = layer.at_once(projected) >= attention.heads
+        goes_on = self.before is not None and attention.groups < attention.heads
+        if "trace" in vars(self) or torch.is_grad_enabled() or (whole and not goes_on):
+            outputs = self.trace.output
+        elif whole:
+            outputs = attention.outputs(projected, layer.mask_of(projected, self.padding))
+        else:
+            traces = layer.traces_of(projected, self.padding)
+            outputs = torch.cat([trace.output for trace in traces], -3)
+        attended = linear(merge_heads(outputs), *attention.projection("output"))
+        return self.note("attended", through(layer.attention_norms.added, attended))
+
+    @functools.cached_property
+    def middle(self) -> Tensor:
+        """The residual path between attention and feed-forward."""
+        return self.note("middle", self.x + self.attended)
+
+    @property
+    def _residual(self) -> Tensor:
+        return through(self.layer.attention_norms.after, self.middle)
+
+    @functools.cached_property
+    def fed(self) -> Tensor:
+        """The feed-forward's output, which is added to the residual path."""
+        norms = self.layer.feed_norms
+        fed = self.layer.feed_forward(through(norms.before, self._residual))
+        return self.note("fed", through(norms.added, fed))
+
+    @functools.cached_property
+    def output(self) -> Tensor:
+        """The next layer's input."""
+        output = through(self.layer.feed_norms.after, self._residual + self.fed)
+        return self.note("output", output)
+
+    @property
+    def kept(self) -> Kept:
+        """The part of it that a run over further tokens needs."""
+        return Kept(self.projected, self.state)
+
+    def note(self, name: str, part: Part) -> Part:
+        """Note a part that was made, so that a change of it in place is noticed."""
+        tensors = {name: part} if isinstance(part, Tensor) else vars(part)
+        for each, tensor in tensors.items():
+            if isinstance(tensor, Tensor):
+                self._noted.append((each, tensor, _version(tensor)))
+        return part
+
+    def edited(self, **parts: Any) -> LayerRun:
+        """A copy with other parts, and all that follows from them worked out anew.
+
+        parts: the trace, or any of `PATH`, which may have more leading dimensions than they had.
+        Of a trace that was replaced in part, by `dataclasses.replace`, all follows that
+        `functional.FOLLOWS` says; so other values count, and other weights, without a word on the
+        output. Raises ValueError for a part of another name or shape, TypeError for no trace.
+        """
+        for name, part in parts.items():
+            if name == "trace":
+                parts[name] = followed(self.layer.attention, self.trace, part)
+            elif name not in PATH:
+                known = ", ".join(("trace", *PATH))
+                raise ValueError(f"a run may be edited in {known}, got {name!r}")
+            else:
+                _check_shape(f"{name} of an edited run", part, self.x.shape[-2:])
+        changed = {*parts}
+        for name, others in FOLLOWS.items():
+            if not changed.isdisjoint(others):
+                changed.add(name)
+        made = copy.copy(self)
+        for name in changed:
+            vars(made).pop(name, None)
+        vars(made).update(parts)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +309,8 @@ class Layer:
     window: int | None = None
     crosses: bool = False
     recurrence: Recurrence | None = None
+
+    __repr__ = shapes
 
     @property
     def norm_first(self) -> bool:
@@ -246,7 +342,7 @@ class Layer:
 
         x (…, queries, d_model); memory: (…, keys, d_model), where keys and values come from.
         """
-        return self._sliced(self._projected(x, memory))
+        return self.sliced_of(self.projected(x, memory))
 
     def trace(self, x: Tensor, memory: Tensor | None = None) -> Trace:
         """Every step of its attention, of all heads, see `sliced`."""
@@ -255,8 +351,7 @@ class Layer:
     def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
         """The same, of some heads after the others where all at once would be large: what stays
         small is worked out in memory that is at hand."""
-        projected = self._projected(x, memory)
-        yield from self._traces(self._sliced(projected), projected)
+        yield from self.traces_of(self.projected(x, memory))
 
     def run(
         self,
@@ -264,99 +359,91 @@ class Layer:
         memory: Tensor | None = None,
         *,
         padding: Tensor | None = None,
-        edit: Callable[[Trace], Trace] | None = None,
+        edit: Callable[[LayerRun], LayerRun] | None = None,
         before: LayerRun | Kept | None = None,
     ) -> LayerRun:
         """The layer over its input, (…, tokens, d_model).
 
         memory: (…, keys, d_model), for layers that cross; padding: one more mask, (…, queries,
-        keys); edit: its trace -> the one it goes on with, see `edited`; before: its run over the
-        tokens before these.
+        keys); edit: its run, of which nothing but the input is there yet -> the one it goes on
+        with, see `edited`; before: its run over the tokens before these.
         """
         x, state = entered, None
+        kept = before.kept if isinstance(before, LayerRun) else before
         if self.recurrence is not None:
-            x, state = self.recurrence(entered, None if before is None else before.state)
-        projected = self._projected(x, memory, before)
-        mask, made = self._mask(projected, padding), None
-        sliced = self.attention.sliced(projected, mask)
-        whole = self._at_once(projected) >= self.attention.heads
-        goes_on = before is not None and self.attention.groups < self.attention.heads
+            x, state = self.recurrence(entered, None if kept is None else kept.state)
+        run = LayerRun(self, entered, x, memory, padding, kept, state)
         if edit is not None:
-            made = edited(self.attention, sliced(ALL, ALL), edit)
-        elif torch.is_grad_enabled() or (whole and not goes_on):
-            made = sliced(ALL, ALL)
-        if made is not None:
-            outputs = made.output
-        elif whole:
-            outputs = self.attention.outputs(projected, mask)
-        else:
-            traces = self._traces(sliced, projected)
-            outputs = torch.cat([trace.output for trace in traces], -3)
-        attended = linear(merge_heads(outputs), *self.attention.projection("output"))
-        attended = through(self.attention_norms.added, attended)
-        middle = x + attended
-        residual = through(self.attention_norms.after, middle)
-        fed = self.feed_forward(through(self.feed_norms.before, residual))
-        fed = through(self.feed_norms.added, fed)
-        output = through(self.feed_norms.after, residual + fed)
-        return LayerRun(
-            entered, x, attended, middle, fed, output, memory, projected, state, sliced, made
-        )
+            run = edited(run, edit)
+        run.output  # noqa: B018  worked out here, with gradients or without
+        return run
 
-    def _projected(
-        self, x: Tensor, memory: Tensor | None = None, before: LayerRun | Kept | None = None
+    def projected(
+        self, x: Tensor, memory: Tensor | None = None, before: Projected | None = None
     ) -> Projected:
-        last = None if before is None else before.projected
-        return self.attention.projected(self.attention_input(x), memory, last)
+        """Queries, keys and values, see `Variant.projected`; of x after its norm."""
+        return self.attention.projected(self.attention_input(x), memory, before)
 
-    def _sliced(self, projected: Projected) -> Callable[[slice, slice], Trace]:
-        return self.attention.sliced(projected, self._mask(projected))
+    def sliced_of(
+        self, projected: Projected, padding: Tensor | None = None
+    ) -> Callable[[slice, slice], Trace]:
+        """A function (queries, heads) -> their Trace, of what was projected."""
+        return self.attention.sliced(projected, self.mask_of(projected, padding))
 
-    def _mask(self, projected: Projected, padding: Tensor | None = None) -> Tensor | None:
+    def mask_of(self, projected: Projected, padding: Tensor | None = None) -> Tensor | None:
         """What its own masks and padding allow, (…, queries, keys), None where there is none."""
         shape = projected.queries.shape[-2], projected.keys.shape[-2]
         own = self.masks(*shape, projected.first).values()
         return masks.combine(own if padding is None else [*own, padding])
 
-    def _traces(
-        self, sliced: Callable[[slice, slice], Trace], projected: Projected
-    ) -> Iterator[Trace]:
-        at_once = self._at_once(projected)
+    def traces_of(self, projected: Projected, padding: Tensor | None = None) -> Iterator[Trace]:
+        """The traces of some heads after the others, as many as are worked out at once."""
+        sliced, at_once = self.sliced_of(projected, padding), self.at_once(projected)
         for first in range(0, self.attention.heads, at_once):
             yield sliced(ALL, slice(first, first + at_once))
 
-    def _at_once(self, projected: Projected) -> int:
+    def at_once(self, projected: Projected) -> int:
         """How many heads are worked out at once."""
         *leading, _, n_queries, _ = projected.queries.shape
         return max(1, MAX_AT_ONCE // (math.prod(leading) * n_queries * projected.keys.shape[-2]))
 
 
-def edited(attention: TrainedAttention, trace: Trace, edit: Callable[[Trace], Trace]) -> Trace:
-    """What an edit makes of a trace of all heads, with all that follows from what it replaced.
+def edited(run: LayerRun, edit: Callable[[LayerRun], LayerRun]) -> LayerRun:
+    """The run that an edit makes of a run, see `LayerRun.edited`.
 
-    edit: a trace -> the same, or a copy of it with other parts, as `dataclasses.replace` makes it.
-    What is worked out anew: `functional.FOLLOWS`. So other values count, and other weights, without
-    a word on the output; an output that is replaced too stays as it is given. Parts may have more
-    leading dimensions than they had.
-    Raises TypeError unless it gives a trace, and ValueError where it changed a part in place, which
-    nothing would follow from, or gave one of another shape.
+    Raises TypeError unless it gives one, and ValueError where it changed a part in place, which
+    nothing would follow from.
     """
-    parts = {name: part for name, part in vars(trace).items() if isinstance(part, Tensor)}
-    versions = {name: _version(part) for name, part in parts.items()}
-    after = edit(trace)
-    if not isinstance(after, Trace):
-        raise TypeError(f"an edit must return a Trace, got {type(after).__name__}")
-    for name, part in parts.items():
-        if _version(part) != versions[name]:
+    run.note("x", run.x)
+    after = edit(run)
+    if not isinstance(after, LayerRun):
+        raise TypeError(f"an edit must return a LayerRun, got {type(after).__name__}")
+    for name, part, version in run._noted:
+        if _version(part) != version:
             raise ValueError(f"an edit must return a copy with other {name}, not change its own")
+    run._noted.clear()
+    return after
+
+
+def followed(attention: TrainedAttention, trace: Trace, after: Trace) -> Trace:
+    """The trace of all heads after an edit, with all that follows from the parts it replaced.
+
+    Raises TypeError where it is no trace, and ValueError for a part of another shape.
+    """
+    if not isinstance(after, Trace):
+        raise TypeError(f"trace of an edited run must be a Trace, got {type(after).__name__}")
     for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output"):
-        expected, shape = parts[name].shape[-3:], getattr(after, name).shape
-        if shape[-3:] != expected:
-            raise ValueError(
-                f"{name} of an edited trace must be (…, {', '.join(map(str, expected))}), "
-                f"got {tuple(shape)}"
-            )
+        _check_shape(
+            f"{name} of an edited trace", getattr(after, name), getattr(trace, name).shape[-3:]
+        )
     return trace if after is trace else attention.follow(trace, after)
+
+
+def _check_shape(name: str, part: Tensor, expected: Sequence[int]) -> None:
+    if part.shape[-len(expected) :] != tuple(expected):
+        raise ValueError(
+            f"{name} must be (…, {', '.join(map(str, expected))}), got {tuple(part.shape)}"
+        )
 
 
 def _version(part: Tensor) -> int:

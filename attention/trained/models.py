@@ -15,10 +15,11 @@ from torch.nn.utils.rnn import pad_sequence
 from attention.core.functional import Trace, capped
 from attention.core.limits import limits
 from attention.core.masks import padded
+from attention.core.printing import shapes
 from attention.trained.layers import Kept, Layer, LayerRun
 from attention.trained.parts import Norm, through
 
-Edit = Callable[[int, Trace], Trace]
+Edit = Callable[[int, LayerRun], LayerRun]
 
 
 class NoWords(ValueError):
@@ -122,6 +123,8 @@ class LayerInput:
     memory: Tensor | None = None
     memory_pieces: Pieces | None = None
 
+    __repr__ = shapes
+
     def trace(self) -> Trace:
         """Every step of the layer's attention."""
         return self.layer.trace(self.x, self.memory)
@@ -138,6 +141,8 @@ class Run:
     pieces: Pieces
     inputs: tuple[LayerInput, ...]
     hidden: Tensor
+
+    __repr__ = shapes
 
     @property
     def batch(self) -> Padded:
@@ -189,6 +194,10 @@ class Model:
     layers: Sequence[Layer]
     limit: int
 
+    def __repr__(self) -> str:
+        sizes = f"layers={len(self.layers)}, heads={self.layers[0].attention.heads}"
+        return f"{type(self).__name__}({self.about.name!r}, {sizes}, limit={self.limit})"
+
     @property
     def nbytes(self) -> int:
         """The memory that its weights take, each part counted once where parts share one."""
@@ -222,8 +231,8 @@ class Model:
     ) -> Iterator[LayerRun]:
         """All layers over sentences, one after the other, as far as the caller goes on.
 
-        edit: (position of a layer, its trace) -> the trace that it goes on with, see
-        `layers.edited`; layers: those that it is called for, None: all of them. start: where to
+        edit: (position of a layer, its run) -> the run that it goes on with, see
+        `LayerRun.edited`; layers: those that it is called for, None: all of them. start: where to
         begin, None: at the ids. after: the runs of these layers over the pieces before, or what is
         kept of them, for layers that see none behind. There are gradients unless the caller
         switches them off.

@@ -98,7 +98,8 @@ class FeedForward:
 
 @dataclass(frozen=True, eq=False)
 class GatedFeedForward:
-    """`(activation(x W_gate) · x W_1) W_2` (Shazeer 2020, eq. 6).
+    """`(activation(x W_gate + b_gate) · (x W_1 + b_1)) W_2 + b_2` (Shazeer 2020, eq. 6, which has
+    no biases).
 
     W_gate, W_1: (d_model, hidden); W_2: (hidden, d_model).
     """
@@ -107,10 +108,14 @@ class GatedFeedForward:
     W_1: Tensor
     W_2: Tensor
     activation: Activation
+    b_gate: Tensor | None = None
+    b_1: Tensor | None = None
+    b_2: Tensor | None = None
 
     def __call__(self, x: Tensor) -> Tensor:
         """(…, d_model) -> the same shape."""
-        return (self.activation(x @ self.W_gate) * (x @ self.W_1)) @ self.W_2
+        gate = self.activation(linear(x, self.W_gate, self.b_gate))
+        return linear(gate * linear(x, self.W_1, self.b_1), self.W_2, self.b_2)
 
 
 @dataclass(frozen=True, eq=False)

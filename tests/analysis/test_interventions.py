@@ -13,6 +13,7 @@ from torch.testing import assert_close
 from attention.analysis import interventions
 from attention.analysis.interventions import (
     PARTS,
+    PATH,
     Change,
     Intervention,
     Token,
@@ -24,8 +25,9 @@ from attention.analysis.interventions import (
     means,
     part_of,
 )
+from attention.core.functional import Trace
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
-from tests.trained.making import doubled
+from tests.trained.making import doubled, of_trace
 
 each_part = pytest.mark.parametrize("part", PARTS)
 
@@ -38,7 +40,7 @@ def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Tok
 @torch.no_grad()
 def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
     assert torch.equal(hidden(case.model, case.run, [[]])[0], case.run.hidden)
-    for part in PARTS:
+    for part in (*PARTS, *PATH):
         same = everywhere(case, lambda layer, part=part: exchanged(case.run, case.run, layer, part))
         assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
     same = exchanged_tokens(case.run, case.run)
@@ -61,9 +63,28 @@ def test_tokens_of_one_and_outputs_of_the_other_sentence_are_the_run_with_both(c
     both = hidden(case.model, case.run, [[*exchanged_tokens(case.run, case.other), *back]])[0]
     outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
     expected = case.model.hidden(
-        case.other.batch, edit=lambda layer, trace: replace(trace, output=outputs[layer])
+        case.other.batch,
+        edit=of_trace(lambda layer, trace: replace(trace, output=outputs[layer])),
     )
     assert_close(both, expected, **CLOSE)
+
+
+@each_model
+@torch.no_grad()
+def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case: Case) -> None:
+    for layer in range(len(case.model.layers)):
+        if case.model.layers[layer].crosses:
+            continue  # keys and values are still those of the first sentence
+        for part in ("x", "middle"):
+            several = [[exchanged(case.run, case.other, layer, part)]]
+            if not any(one.crosses for one in case.model.layers):
+                assert_close(hidden(case.model, case.run, several)[0], case.other.hidden, **CLOSE)
+            some = [exchanged(case.run, case.other, layer, part, positions=[1, -1])]
+            found = dict(changed_runs(case.model, case.run, [some]))[layer]
+            for position, of in ((0, case.run), (1, case.other), (-1, case.other)):
+                assert_close(getattr(found, part)[position], part_of(of, layer, part)[position])
+    (mean, *_) = means(case.model, ["the cat on the mat", "the other cat"], "fed")
+    assert mean.shape == (1, case.run.hidden.shape[-1])
 
 
 @each_part
@@ -124,6 +145,8 @@ def test_several_interventions_in_a_batch_are_each_by_itself(
         [Token(2, 5), Change(1, "keys", 0.5)],
         [Change(1, "output", heads=[0]), Change(1, "queries", heads=[1])],
         [Change(1, "values", heads=[0]), Change(1, "weights", heads=[1], positions=[-1])],
+        [Change(0, "fed"), Change(1, "x", 0.5, positions=[1]), Change(1, "output", heads=[0])],
+        [Change(1, "attended", positions=[2]), Change(1, "middle", 0.0, positions=[1])],
     ]
     alone = [hidden(case.model, case.run, [some])[0] for some in several]
     for one, found in zip(alone, several, strict=True):
@@ -134,14 +157,15 @@ def test_several_interventions_in_a_batch_are_each_by_itself(
         case.model, case.run, several, progress=lambda *counts: reported.append(counts)
     )
     assert_close(together, torch.stack(alone), **CLOSE)
-    assert reported[-1] == (7, 7)
+    assert reported[-1] == (9, 9)
     assert [done for done, _ in reported] == sorted({done for done, _ in reported})
 
 
 @torch.no_grad()
 @each_model
 def test_values_at_zero_are_what_an_edit_of_the_forward_pass_makes_of_them(case: Case) -> None:
-    def edit(layer: int, trace: interventions.Trace) -> interventions.Trace:
+    @of_trace
+    def edit(layer: int, trace: Trace) -> Trace:
         values = trace.values.clone()
         values[1, 2] = 0
         return replace(trace, values=values)
@@ -182,6 +206,8 @@ def test_what_does_not_fit_is_refused(case: Case) -> None:
             refused(case.run, longer)
     with pytest.raises(ValueError, match=r"part must be one of output, .* got 'scores'"):
         Change(0, "scores")
+    with pytest.raises(ValueError, match=r"fed is that of all heads together, got heads \[1\]"):
+        Change(0, "fed", heads=[1])
     wrong = {
         "layer must be one of": Change(99),
         "heads must be among": Change(0, heads=[99]),

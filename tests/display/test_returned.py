@@ -342,7 +342,7 @@ def test_what_a_model_returns_is_shown_by_its_attentions() -> None:
 
 def test_beams_are_refused_in_words() -> None:
     made = built("GPT2LMHeadModel", GPTS).generate(IDS[:1], **WRITING | {"num_beams": 3})
-    with pytest.raises(ValueError, match="weights of beams cannot be shown: .* num_beams=1"):
+    with pytest.raises(ValueError, match=r"weights of beams cannot be shown: .* num_beams=1"):
         show(made, SEQUENCE)
 
 

@@ -16,7 +16,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 from torch import Tensor, nn
 
-from attention.trained.models import Model
+from attention.core.functional import Trace
+from attention.trained.models import Edit, Model
 
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
@@ -142,6 +143,7 @@ FAMILIES = {
         SIZES
         | {
             "attention_bias": True,
+            "mlp_bias": True,
             "head_dim": 14,
             "rope_parameters": {
                 "rope_type": "llama3",
@@ -228,6 +230,11 @@ def change_json(file: Path, **changes: Any) -> None:
     read = json.loads(file.read_text("utf-8")) | changes
     kept = {name: value for name, value in read.items() if value is not None}
     file.write_text(json.dumps(kept), "utf-8")
+
+
+def of_trace(edit: Callable[[int, Trace], Trace]) -> Edit:
+    """An edit of the trace alone."""
+    return lambda layer, run: run.edited(trace=edit(layer, run.trace))
 
 
 def doubled(part: Any) -> Any:

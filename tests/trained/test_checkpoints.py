@@ -113,7 +113,7 @@ def test_a_broken_config_is_refused(copy: Copy, content: bytes, words: str) -> N
         ("gpt2", {"scale_attn_weights": False}, "must have scale_attn_weights = True"),
         ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx = F"),
         ("gpt2", {"reorder_and_upcast_attn": True}, "must have reorder_and_upcast_attn = False"),
-        ("llama", {"mlp_bias": True}, "must have mlp_bias = False"),
+        ("llama", {"mlp_bias": True}, "must have a tensor 'layers.0.mlp.gate_proj.bias'"),
         ("llama", {"attention_bias": True}, "must have a tensor 'layers.0.self_attn.q_proj.bias'"),
         ("llama", {"num_key_value_heads": 4}, "num_key_value_heads must divide 6 heads, got 4"),
         ("llama", {"num_key_value_heads": 0}, "num_key_value_heads in config.json must be a whole"),

@@ -26,7 +26,7 @@ from attention.trained.layers import LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
 from attention.trained.parts import through
 from attention.trained.translator import Translator
-from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, doubled
+from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, doubled, of_trace
 from tests.trained.packaged import packaged
 from tests.trained.sentences import ENGLISH
 
@@ -81,9 +81,12 @@ each_model = each_of(*TINY, *PACKAGED)
 
 def changed(name: str, change: Callable[[Any], Any]) -> Edit:
     """An edit of one part."""
-    return lambda layer, trace: replace(trace, **{name: change(getattr(trace, name))})
+    if name in layers.PATH:
+        return lambda layer, run: run.edited(**{name: change(getattr(run, name))})
+    return of_trace(lambda _, trace: replace(trace, **{name: change(getattr(trace, name))}))
 
 
+@of_trace
 def keep(layer: int, trace: Trace) -> Trace:
     """The edit that changes nothing."""
     return trace
@@ -228,18 +231,20 @@ def test_where_nothing_is_edited_every_bit_is_the_same(case: Case) -> None:
         )
 
 
+@of_trace
 def biased(layer: int, trace: Trace) -> Trace:
     """An edit that adds more to the scores of later keys."""
     return replace(trace, bias=torch.arange(trace.scores.shape[-1]) / 7)
 
 
+@of_trace
 def hiding_key_1(layer: int, trace: Trace) -> Trace:
     """An edit after which key 1 alone is hidden."""
     return replace(trace, mask=torch.arange(trace.scores.shape[-1]) != 1)
 
 
 EDITS: dict[str, Edit] = {
-    **{name: changed(name, lambda part: part.roll(1, -1)) for name in PARTS},
+    **{name: changed(name, lambda part: part.roll(1, -1)) for name in (*PARTS, *layers.PATH)},
     "scale": changed("scale", lambda scale: 2 * scale),
     "bias": biased,
     "mask": hiding_key_1,
@@ -262,9 +267,9 @@ def test_every_edit_changes_what_comes_out_in_every_layer(case: Case) -> None:
 def test_an_edit_is_called_for_every_layer_or_for_those_named(case: Case) -> None:
     called: list[int] = []
 
-    def note(layer: int, trace: Trace) -> Trace:
+    def note(layer: int, run: LayerRun) -> LayerRun:
         called.append(layer)
-        return trace
+        return run
 
     every = [*range(len(case.model.layers))]
     case.model.hidden(case.batch, edit=note)
@@ -299,6 +304,57 @@ def test_what_was_edited_is_what_the_layer_goes_on_with_and_shows(case: Case) ->
 
 @each_model
 @torch.no_grad()
+def test_the_path_is_edited_as_a_layer_that_adds_nothing_or_gets_something_else(case: Case) -> None:
+    """By hand: no feed-forward, no attention, and the input of the next layer in this one."""
+    run = case.model.run_pieces(case.sentences[0], *case.outputs[:1])
+    batch, norms = run.batch, case.model.layers[1].feed_norms
+    for name, residual in (("attended", "x"), ("fed", "middle")):
+        edit = changed(name, torch.zeros_like)
+        _, edited, *_ = case.model.forward(batch, edit=edit, layers=[1])
+        assert_close(edited.middle, edited.x + edited.attended, **CLOSE)
+        if name == "fed":
+            after = through(case.model.layers[1].attention_norms.after, edited.middle)
+            assert_close(edited.output, through(norms.after, after), **CLOSE)
+        else:
+            assert torch.equal(edited.middle, getattr(edited, residual))
+    moved = changed("output", lambda output: output.roll(1, -2))
+    from_there = changed("x", lambda x: x.roll(1, -2))
+    if case.model.layers[1].recurrence is None and not case.model.layers[1].crosses:
+        expected = case.model.hidden(batch, edit=moved, layers=[0])
+        assert_close(case.model.hidden(batch, edit=from_there, layers=[1]), expected, **CLOSE)
+
+
+@each_of("llama")
+@torch.no_grad()
+def test_what_goes_on_is_edited_over_all_keys_before(case: Case) -> None:
+    """The residual path of the last piece alone, after the others have run."""
+    whole, last = case.sentences[2].ids, -1
+    before = [*case.model.forward(Padded(whole[:last]))]
+    doubled_last = changed("x", lambda x: torch.cat([x[:last], 2 * x[last:]]))
+    expected = case.model.hidden(Padded(whole), edit=doubled_last)[last:]
+    runs = case.model.forward(
+        Padded(whole[last:]), after=before, edit=changed("x", lambda x: 2 * x)
+    )
+    assert_close(case.model.final([*runs][-1].output), expected, **CLOSE)
+
+
+@each_model
+@torch.no_grad()
+def test_runs_and_models_print_no_numbers(case: Case) -> None:
+    run = case.model.run_pieces(case.sentences[0], *case.outputs[:1])
+    ran = next(case.model.forward(run.batch))
+    for shown in (run, run.inputs[0], ran, ran.layer, ran.kept, case.model):
+        assert type(shown).__name__ in repr(shown)
+        assert len(repr(shown)) < 500
+        assert "tensor" not in repr(shown)
+    shape = tuple(run.hidden.shape)
+    inputs = f"{len(run.inputs)} × LayerInput"
+    assert repr(run) == f"Run(pieces=Pieces, inputs={inputs}, hidden={shape})"
+    assert f"x={tuple(ran.x.shape)}, projected=Projected, trace=Trace, " in repr(ran)
+
+
+@each_model
+@torch.no_grad()
 def test_an_edit_does_what_a_model_with_another_layer_does(case: Case) -> None:
     """Heads cut out, another scale, another mask: two ways to the same numbers."""
 
@@ -307,10 +363,12 @@ def test_an_edit_does_what_a_model_with_another_layer_does(case: Case) -> None:
         attention.config = replace(attention.config, scale=0.7)
         return replace(layer, attention=attention)
 
+    @of_trace
     def narrowed(layer: int, trace: Trace) -> Trace:
         mask = one_to_each_side(*trace.scores.shape[-2:])
         return replace(trace, mask=mask if trace.mask is None else trace.mask & mask)
 
+    @of_trace
     def cut(layer: int, trace: Trace) -> Trace:
         output = trace.output.clone()
         output[..., [0, 2], :, :] = 0
@@ -341,12 +399,13 @@ def one_to_each_side(n_queries: int, n_keys: int) -> Tensor:
 def test_several_edits_at_once_are_each_by_itself(case: Case) -> None:
     run = case.model.run_pieces(case.sentences[0], *case.outputs[:1])
     factors = torch.tensor([0.0, 0.5, 2.0])
-    for name in ("queries", "values", "weights", "output"):
+    for name in ("queries", "values", "weights", "x", "attended", "middle", "fed"):
+        several = factors.view(3, *(1,) * (2 if name in layers.PATH else 3))
         for position in range(len(case.model.layers)):
             more: dict[str, Any] = {"layers": [position], "start": run.start(position)}
             together = case.model.hidden(
                 run.batch,
-                edit=changed(name, lambda part: part * factors[:, None, None, None]),
+                edit=changed(name, lambda part, several=several: part * several),
                 **more,
             )
             assert together.shape == (3, *run.hidden.shape)
@@ -359,9 +418,9 @@ def test_several_edits_at_once_are_each_by_itself(case: Case) -> None:
 def zeroed(name: str) -> Edit:
     """What does not work: a part changed where it stands."""
 
-    def edit(layer: int, trace: Trace) -> Trace:
-        getattr(trace, name)[..., 0] = 0
-        return trace
+    def edit(layer: int, run: LayerRun) -> LayerRun:
+        getattr(run if name in layers.PATH else run.trace, name)[..., 0] = 0
+        return run
 
     return edit
 
@@ -369,14 +428,18 @@ def zeroed(name: str) -> Edit:
 @each_of("bert", "llama", "en-pt")
 @torch.no_grad()
 def test_an_edit_that_nothing_would_follow_from_is_refused(case: Case) -> None:
-    for name in PARTS:
+    for name in (*PARTS, *layers.PATH):
         with pytest.raises(ValueError, match=f"must return a copy with other {name}, not change"):
             case.model.hidden(case.batch, edit=zeroed(name))
         shorter = changed(name, lambda part: part[..., 1:])
-        with pytest.raises(ValueError, match=rf"{name} of an edited trace must be \(…, \d+, \d+"):
+        with pytest.raises(ValueError, match=rf"{name} of an edited \w+ must be \(…, \d+, \d+"):
             case.model.hidden(case.batch, edit=shorter)
-    with pytest.raises(TypeError, match="an edit must return a Trace, got NoneType"):
-        case.model.hidden(case.batch, edit=lambda layer, trace: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match="an edit must return a LayerRun, got NoneType"):
+        case.model.hidden(case.batch, edit=lambda layer, run: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match="trace of an edited run must be a Trace, got LayerRun"):
+        case.model.hidden(case.batch, edit=lambda layer, run: run.edited(trace=run))
+    with pytest.raises(ValueError, match=r"edited in trace, x, .*, got 'weights'"):
+        case.model.hidden(case.batch, edit=lambda layer, run: run.edited(weights=0))
     count = len(case.model.layers)
     for position in (-1, count):
         with pytest.raises(ValueError, match=rf"range\(0, {count}\), got {position}"):
@@ -621,7 +684,7 @@ def test_what_the_docs_show_for_a_notebook_runs(tmp_path: Path) -> None:
     packaged("smollm2")
     text = (ROOT / "docs" / "models.md").read_text("utf-8")
     shown = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
-    claims = "\nassert not any((plain - other).abs().max() < 1e-3 for other in (edited, zeroed))\n"
+    claims = "\nassert not any((plain - other).abs().max() < 1e-3 for other in (edited, zeroed, unfed))\n"
     claims += "assert (moved - whole.hidden).abs().max() > 1e-3\n"
     ran = subprocess.run(
         [sys.executable, "-c", shown + claims],

