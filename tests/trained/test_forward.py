@@ -684,7 +684,8 @@ def test_what_the_docs_show_for_a_notebook_runs(tmp_path: Path) -> None:
     packaged("smollm2")
     text = (ROOT / "docs" / "models.md").read_text("utf-8")
     shown = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
-    claims = "\nassert not any((plain - other).abs().max() < 1e-3 for other in (edited, zeroed, unfed))\n"
+    claims = "\nothers = edited, zeroed, unfed"
+    claims += "\nassert not any((plain - other).abs().max() < 1e-3 for other in others)\n"
     claims += "assert (moved - whole.hidden).abs().max() > 1e-3\n"
     ran = subprocess.run(
         [sys.executable, "-c", shown + claims],
