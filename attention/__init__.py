@@ -2,7 +2,8 @@
 
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
-`attention.show(weights, tokens)` shows any weights, as those that transformers returns.
+`attention.show(weights, tokens)` shows any weights, as those that transformers returns, and
+`attention.capture()` keeps the attention of any model that runs within it.
 """
 
 from collections.abc import Callable
@@ -23,6 +24,8 @@ def __getattr__(name: str) -> ModuleType | Callable[..., object]:
     if name == "show":
         shown: Callable[..., object] = import_module(f"{__name__}.display.showing").show
         return shown
+    if name == "capture":
+        return import_module(f"{__name__}.capture")
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{ROOMS[name]}.{name}")

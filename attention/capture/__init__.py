@@ -1,0 +1,31 @@
+"""Runs of any model: queries and keys kept as its own kernels run, weights made when asked for.
+
+`attention.capture()` is this room, called: see `capturing.capture`. `recording` is what is kept and
+what is made of it, `masking` holds masks and biases in little room, `calls` what one call of an
+attention function says, `functions` sees the calls of torch's, `transformers_models` those of
+models of transformers, `runs` puts calls together to runs, `files` saves and opens them.
+
+May import: core; torch, safetensors.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any
+
+from attention.capture.capturing import Captured, capture
+from attention.capture.recording import Attention, Recording
+
+__all__ = ["Attention", "Captured", "Recording"]
+
+
+class _Room(ModuleType):
+    """This module, which can be called as the function in it."""
+
+    def __call__(self, **options: Any) -> AbstractContextManager[Captured]:
+        return capture(**options)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -1,0 +1,340 @@
+"""Recordings as files: safetensors, whose metadata say what each tensor is; opened by memory map.
+
+A file is a stranger's: all that it says is checked before anything is read by it, and it is refused
+in one sentence that says what was expected and what came.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from attention.capture.masking import Bias, Mask, Rules
+from attention.capture.recording import Attention, Recording
+
+FORMAT = "attention-recording-1"
+MAX_HEADER = 64 << 20  # bytes: the texts of a million tokens
+MAX_TOKENS, MAX_TOKEN_LENGTH = 1 << 20, 200
+MAX_SIZE = 1 << 16  # entries, heads, numbers of a vector, attentions
+NAME = re.compile(r"[\w.#()\[\] -]{1,300}")
+REASON = re.compile(r"[^<>&\x00-\x1f]{1,400}")
+FLOATS = ("F16", "BF16", "F32", "F64")
+PARTS = {  # of an attention, with the types that each may have
+    "queries": FLOATS,
+    "keys": FLOATS,
+    "values": FLOATS,
+    "sinks": FLOATS,
+    "first": ("I32",),
+    "stop": ("I32",),
+    "cells": ("U8",),
+    "even": ("BOOL",),
+    "bias": FLOATS,
+}
+
+
+def save(
+    recording: Recording,
+    path: str | Path,
+    *,
+    tokens: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+) -> None:
+    """Writes a recording; the file is there whole or not at all.
+
+    tokens, keys: a text for each query and for each key of cross-attention; None = as the
+    recording has them. Tensors keep their type; a mask that several attentions have is there once.
+    """
+    path = Path(path)
+    stored: dict[str, Tensor] = {}
+    known: dict[tuple[object, ...], str] = {}
+
+    def place(name: str, tensor: Tensor) -> str:
+        key = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+        if key not in known:
+            known[key] = name
+            whole = tensor.detach().cpu().contiguous()
+            own = whole.untyped_storage().nbytes() == whole.nbytes
+            stored[name] = whole if own else whole.clone()
+        return known[key]
+
+    said = {
+        "model": _plain(recording.model),
+        "step": recording.step,
+        "tokens": recording.tokens if tokens is None else list(tokens),
+        "keys": recording.keys if keys is None else list(keys),
+        "left_out": {_plain(name): why for name, why in recording.left_out.items()},
+        "attentions": [_said(attention, place) for attention in recording.attentions],
+    }
+    metadata = {"format": FORMAT, "recording": json.dumps(said)}
+    begun = path.with_name(f".{path.name}.part")
+    try:
+        save_file(stored, begun, metadata)
+        begun.replace(path)
+    finally:
+        begun.unlink(missing_ok=True)
+
+
+def _said(attention: Attention, place: Callable[[str, Tensor], str]) -> dict[str, Any]:
+    mask, bias = attention.rules.mask, attention.rules.bias
+    parts = {name: getattr(attention, name) for name in ("queries", "keys", "values", "sinks")}
+    if mask is not None:
+        parts |= {name: getattr(mask, name) for name in ("first", "stop", "cells", "even")}
+    parts["bias"] = None if bias is None else bias.values
+    there = {name: part for name, part in parts.items() if part is not None}
+    return {
+        "number": attention.number,
+        "name": _plain(attention.name),
+        "kind": attention.kind,
+        "heads": attention.heads,
+        "groups": attention.groups,
+        "scale": attention.scale,
+        "cap": attention.cap,
+        "origin": None if bias is None else bias.origin,
+        "parts": {name: place(f"{attention.number}.{name}", there[name]) for name in there},
+    }
+
+
+def _plain(name: str) -> str:
+    """A name as files may have it."""
+    return re.sub(r"[^\w.#()\[\] -]", "_", name)[:300]
+
+
+def open_recording(path: str | Path) -> Recording:
+    """The recording in a file. Its numbers are read from the disk where they are asked for.
+
+    Raises ValueError, in one sentence, where the file is none or what it says does not fit.
+    """
+    path = Path(path)
+    _check_header(path)
+    try:
+        file: Any = safe_open(path, framework="pt")
+        metadata = file.metadata() or {}
+        stored = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"the file must be a whole .safetensors: {error}"[:240]) from error
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"the file must be a recording, of the format {FORMAT}")
+    try:
+        said = json.loads(metadata.get("recording", ""))
+    except (ValueError, RecursionError) as error:
+        raise ValueError("the file must describe its recording as JSON") from error
+    shapes = {name: (tuple(one.get_shape()), one.get_dtype()) for name, one in stored.items()}
+    read = _Reading(shapes, file.get_tensor)
+    attentions = [read.attention(one) for one in _list(_of(said, "attentions"), dict, MAX_SIZE)]
+    numbers = [one.number for one in attentions]
+    _must(numbers == sorted(set(numbers)), "attentions must have numbers that rise", numbers[:9])
+    left_out = _of(said, "left_out", dict)
+    _must(len(left_out) <= MAX_SIZE, f"up to {MAX_SIZE} modules may be left out", len(left_out))
+    for name, why in left_out.items():
+        _name(name)
+        _must(isinstance(why, str) and REASON.fullmatch(why), "a reason must be plain text", why)
+    for one in attentions:
+        read.check_numbers(one)
+    tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
+    for name, texts in (("tokens", tokens), ("keys", keys)):
+        counts = {count for one in attentions for count in one.shape[2:]}
+        fits = texts is None or len(texts) in counts
+        _must(fits, f"{name} must be as many as queries or keys", len(texts or ()))
+    return Recording(
+        attentions,
+        left_out,
+        model=_name(_of(said, "model", str) or "run"),
+        step=_whole(_of(said, "step"), 0, 1 << 60, "step"),
+        tokens=tokens,
+        keys=keys,
+    )
+
+
+def _check_header(path: Path) -> None:
+    """Raises ValueError where the file's first bytes promise more than it may have."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > min(MAX_HEADER, size - 8):
+        raise ValueError(
+            f"the file must begin with the length of its header, up to {MAX_HEADER:,} bytes and "
+            f"within its {size:,}, got {length:,}"
+        )
+
+
+class _Reading:
+    """Attentions of a file: what it says of each, held against the shapes that it has."""
+
+    def __init__(
+        self,
+        shapes: Mapping[str, tuple[tuple[int, ...], str]],
+        tensor: Callable[[str], Tensor],
+    ) -> None:
+        self.shapes, self.tensor = shapes, tensor
+        self.tensors: dict[str, Tensor] = {}  # one for all that share it
+        self.finite: set[str] = set()
+        self.parts: dict[int, dict[str, str]] = {}  # of each attention
+
+    def attention(self, said: dict[str, Any]) -> Attention:
+        number = _whole(_of(said, "number"), 0, MAX_SIZE, "number")
+        name, kind = _name(_of(said, "name")), _of(said, "kind")
+        _must(kind in ("self", "cross"), "kind must be self or cross", kind)
+        parts = self.parts[number] = _of(said, "parts", dict)
+        shapes = {part: self._shape(part, place) for part, place in parts.items()}
+        _must({"queries", "keys"} <= shapes.keys(), "there must be queries and keys", [*shapes])
+        queries, keys = shapes["queries"], shapes["keys"]
+        for part in sorted({"queries", "keys", "values"} & shapes.keys()):
+            _check_sizes(part, shapes[part])
+        fits = (queries[0], queries[3]) == (keys[0], keys[3])
+        _must(fits, "keys must have the entries and the d_k of the queries", (queries, keys))
+        heads = [_whole(one, 0, MAX_SIZE, "head") for one in _of(said, "heads", list)]
+        _must(len({*heads}) == len(heads) == queries[1], "each head has its number", heads[:9])
+        groups = [_whole(one, 0, keys[1], "group") for one in _of(said, "groups", list)]
+        _must(len(groups) == len(heads), "each head has its key head", groups[:9])
+        scale, cap = _number(_of(said, "scale"), "scale"), _of(said, "cap")
+        if cap is not None:
+            _must(_number(cap, "cap") > 0, "cap must be greater than 0", cap)
+        origin = _of(said, "origin")
+        if origin is not None:
+            origin = _whole(origin, 0, 2 * MAX_TOKENS, "origin")
+        self._check_shapes(shapes, origin)
+        get = {part: self._tensor(place) for part, place in parts.items()}
+        mask = None
+        if "first" in get:
+            mask = Mask(get["first"], get["stop"], get.get("cells"), get.get("even"))
+        bias = Bias(get["bias"], origin) if "bias" in get else None
+        return Attention(
+            number,
+            name,
+            cast(Literal["self", "cross"], kind),
+            get["queries"],
+            get["keys"],
+            get.get("values"),
+            tuple(heads),
+            tuple(groups),
+            scale,
+            cap,
+            get.get("sinks"),
+            Rules(mask, bias, queries[2], keys[2]),
+        )
+
+    def check_numbers(self, attention: Attention) -> None:
+        """Raises ValueError where numbers are not finite, or a mask leads beyond the keys."""
+        parts = self.parts[attention.number]
+        for part, place in parts.items():
+            if place in self.finite or PARTS[part] is not FLOATS:
+                continue
+            _must(_finite(self.tensors[place]), f"{part} must be finite numbers", attention.name)
+            self.finite.add(place)
+        mask, n_keys = attention.rules.mask, attention.rules.keys
+        if mask is not None:
+            inside = (mask.first >= 0) & (mask.first <= mask.stop) & (mask.stop <= n_keys)
+            _must(bool(inside.all()), f"a mask must stay within {n_keys} keys", attention.name)
+
+    def _shape(self, part: str, place: object) -> tuple[int, ...]:
+        _must(part in PARTS, f"parts must be among {', '.join(PARTS)}", part)
+        known = isinstance(place, str) and place in self.shapes
+        _must(known, f"{part} must be a tensor of the file", place)
+        shape, dtype = self.shapes[cast(str, place)]
+        _must(dtype in PARTS[part], f"{part} must be of {', '.join(PARTS[part])}", dtype)
+        return shape
+
+    def _tensor(self, place: str) -> Tensor:
+        if place not in self.tensors:
+            self.tensors[place] = self.tensor(place)
+        return self.tensors[place]
+
+    def _check_shapes(self, shapes: dict[str, tuple[int, ...]], origin: int | None) -> None:
+        entries, heads, n_queries, _ = shapes["queries"]
+        n_keys = shapes["keys"][2]
+        if "values" in shapes:
+            fits = shapes["values"][:3] == shapes["keys"][:3]
+            _must(fits, "values must be as many as the keys", shapes["values"])
+        if "sinks" in shapes:
+            _must(shapes["sinks"] == (heads,), f"sinks must be ({heads},)", shapes["sinks"])
+        both = ("first" in shapes) == ("stop" in shapes)
+        alone = "first" not in shapes and ("cells" in shapes or "even" in shapes)
+        _must(both and not alone, "a mask must have first and stop", [*shapes])
+        whole = ((1, entries), (1, heads), (1, n_queries))
+        lasts = {"first": (), "stop": (), "even": (), "cells": ((-(-n_keys // 8),),)}
+        for part in lasts.keys() & shapes.keys():
+            self._check_axes(part, shapes[part], (*whole, *lasts[part]))
+        if "bias" in shapes and origin is None:
+            self._check_axes("bias", shapes["bias"], (*whole, (n_keys,)))
+        elif "bias" in shapes and origin is not None:
+            n = shapes["bias"][-1] if shapes["bias"] else 0
+            self._check_axes("bias", shapes["bias"], (*whole[:2], (n,)))
+            inside = origin >= n_queries - 1 and origin + n_keys <= n
+            _must(inside, f"bias must reach {n_queries} queries and {n_keys} keys", (n, origin))
+
+    @staticmethod
+    def _check_axes(part: str, shape: tuple[int, ...], axes: Sequence[tuple[int, ...]]) -> None:
+        fits = len(shape) == len(axes) and all(
+            size in those for size, those in zip(shape, axes, strict=True)
+        )
+        words = ", ".join(" or ".join(map(str, sorted({*those}))) for those in axes)
+        _must(fits, f"{part} must be ({words})", shape)
+
+
+def _check_sizes(part: str, shape: tuple[int, ...]) -> None:
+    most = (MAX_SIZE, MAX_SIZE, MAX_TOKENS, MAX_SIZE)
+    fits = len(shape) == 4 and all(
+        1 <= size <= bound for size, bound in zip(shape, most, strict=True)
+    )
+    _must(fits, f"{part} must be (entries, heads, tokens, d), each from 1 to {most}", shape)
+
+
+def _finite(tensor: Tensor) -> bool:
+    """If all numbers are; the least and the greatest are NaN where any is (torch.aminmax)."""
+    return all(bool(one.isfinite()) for one in tensor.aminmax())
+
+
+def _must(fits: object, expected: str, came: object) -> None:
+    if not fits:
+        raise ValueError(f"the file does not fit: {expected}, got {str(came)[:80]!r}")
+
+
+def _of(said: Any, name: str, kind: type | None = None) -> Any:
+    _must(isinstance(said, dict) and name in said, f"its description must have {name}", said)
+    found = said[name]
+    _must(kind is None or isinstance(found, kind), f"{name} must be of another kind", found)
+    return found
+
+
+def _list(found: Any, kind: type, most: int) -> list[Any]:
+    fits = isinstance(found, list) and len(found) <= most
+    _must(fits, f"there must be a list of up to {most}", type(found).__name__)
+    _must(all(isinstance(one, kind) for one in found), "each must be described", "something else")
+    return cast(list[Any], found)
+
+
+def _whole(found: object, least: int, below: int, name: str) -> int:
+    fits = type(found) is int and least <= found < below
+    _must(fits, f"{name} must be a whole number from {least} on, below {below}", found)
+    return cast(int, found)
+
+
+def _number(found: object, name: str) -> float:
+    fits = type(found) in (int, float) and math.isfinite(cast(float, found))
+    _must(fits, f"{name} must be a finite number", found)
+    return float(cast(float, found))
+
+
+def _name(found: object) -> str:
+    fits = isinstance(found, str) and NAME.fullmatch(found)
+    _must(fits, "a name must be letters, digits, dots and the like, up to 300", found)
+    return cast(str, found)
+
+
+def _tokens(said: Any, name: str) -> list[str] | None:
+    """Texts, cut to a length; they may hold anything, and are to be shown as text only."""
+    found = _of(said, name)
+    if found is None:
+        return None
+    return [
+        token[:MAX_TOKEN_LENGTH].encode("utf-8", "replace").decode()
+        for token in _list(found, str, MAX_TOKENS)
+    ]

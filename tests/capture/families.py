@@ -1,0 +1,133 @@
+"""Tiny random models of the families that transformers has, and what to run them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor
+
+TEXT = torch.tensor([[3, 5, 7, 11, 13, 17, 19, 23, 29], [2, 31, 37, 41, 43, 0, 0, 0, 0]])
+SOURCE = torch.tensor([[3, 5, 7, 11, 13, 17, 19], [2, 31, 37, 41, 43, 0, 0]])
+KEPT = (TEXT != 0).long()
+DECODER = {
+    "vocab_size": 53,
+    "hidden_size": 24,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 4,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 52,
+}
+ENCODER = {name: DECODER[name] for name in DECODER if name not in ("num_key_value_heads",)}
+PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+WINDOWS = {"sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"]}
+PICTURE = {"image_size": 12, "patch_size": 4, "num_hidden_layers": 2, "hidden_size": 12}
+PICTURE |= {"num_attention_heads": 3, "intermediate_size": 20}
+
+
+def text(**further: Tensor) -> dict[str, Tensor]:
+    return {"input_ids": TEXT, "attention_mask": KEPT, **further}
+
+
+def pair() -> dict[str, Tensor]:
+    mask = (SOURCE != 0).long()
+    return {"input_ids": SOURCE, "attention_mask": mask, "decoder_input_ids": TEXT}
+
+
+def picture() -> dict[str, Tensor]:
+    return {"pixel_values": torch.randn(2, 3, 12, 12, generator=torch.Generator().manual_seed(7))}
+
+
+def sound() -> dict[str, Tensor]:
+    made = torch.randn(2, 8, 22, generator=torch.Generator().manual_seed(7))
+    return {"input_features": made, "decoder_input_ids": TEXT}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family: its configuration, what a model of it takes, and how it runs where not as usual."""
+
+    config: str
+    settings: dict[str, Any]
+    inputs: Callable[[], dict[str, Tensor]] = text
+    runs: str = "sdpa"
+    model: str = "AutoModel"
+
+    def build(self, runs: str | None = None) -> Any:
+        """A model of it with the same weights each time, biases and sinks among them."""
+        torch.manual_seed(3)
+        config = getattr(transformers, self.config)(**self.settings)
+        made = getattr(transformers, self.model).from_config(
+            config, attn_implementation=runs or self.runs
+        )
+        for parameter in made.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+        return made.eval()
+
+    def eager_weights(self) -> list[Tensor]:
+        """The weights that eager attention gives, in the order in which they are made."""
+        outputs = self.build("eager")(**self.inputs(), output_attentions=True)
+        if "encoder_attentions" not in outputs:
+            return list(outputs.attentions)
+        both = zip(outputs.decoder_attentions, outputs.cross_attentions, strict=True)
+        return [*outputs.encoder_attentions, *(weights for layer in both for weights in layer)]
+
+
+T5 = {"d_model": 24, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_heads": 3, "vocab_size": 53}
+T5 |= {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 6}
+BART = {"d_model": 12, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 3}
+BART |= {"decoder_attention_heads": 3, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20}
+BART |= {"pad_token_id": 0, "vocab_size": 53, "decoder_start_token_id": 1}
+BART |= {"bos_token_id": 1, "eos_token_id": 52}
+FAMILIES = {
+    "Llama": Family("LlamaConfig", DECODER),
+    "Qwen3": Family("Qwen3Config", DECODER),
+    "Gemma 2": Family(
+        "Gemma2Config",
+        DECODER | WINDOWS | {"attn_logit_softcapping": 1.5, "query_pre_attn_scalar": 7},
+        runs="eager",
+    ),
+    "Gemma 3": Family("Gemma3TextConfig", DECODER | WINDOWS),
+    "Mistral": Family("MistralConfig", DECODER | {"sliding_window": 5}),
+    "OLMo 2": Family("Olmo2Config", DECODER),
+    "Phi-3": Family("Phi3Config", DECODER),
+    "gpt-oss": Family(
+        "GptOssConfig",
+        DECODER
+        | WINDOWS
+        | {"num_local_experts": 2, "num_experts_per_tok": 1, "rope_parameters": PLAIN_ROPE},
+        runs="eager",
+    ),
+    "BERT": Family("BertConfig", ENCODER),
+    "GPT-2": Family(
+        "GPT2Config",
+        {"n_embd": 12, "n_layer": 2, "n_head": 3, "vocab_size": 53, "n_positions": 64}
+        | {"bos_token_id": 1, "eos_token_id": 52},
+    ),
+    "GPT-NeoX": Family("GPTNeoXConfig", ENCODER),
+    "T5": Family("T5Config", T5, pair),
+    "BART": Family("BartConfig", BART, pair),
+    "ViT": Family("ViTConfig", PICTURE, picture),
+    "DINOv2": Family("Dinov2Config", PICTURE, picture),
+    "Whisper": Family(
+        "WhisperConfig",
+        BART | {"num_mel_bins": 8, "max_source_positions": 11, "max_target_positions": 16},
+        sound,
+    ),
+    "DeepSeek-V3": Family(
+        "DeepseekV3Config",
+        {name: DECODER[name] for name in DECODER if name != "head_dim"}
+        | {"num_key_value_heads": 6, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4}
+        | {"qk_nope_head_dim": 4, "v_head_dim": 4, "n_routed_experts": 4, "n_group": 2}
+        | {"topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1}
+        | {"moe_intermediate_size": 8},
+    ),
+}

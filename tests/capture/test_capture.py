@@ -1,0 +1,315 @@
+"""What is kept of any module that attends, and what is told of the others."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+import attention
+from tests.capture.making import D_K, ByHand, OwnAttention, inputs, model
+
+CAUSAL = torch.ones(7, 7, dtype=torch.bool).tril()
+GAPS = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
+SAID = {
+    "nothing": {},
+    "causal": {"is_causal": True},
+    "a scale": {"scale": 0.9},
+    "bool mask": {"attn_mask": CAUSAL.flip(0)},
+    "mask with gaps": {"attn_mask": GAPS & CAUSAL.T},
+    "mask of each entry": {"attn_mask": torch.stack([CAUSAL, GAPS])[:, None]},
+    "numbers to add": {"attn_mask": torch.arange(49.0).view(7, 7).sin()},
+    "-inf": {"attn_mask": torch.zeros(7, 7).masked_fill(~CAUSAL, -torch.inf)},
+    "a bias by distance": {"attn_mask": -0.3 * (torch.arange(7) - torch.arange(7)[:, None]).abs()},
+    "a row with nothing": {"attn_mask": CAUSAL.roll(1, 0) & CAUSAL},
+}
+
+
+def weights_of(queries, keys, **said):
+    """The weights as the output on values that tell each key: independent of what is kept."""
+    told = torch.eye(keys.shape[-2]).expand(*queries.shape[:-2], -1, -1)
+    keys = keys.repeat_interleave(queries.shape[1] // keys.shape[1], 1)
+    return F.scaled_dot_product_attention(queries, keys, told, **said)
+
+
+@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("key_heads", [1, 3])
+def test_the_weights_of_an_own_module_are_kept(name, key_heads):
+    said = SAID[name] | {"enable_gqa": key_heads == 1}
+    net, x = model(OwnAttention(key_heads, **said), OwnAttention(key_heads, **said)), inputs()
+    plain = net(x)
+    with attention.capture() as run:
+        output = net(x)
+    assert torch.equal(output, plain)
+    assert [kept.name for kept in run.attentions] == ["0.mix", "1.mix"]
+    for kept in run.attentions:
+        expected = weights_of(kept.queries, kept.keys, **SAID[name])
+        for entry, head in ((0, 0), (1, 2)):
+            made = run.weights(kept.number, head, entry=entry)
+            torch.testing.assert_close(made, expected[entry, head], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("lead", [(), (5,), (2, 3, 5)])
+def test_leading_axes_are_entries(lead):
+    x = inputs(30, 7)[: max(1, torch.Size(lead).numel())].reshape(*lead, 7, -1)
+    with attention.capture() as run:
+        model(OwnAttention())(x)
+    assert run.attentions[0].shape == (max(1, torch.Size(lead).numel()), 3, 7, 7)
+
+
+def multi_head(**said):
+    torch.manual_seed(2)
+    return nn.MultiheadAttention(12, 4, **said)
+
+
+MODULES = {
+    "self, fused": (multi_head(batch_first=True), {}),
+    "tokens first": (multi_head(), {}),
+    "no bias": (multi_head(bias=False, batch_first=True), {}),
+    "key bias and a zero key": (multi_head(add_bias_kv=True, add_zero_attn=True), {}),
+    "other widths": (multi_head(kdim=5, vdim=3, batch_first=True), {"memory": True}),
+    "mask": (multi_head(batch_first=True), {"attn_mask": ~CAUSAL}),
+    "mask of heads": (multi_head(batch_first=True), {"attn_mask": (~CAUSAL).expand(8, 7, 7)}),
+    "padding": (
+        multi_head(batch_first=True),
+        {"key_padding_mask": torch.arange(7) >= torch.tensor([[7], [4]])},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_weights_of_multihead_attention_are_kept(name):
+    module, said = MODULES[name][0].eval(), dict(MODULES[name][1])
+    x = inputs() if module.batch_first else inputs().transpose(0, 1)
+    given = (x, x, x)
+    if said.pop("memory", False):
+        given = (x, inputs(tokens=5)[..., :5], inputs(tokens=5)[..., :3])
+    with torch.no_grad():
+        plain = module(*given, need_weights=False, **said)
+        with attention.capture() as run:
+            output = module(*given, need_weights=False, **said)
+        assert torch.equal(output[0], plain[0])
+        expected = module(*given, average_attn_weights=False, **said)[1]
+    kept = run.attentions[0]
+    assert kept.kind == ("cross" if given[1] is not x else "self")
+    made = torch.stack(
+        [torch.stack([run.weights(0, h, entry=e) for h in range(4)]) for e in (0, 1)]
+    )
+    torch.testing.assert_close(made, expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+def test_an_encoder_takes_its_fused_step_and_is_kept(norm_first, training):
+    torch.manual_seed(3)
+    layer = nn.TransformerEncoderLayer(12, 4, 20, 0, batch_first=True, norm_first=norm_first)
+    encoder, x = nn.TransformerEncoder(layer, 2).train(training), inputs()
+    padding = MODULES["padding"][1]["key_padding_mask"]
+    with torch.set_grad_enabled(training):
+        plain = encoder(x, src_key_padding_mask=padding)
+        with attention.capture() as run:
+            output = encoder(x, src_key_padding_mask=padding)
+        assert torch.equal(output, plain)
+        first = encoder.layers[0]
+        given = first.norm1(x) if norm_first else x
+        options = {"key_padding_mask": padding, "average_attn_weights": False}
+        expected = first.self_attn(given, given, given, **options)[1]
+    assert [kept.name for kept in run.attentions] == ["layers.0.self_attn", "layers.1.self_attn"]
+    made = run.weights(0, 3, rows=slice(4), entry=1)
+    torch.testing.assert_close(made, expected[1, 3, :4], atol=1e-6, rtol=0)
+
+
+def test_a_decoder_layer_has_both_kinds():
+    layer = nn.TransformerDecoderLayer(12, 4, 20, batch_first=True).eval()
+    with attention.capture() as run:
+        layer(inputs(), inputs(tokens=5))
+    assert [(kept.name, kept.kind, kept.shape[3]) for kept in run.attentions] == [
+        ("self_attn", "self", 7),
+        ("multihead_attn", "cross", 5),
+    ]
+
+
+def test_any_part_is_that_part_of_the_whole():
+    with attention.capture() as run:
+        model(OwnAttention(is_causal=True))(inputs())
+    whole = run.weights("0.mix", 1)
+    assert whole.shape == (7, 7)
+    assert torch.equal(run.weights(0, 1, 6), whole[[6]])
+    assert torch.equal(run.weights(0, 1, [5, -7], slice(1, 6, 2)), whole[[5, 0], 1:6:2])
+
+
+@pytest.mark.parametrize("cells", [1, 3, (2, 5), 7, 100])
+def test_pooled_maps_have_the_greatest_or_the_sum_of_each_block(cells, monkeypatch):
+    monkeypatch.setattr("attention.capture.recording.CELLS", 20)  # two rows at a time
+    with attention.capture() as run:
+        model(OwnAttention())(inputs())
+    whole = run.weights(0, 2)
+    rows, columns = (cells, cells) if isinstance(cells, int) else cells
+    blocks = [part.split(-(-7 // columns), 1) for part in whole.split(-(-7 // rows), 0)]
+    greatest = torch.tensor([[float(block.max()) for block in row] for row in blocks])
+    sums = torch.tensor([[float(block.sum(1).mean()) for block in row] for row in blocks])
+    torch.testing.assert_close(run.pooled(0, 2, cells), greatest)
+    torch.testing.assert_close(run.pooled(0, 2, cells, how="sum"), sums)
+    torch.testing.assert_close(run.pooled(0, 2, cells, how="sum").sum(1), torch.ones(len(sums)))
+
+
+def test_thumbnails_are_pooled_maps_where_the_run_is_short():
+    with attention.capture() as run:
+        model(OwnAttention(), OwnAttention(1, enable_gqa=True))(inputs())
+    seen = dict(run.heads(2, entry=1))
+    assert torch.equal(seen[1][2], run.pooled(1, 2, 2, entry=1))
+    assert seen[0].shape == (3, 2, 2)
+
+
+def test_layers_heads_and_values_are_kept_as_asked():
+    net = model(OwnAttention(), OwnAttention(), OwnAttention(1, enable_gqa=True))
+    with attention.capture() as whole:
+        net(inputs())
+    with attention.capture(layers=[0, "2.mix"], heads=[2, 1], values=True) as run:
+        net(inputs())
+    assert [kept.number for kept in run.attentions] == [0, 2]
+    assert torch.equal(run.weights(2, 1), whole.weights(2, 1))
+    assert torch.equal(run.weights(0, 2), whole.weights(0, 2))
+    first, last = run.attentions
+    assert first.values.shape == (2, 2, 7, D_K)
+    assert last.keys.shape == (2, 1, 7, D_K)
+    torch.testing.assert_close(
+        first.values[:, first.groups[0]], net[0].mix.values(inputs()).unflatten(-1, (3, 4))[:, :, 2]
+    )
+    with pytest.raises(ValueError, match=r"layer must be one of those kept, 0 \(0.mix\), 2"):
+        run.weights(1, 2)
+    with pytest.raises(ValueError, match=r"head must be one of \[2, 1\] that are kept, got 0"):
+        run.weights(0, 0)
+    beyond = pytest.raises(ValueError, match=r"heads must lie below 3 in 0.mix, got \[3\]")
+    with beyond, attention.capture(heads=[3]):
+        net(inputs())
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"entry": 2}, "entry must lie below 2, got 2"),
+        ({"rows": 7}, "rows must lie below 7, got 7"),
+        ({"columns": [0, -8]}, r"columns must lie below 7, got \[0, -8\]"),
+    ],
+)
+def test_a_part_that_is_not_there_is_refused(asked, words):
+    with attention.capture() as run:
+        model(OwnAttention())(inputs())
+    with pytest.raises(ValueError, match=words):
+        run.weights(0, 0, **asked)
+
+
+def test_several_forward_passes_are_several_runs():
+    net = model(OwnAttention(is_causal=True))
+    with attention.capture() as run:
+        net(inputs())
+        net(inputs(tokens=5))
+    assert [one.attentions[0].shape[2] for one in run.runs] == [7, 5]
+    with pytest.raises(ValueError, match=r"there must be one run, got 2: choose one"):
+        run.weights(0, 0)
+
+
+def test_a_module_that_runs_twice_is_two_attentions():
+    shared = OwnAttention()
+    with attention.capture() as run:
+        model(shared, shared)(inputs())
+    assert [kept.name for kept in run.attentions] == ["0.mix", "0.mix#2"]
+
+
+def test_the_function_alone_is_seen_too():
+    q = inputs().unflatten(-1, (3, 4)).transpose(1, 2)
+    with attention.capture() as run:
+        F.scaled_dot_product_attention(q, q, q)
+    assert run.attentions[0].name == "scaled_dot_product_attention"
+
+
+def told(net, x):
+    with pytest.warns(UserWarning, match="not kept: "), attention.capture() as run:
+        output = net(x)
+    return run, output
+
+
+def test_attention_by_hand_is_told_by_its_name():
+    run, _ = told(model(OwnAttention(), ByHand()), inputs())
+    assert [kept.name for kept in run.attentions] == ["0.mix"]
+    assert run.left_out == run.runs[0].left_out
+    assert run.left_out["1.mix"].startswith("computes a softmax of its own scores")
+
+
+def test_layers_without_attention_are_told_by_their_name():
+    import transformers
+
+    config = transformers.MambaConfig(
+        vocab_size=53, hidden_size=8, num_hidden_layers=2, state_size=3, time_step_rank=2
+    )
+    run, _ = told(transformers.MambaModel(config), torch.arange(5)[None])
+    assert set(run.left_out) == {"layers.0.mixer", "layers.1.mixer"}
+    assert run.runs == []
+
+
+def test_a_compiled_model_is_told_and_runs_as_it_is():
+    compiled = torch.compile(model(OwnAttention()), backend="eager")
+    plain = compiled(inputs())
+    run, output = told(compiled, inputs())
+    assert torch.equal(output, plain)
+    assert run.left_out["OptimizedModule"].startswith("runs compiled")
+    part = model(OwnAttention(), OwnAttention())
+    part[1].compile(backend="eager")
+    run, _ = told(part, inputs())
+    assert list(run.left_out) == ["1"]
+    assert [kept.name for kept in run.attentions] == ["0.mix"]
+
+
+def test_a_block_without_any_model_is_told():
+    with pytest.warns(UserWarning, match="no attention was seen"), attention.capture():
+        pass
+
+
+def test_gradients_are_the_same_and_a_second_pass_for_them_is_no_run():
+    def gradient(net):
+        x = inputs().requires_grad_()
+        checkpoint(net, x, use_reentrant=False).square().sum().backward()
+        return x.grad
+
+    net = model(OwnAttention(is_causal=True))
+    plain = gradient(net)
+    with attention.capture() as run:
+        assert torch.equal(gradient(net), plain)
+    assert not run.one().attentions[0].queries.requires_grad
+
+
+def test_other_threads_are_not_kept_and_all_is_put_back():
+    net, before = model(OwnAttention()), nn.Module.__call__
+    with attention.capture() as run:
+        other = threading.Thread(target=net, args=(inputs(5),))
+        other.start()
+        other.join()
+        net(inputs())
+    assert run.attentions[0].shape[0] == 2
+    assert nn.Module.__call__ is before
+    with pytest.raises(RuntimeError, match="stop"), attention.capture():
+        raise RuntimeError("stop")
+    assert nn.Module.__call__ is before
+
+
+def test_what_is_kept_is_queries_and_keys_and_nothing_that_the_model_changes_later():
+    class Reused(nn.Module):
+        def forward(self, x):
+            F.scaled_dot_product_attention(x, x, x, is_causal=True)
+            return x.zero_()
+
+    x = torch.randn(1, 1, 512, 3)
+    with attention.capture() as run:
+        Reused()(x.clone())
+    kept = run.attentions[0]
+    assert torch.equal(kept.queries, x)
+    assert kept.queries.untyped_storage().nbytes() == x.nbytes
+    parts = (kept.queries, kept.keys, kept.rules.mask.first, kept.rules.mask.stop)
+    assert sum(part.nbytes for part in parts) == 2 * x.nbytes + 2 * 4 * 512

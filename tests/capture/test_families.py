@@ -1,0 +1,129 @@
+"""Models of transformers: weights from what is kept are those of eager attention."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import attention
+from attention.capture import Recording
+from tests.capture.families import FAMILIES, KEPT, TEXT
+
+
+@pytest.fixture(autouse=True)
+def no_gradients():
+    with torch.no_grad():
+        yield
+
+
+def greatest_difference(run: Recording, expected: list[torch.Tensor]) -> float:
+    """Between all the weights of a run, and (entries, heads, queries, keys) of each attention."""
+    assert len(run.attentions) == len(expected)
+    found = 0.0
+    for kept, weights in zip(run.attentions, expected, strict=True):
+        assert kept.shape == weights.shape
+        for entry in range(len(weights)):
+            for head in kept.heads:
+                made = run.weights(kept.number, head, entry=entry)
+                found = max(found, float((made - weights[entry, head]).abs().max()))
+    return found
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_kept_weights_are_the_eager_ones_and_the_output_is_the_same(name):
+    family = FAMILIES[name]
+    plain = family.build()(**family.inputs())
+    with attention.capture() as run:
+        output = family.build()(**family.inputs())
+    assert torch.equal(output[0], plain[0])
+    assert run.left_out == {}
+    assert greatest_difference(run, family.eager_weights()) < 1e-5
+    numbers = family.settings
+    if "num_key_value_heads" in numbers:
+        assert {kept.keys.shape[1] for kept in run.attentions} == {numbers["num_key_value_heads"]}
+
+
+@pytest.mark.parametrize("name", ["Llama", "Gemma 3", "T5"])
+def test_eager_attention_is_seen_too_where_whole_rows_are_padding(name):
+    family = FAMILIES[name]
+    model = family.build("eager")
+    inputs = family.inputs()
+    inputs["attention_mask"] = inputs["attention_mask"].flip(1)  # padding on the left
+    with attention.capture() as run:
+        model(**inputs)
+    output = model(**inputs, output_attentions=True)
+    weights = output.encoder_attentions if "encoder_attentions" in output else output.attentions
+    run.runs[0]._attentions = run.attentions[: len(weights)]
+    assert greatest_difference(run.runs[0], list(weights)) < 1e-5
+
+
+def test_encoder_and_decoder_are_named_with_both_kinds():
+    family = FAMILIES["BART"]
+    with attention.capture() as run:
+        family.build()(**family.inputs())
+    assert [(kept.name, kept.kind) for kept in run.attentions[1:4]] == [
+        ("encoder.layers.1.self_attn", "self"),
+        ("decoder.layers.0.self_attn", "self"),
+        ("decoder.layers.0.encoder_attn", "cross"),
+    ]
+    assert run.attentions[3].shape == (2, 3, 9, 7)
+
+
+def test_a_relative_bias_is_kept_by_distance_and_a_mask_by_stretches():
+    family = FAMILIES["T5"]
+    with attention.capture() as run:
+        family.build()(**family.inputs())
+    rules = run.attention("decoder.block.1.layer.0.SelfAttention").rules
+    assert rules.bias.values.shape == (1, 3, 2 * 9 - 1)
+    assert rules.mask.cells is None
+    assert rules.mask.stop[0, 0].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_flash_attention_says_its_rules_in_other_words():
+    family = FAMILIES["Mistral"]
+    model = family.build()
+
+    def stand_in(module, query, key, value, attention_mask, scaling=None, **further):
+        """What a kernel for other machines would compute, by the words it is called with."""
+        seen.append((attention_mask, further["sliding_window"]))
+        queries, keys = query.shape[2], key.shape[2]
+        at = torch.arange(queries)[:, None] - torch.arange(keys)
+        allowed = (at >= 0) & (at < further["sliding_window"])
+        allowed = allowed & attention_mask.bool()[:, None, None]
+        keys, values = (part.repeat_interleave(3, 1) for part in (key, value))
+        output = torch.nn.functional.scaled_dot_product_attention(
+            query, keys, values, allowed, scale=scaling
+        )
+        return output.transpose(1, 2), None
+
+    seen = []
+    from transformers.modeling_utils import AttentionInterface
+
+    original = AttentionInterface._global_mapping["flash_attention_2"]
+    AttentionInterface.register("flash_attention_2", stand_in)
+    try:
+        model.config._attn_implementation_internal = "flash_attention_2"
+        with attention.capture() as run:
+            model(input_ids=TEXT, attention_mask=KEPT)
+    finally:
+        AttentionInterface.register("flash_attention_2", original)
+    assert seen[0][0].shape == (2, 9)
+    assert seen[0][1] == 5
+    eager = family.eager_weights()
+    for entry, length in ((0, 9), (1, 5)):
+        made = run.weights(1, 4, rows=slice(length), entry=entry)
+        torch.testing.assert_close(made, eager[1][entry, 4, :length], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_kept_as_it_is(dtype):
+    family = FAMILIES["Llama"]
+    with attention.capture() as run:
+        family.build().to(dtype)(**family.inputs())
+    assert run.attentions[0].queries.dtype is dtype
+    weights = family.build("eager").to(dtype)(**family.inputs(), output_attentions=True).attentions
+    made = run.weights(0, 5)
+    assert made.dtype is torch.float32
+    torch.testing.assert_close(
+        made, weights[0][0, 5].float(), atol=2 * torch.finfo(dtype).eps, rtol=0
+    )

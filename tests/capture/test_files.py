@@ -1,0 +1,216 @@
+"""Files of recordings: what is written is read again, and a file that lies is refused."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+import attention
+from attention.capture import Recording
+from tests.capture.families import FAMILIES
+from tests.capture.making import OwnAttention, inputs, model
+
+FORMAT = "attention-recording-1"
+
+
+def recorded(**said) -> Recording:
+    with attention.capture(values=True) as run:
+        model(OwnAttention(**said), OwnAttention(**said))(inputs())
+    return run.one()
+
+
+@pytest.mark.parametrize("name", ["Gemma 3", "gpt-oss", "T5", "Gemma 2"])
+def test_a_file_gives_the_weights_of_the_run(name, tmp_path):
+    with torch.no_grad(), attention.capture() as run:
+        FAMILIES[name].build()(**FAMILIES[name].inputs())
+    run.save(tmp_path / "run.safetensors", tokens=["<s>", *"abcdefgh"])
+    opened = Recording.open(tmp_path / "run.safetensors")
+    assert opened.tokens == ["<s>", *"abcdefgh"]
+    assert (opened.model, opened.step) == (run.model, 0)
+    for kept, read in zip(run.attentions, opened.attentions, strict=True):
+        assert (read.name, read.kind, read.cap) == (kept.name, kept.kind, kept.cap)
+        assert torch.equal(opened.weights(kept.number, 2), run.weights(kept.number, 2))
+    assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_file_has_the_numbers_of_the_model_and_each_mask_once(dtype, tmp_path):
+    mask = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
+    with attention.capture() as run:
+        net = model(OwnAttention(attn_mask=mask), OwnAttention(attn_mask=mask))
+        net.to(dtype)(inputs().to(dtype))
+    run.save(tmp_path / "run.safetensors")
+    with safe_open(tmp_path / "run.safetensors", framework="pt") as file:
+        assert sorted(file.keys()) == [
+            *("0.cells", "0.first", "0.keys", "0.queries", "0.stop", "1.keys", "1.queries")
+        ]
+    opened = Recording.open(tmp_path / "run.safetensors")
+    assert torch.equal(opened.attentions[1].keys, run.attentions[1].keys)
+    assert opened.attentions[1].keys.dtype is dtype
+    assert torch.equal(opened.weights(1, 0), run.weights(1, 0))
+
+
+def test_what_was_left_out_is_in_the_file(tmp_path):
+    run = recorded()
+    run.left_out["layers.3.mixer"] = "computes attention otherwise"
+    run.save(tmp_path / "run.safetensors")
+    opened = Recording.open(tmp_path / "run.safetensors")
+    assert opened.left_out == {"layers.3.mixer": "computes attention otherwise"}
+
+
+def without(part):
+    def change(said, tensors):
+        del said["attentions"][0]["parts"][part]
+
+    return change
+
+
+def put(part, tensor):
+    def change(said, tensors):
+        tensors[f"0.{part}"] = tensor
+        said["attentions"][0]["parts"][part] = f"0.{part}"
+
+    return change
+
+
+def say(name, value, *, of_run=False):
+    def change(said, tensors):
+        (said if of_run else said["attentions"][0])[name] = value
+
+    return change
+
+
+def poison(said, tensors):
+    tensors["1.keys"][1, 2, 3, 1] = torch.nan
+
+
+NUMBERS = torch.ones(2, 3, 7, 4)
+LIES = {
+    "no queries": (without("queries"), "there must be queries and keys"),
+    "no stop": (without("stop"), "a mask must have first and stop"),
+    "other entries": (put("keys", NUMBERS[:1]), "keys must have the entries and the d_k"),
+    "other widths": (put("keys", NUMBERS[..., :3]), "keys must have the entries and the d_k"),
+    "three axes": (put("keys", NUMBERS[0]), r"keys must be \(entries, heads, tokens, d\)"),
+    "no numbers": (put("queries", NUMBERS[..., :0]), "queries must be .* each from 1 to"),
+    "10^9 tokens": (put("queries", torch.empty(1, 1, 10**9, 0)), "queries must be .* each from 1"),
+    "whole numbers": (put("keys", NUMBERS.int()), "keys must be of F16, BF16, F32, F64, got 'I32'"),
+    "fewer values": (put("values", NUMBERS[:, :, :5]), "values must be as many as the keys"),
+    "sinks": (put("sinks", torch.ones(4)), r"sinks must be \(3,\), got '\(4,\)'"),
+    "rows of a mask": (put("first", torch.zeros(1, 1, 6).int()), r"first must be \(1 or 2, 1 or 3"),
+    "a mask beyond": (put("stop", torch.full((1, 1, 7), 8).int()), "a mask must stay within 7"),
+    "a mask before": (put("first", torch.full((1, 1, 7), -1).int()), "a mask must stay within 7"),
+    "bits": (put("cells", torch.zeros(1, 1, 7, 2).byte()), r"cells must be .*, 1\), got"),
+    "a bias": (put("bias", torch.zeros(1, 3, 13)), r"bias must be \(1 or 2, 1 or 3, 1 or 7, 7\)"),
+    "NaN": (poison, "keys must be finite numbers, got '1.mix'"),
+    "infinite sinks": (put("sinks", torch.tensor([1, torch.inf, 2])), "sinks must be finite"),
+    "an unknown part": (put("pickle", NUMBERS), "parts must be among queries"),
+    "no tensor": (say("parts", {"queries": "9.queries", "keys": "0.keys"}), "a tensor of the file"),
+    "a list of parts": (say("parts", ["queries"]), "parts must be of another kind"),
+    "a scale": (say("scale", float("nan")), "scale must be a finite number, got 'nan'"),
+    "a cap": (say("cap", -1.0), "cap must be greater than 0"),
+    "a kind": (say("kind", "<b>"), "kind must be self or cross"),
+    "a name with HTML": (say("name", "<img src=x onerror=alert(1)>"), "a name must be letters"),
+    "a model with HTML": (say("model", "<script>", of_run=True), "a name must be letters"),
+    "a reason with HTML": (say("left_out", {"a": "<i>"}, of_run=True), "a reason must be plain"),
+    "a head too few": (say("heads", [0, 1]), "each head has its number"),
+    "a head twice": (say("heads", [0, 1, 1]), "each head has its number"),
+    "a negative head": (say("heads", [0, 1, -2]), "head must be a whole number from 0 on"),
+    "a key head beyond": (say("groups", [0, 1, 3]), "group must be a whole number .* below 3"),
+    "a key head too few": (say("groups", [0, 1]), "each head has its key head"),
+    "numbers that fall": (say("number", 2), "attentions must have numbers that rise"),
+    "truth as a number": (say("number", True), "number must be a whole number"),
+    "an origin": (say("origin", -3), "origin must be a whole number from 0 on"),
+    "a step": (say("step", 1e300, of_run=True), "step must be a whole number"),
+    "tokens": (say("tokens", [3, 4], of_run=True), "each must be described"),
+    "tokens for nobody": (say("tokens", ["a"], of_run=True), "tokens must be as many as queries"),
+    "no attentions": (say("attentions", {}, of_run=True), "there must be a list"),
+}
+
+
+def rewritten(path, change):
+    """A file of two attentions, after a change of what it says and has."""
+    recorded(is_causal=True).save(path)
+    with safe_open(path, framework="pt") as file:
+        said = json.loads(file.metadata()["recording"])
+        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+    change(said, tensors)
+    tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    save_file(tensors, path, {"format": FORMAT, "recording": json.dumps(said)})
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_file_that_lies_is_refused_in_one_sentence(name, tmp_path):
+    change, words = LIES[name]
+    rewritten(tmp_path / "run.safetensors", change)
+    with pytest.raises(ValueError, match=words) as refused:
+        Recording.open(tmp_path / "run.safetensors")
+    assert len(str(refused.value)) < 300
+
+
+def header(said, data=b"", length=None):
+    text = said if isinstance(said, bytes) else json.dumps(said).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def one_tensor(shape, offsets):
+    return {"a": {"dtype": "F32", "shape": shape, "data_offsets": offsets}}
+
+
+BROKEN = {
+    "nothing": (b"", "must begin with the length of its header"),
+    "a few bytes": (b"\x00\x01", "must begin with the length of its header"),
+    "a long header": (header({}, length=1 << 40), "must begin with the length of its header"),
+    "no JSON": (header(b"{nonsense"), "must be a whole .safetensors"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "must begin with the length of its header"),
+    "offsets beyond": (header(one_tensor([2, 2], [0, 16]), bytes(8)), "a whole .safetensors"),
+    "a smaller shape": (header(one_tensor([2], [0, 16]), bytes(16)), "a whole .safetensors"),
+    "negative sizes": (header(one_tensor([-2, -2], [0, 16]), bytes(16)), "a whole .safetensors"),
+    "10^9 numbers": (header(one_tensor([10**9], [0, 4 * 10**9]), b""), "a whole .safetensors"),
+    "a size that overflows": (
+        header(one_tensor([2**62, 4], [0, 16]), bytes(16)),
+        "a whole .safetensors",
+    ),
+    "another format": (header(one_tensor([4], [0, 16]), bytes(16)), "must be a recording"),
+    "no description": (header({"__metadata__": {"format": FORMAT}}), "as JSON"),
+    "deep JSON": (
+        header({"__metadata__": {"format": FORMAT, "recording": "[" * 100_000}}),
+        "as JSON",
+    ),
+    "a list": (header({"__metadata__": {"format": FORMAT, "recording": "[]"}}), "must have"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_one_sentence(name, tmp_path):
+    content, words = BROKEN[name]
+    (tmp_path / "run.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=words) as refused:
+        Recording.open(tmp_path / "run.safetensors")
+    assert len(str(refused.value)) < 300
+
+
+def test_tokens_may_say_anything_and_are_cut(tmp_path):
+    said = ["<b>", "\ud800", "x" * 1000, "", "\u202e", "'", "🐈"]
+    recorded().save(tmp_path / "run.safetensors", tokens=said)
+    opened = Recording.open(tmp_path / "run.safetensors")
+    assert opened.tokens == ["<b>", "?", "x" * 200, "", "\u202e", "'", "🐈"]
+
+
+def test_a_name_that_no_file_may_have_is_written_plainly(tmp_path):
+    class Odd(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.add_module("<b>&", OwnAttention())
+
+        def forward(self, x):
+            return self._modules["<b>&"](x)
+
+    with attention.capture() as run:
+        Odd()(inputs())
+    run.save(tmp_path / "run.safetensors")
+    assert Recording.open(tmp_path / "run.safetensors").attentions[0].name == "_b__"
