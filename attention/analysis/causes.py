@@ -20,7 +20,7 @@ from attention.analysis.interventions import (
 )
 from attention.core.functional import share_heads
 from attention.trained.models import Model, Run, Transformer
-from attention.trained.parts import Norm, RmsNorm
+from attention.trained.parts import Norm
 from attention.trained.translator import Translator
 
 Metric = Callable[[Tensor], Tensor]
@@ -322,10 +322,9 @@ def score_parts(
             projected[1] += bias
         count = attention.heads if role == "queries" else attention.groups
         of_heads = projected.unflatten(-1, (count, -1)).transpose(-2, -3)
+        for factor in attention.norm_terms(of_heads.sum(0), role) or ():
+            of_heads = of_heads * factor
         vectors = share_heads(of_heads, attention.heads, slice(head, head + 1))[:, 0]
-        gain: Tensor | None = getattr(attention, f"g_{role[0]}", None)
-        if gain is not None:
-            vectors = RmsNorm(gain, attention.config.eps).split(vectors, vectors.sum(0))
         rotary = attention.config.rotary
         if rotary is not None:
             vectors = rotary(vectors, position)

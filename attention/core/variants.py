@@ -25,6 +25,7 @@ from attention.core.functional import (
     share_heads,
     split_heads,
 )
+from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV, BAHDANAU, KERNEL_CHAPTER, LUONG, VASWANI
 from attention.core.positions import Rotary
 from attention.core.scales import Scale
@@ -122,21 +123,38 @@ class Variant(nn.Module):
 
     def project(self, x: Tensor, role: str) -> Tensor:
         """x (…, tokens, d_model) -> its queries (…, heads, tokens, d_k), keys or values (…, groups,
-        tokens, width)."""
-        count = self.heads if role == "queries" else self.groups
-        return self.normed(split_heads(functional.linear(x, *self.projection(role)), count), role)
+        tokens, width): the last of `projection_steps`."""
+        return [*self.projection_steps(x, role).values()][-1]
 
-    def norm(self, role: str) -> tuple[Tensor, float] | None:
-        """The RMS norm that queries or keys of each head go through (Henry et al. 2020): its gain,
-        (d_k,), and what it adds to the mean of the squares; None: there is none."""
+    def projection_steps(self, x: Tensor, role: str) -> dict[str, Tensor]:
+        """Queries, keys or values after their matrix, "linear", and after their norm, "normed",
+        where they have one, see `project`."""
+        count = self.heads if role == "queries" else self.groups
+        vectors = functional.linear(x, *self.projection(role))
+        made, norm = {"linear": split_heads(vectors, count)}, self.norm(role)
+        if norm is not None:
+            whole = len(norm.weight) == vectors.shape[-1]
+            made["normed"] = split_heads(norm(vectors), count) if whole else norm(made["linear"])
+        return made
+
+    def norm(self, role: str) -> RmsNorm | None:
+        """The norm that queries or keys go through, that of each head (Henry et al. 2020) or that
+        of all heads together (OLMo et al. 2024), as wide as its weight; None: there is none."""
         return None
 
-    def normed(self, vectors: Tensor, role: str) -> Tensor:
-        """Queries, keys or values of each head after their norm, where there is one."""
+    def norm_terms(self, vectors: Tensor, role: str) -> tuple[Tensor, Tensor] | None:
+        """Two factors whose product with queries or keys (…, heads, tokens, d_k) norms these.
+
+        Returns 1 over the root (…, heads or 1, tokens, 1) and the gain (heads or 1, 1, d_k); None:
+        there is no norm.
+        """
         if (norm := self.norm(role)) is None:
-            return vectors
-        gain, eps = norm
-        return torch.rms_norm(vectors, gain.shape, gain, eps)
+            return None
+        width = vectors.shape[-1]
+        if len(norm.weight) == width:
+            return 1 / norm.spread(vectors), norm.weight[None, None]
+        roots = norm.spread(merge_heads(vectors)).unsqueeze(-3)
+        return 1 / roots, norm.weight.unflatten(0, (-1, 1, width))
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention.core import masks
 from attention.core.functional import Projected, Trace, attend, linear, merge_heads
+from attention.core.norms import RmsNorm
 from attention.core.positions import Rotary
 from attention.core.printing import shapes
 from attention.core.settings import Config
@@ -46,7 +47,8 @@ class TrainedAttention(DotScores):
 
     parameters: W_q, W_k, W_v, W_o, each (d_in, d_out), and their biases b_q, b_k, b_v, b_o where
     there are any; those of keys and values are narrower where heads share them, in groups. g_q and
-    g_k, (d_head,), where queries and keys go through an RMS norm of each head (Henry et al. 2020).
+    g_k where queries and keys go through an RMS norm, of each head, (d_head,), or of all heads
+    together, (heads · d_head,), see `Variant.norm`.
     They are buffers: memory they share with the model's file is not this layer's.
     """
 
@@ -88,9 +90,9 @@ class TrainedAttention(DotScores):
     def apart(self) -> bool:
         return True
 
-    def norm(self, role: str) -> tuple[Tensor, float] | None:
+    def norm(self, role: str) -> RmsNorm | None:
         gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
-        return None if gain is None else (gain, self.config.eps)
+        return None if gain is None else RmsNorm(gain, self.config.eps)
 
     def outputs(self, projected: Projected, mask: Tensor | None) -> Tensor:
         """What each head makes of the values, no steps kept. (…, heads, queries, d_v).

@@ -46,21 +46,6 @@ class LayerNorm:
 
 
 @dataclass(frozen=True, eq=False)
-class RmsNorm:
-    """Root mean square normalisation (Zhang & Sennrich 2019, eq. 4). weight: (d_model,)."""
-
-    weight: Tensor
-    eps: float
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return torch.rms_norm(x, self.weight.shape, self.weight, self.eps)
-
-    def split(self, parts: Tensor, total: Tensor) -> Tensor:
-        spread = (total.square().mean(-1, keepdim=True) + self.eps).sqrt()
-        return parts / spread * self.weight
-
-
-@dataclass(frozen=True, eq=False)
 class Norms:
     """Where norms stand around attention or feed-forward f: `after(x + added(f(before(x))))`.
 

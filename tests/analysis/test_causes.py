@@ -11,8 +11,9 @@ from torch.testing import assert_close
 from attention.analysis import causes
 from attention.analysis.causes import Part
 from attention.analysis.interventions import Change, hidden, means
+from attention.core.norms import RmsNorm
 from attention.trained.models import Transformer
-from attention.trained.parts import LayerNorm, RmsNorm
+from attention.trained.parts import LayerNorm
 from attention.trained.translator import Translator
 from tests.analysis.conftest import CLOSE, Case, each_tiny
 from tests.trained.making import GOING_ON

@@ -14,6 +14,7 @@ from torch import Tensor
 from torchtext.vocab import Vectors
 
 from attention.core.functional import dot_scores
+from attention.core.norms import RmsNorm
 from attention.core.positions import Rotary
 from attention.core.settings import Config, settings_of
 from attention.core.variants import VARIANTS, GroupedQuery, MultiHead, ParameterMaker, Variant
@@ -55,10 +56,21 @@ class Rotating(GroupedQuery):
 class Normed(Rotating):
     """The same, whose queries and keys go through a norm of each head, as those of Qwen3 do."""
 
-    def norm(self, role: str) -> tuple[Tensor, float] | None:
-        width = self.config.d_model // self.heads
+    def norm(self, role: str) -> RmsNorm | None:
+        width = self.config.d_model // self.heads * self.normed_together(role)
         gain = torch.linspace(0.5, 2.0, width) * (1 if role == "queries" else -1)
-        return None if role == "values" else (gain, 1e-2)
+        return None if role == "values" else RmsNorm(gain, 1e-2)
+
+    def normed_together(self, role: str) -> int:
+        """How many heads share one root."""
+        return 1
+
+
+class Together(Normed):
+    """The same with one norm over all heads, as those of OLMo 2 have."""
+
+    def normed_together(self, role: str) -> int:
+        return self.heads if role == "queries" else self.groups
 
 
 class Capped(GroupedQuery):
@@ -70,9 +82,17 @@ class Capped(GroupedQuery):
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 
 
+OTHERS: dict[str, type[Variant]] = {
+    "rotating": Rotating,
+    "normed": Normed,
+    "normed together": Together,
+    "capped": Capped,
+}
+
+
 def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
     """A layer with sizes that are all different, as far as the variant has them."""
-    variant = (LAYERS | {"rotating": Rotating, "normed": Normed, "capped": Capped})[name]
+    variant = (LAYERS | OTHERS)[name]
     schema: type[Config] = variant.Config
     declared = settings_of(schema)
     known: dict[str, Any] = {n: size for n, size in (SIZES | sizes).items() if n in declared}

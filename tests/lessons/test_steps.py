@@ -26,7 +26,13 @@ from attention.lessons.steps import (
     step,
 )
 from attention.lessons.steps.step import REFINED
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import About
 from tests.lessons.making import HEADS, LAYERS, drawn, layer_of
+from tests.trained.conftest import checkpoint, each_checkpoint
+from tests.trained.making import Checkpoint
+
+__all__ = ["checkpoint", "each_checkpoint"]
 
 TOKENS, D_MODEL, HEAD, GROUP = 7, 12, 2, 1
 WIDTH = D_MODEL // HEADS
@@ -47,6 +53,7 @@ RUNS = [(layer, case) for layer in LAYERS for case in ("plain", "masked and drop
 RUNS += [(layer, "rotary") for layer in ("dot", "qkv", "grouped", "biased")]
 RUNS += [(layer, "alibi") for layer in ("dot", "additive", "biased", "talking")]
 RUNS += [("rotating", "plain"), ("rotating", "masked and dropped"), ("normed", "plain")]
+RUNS += [("normed together", "plain")]
 RUNS += [("capped", "plain"), ("capped", "masked and dropped")]
 RUNS += [("dot", "sinusoidal"), ("qkv", "all hidden"), ("talking", "all hidden")]
 each_run = pytest.mark.parametrize(("layer", "case"), RUNS)
@@ -115,8 +122,26 @@ def parts(made: Step) -> list[Matrix]:
 
 @each_run
 def test_every_cell_recomputes_from_the_numbers_beside_it(layer: str, case: str) -> None:
-    for name in done(layer, case).steps:
-        made = step(name, done(layer, case))
+    check_workings(done(layer, case))
+
+
+@torch.no_grad()
+def test_every_cell_of_a_trained_layer_recomputes(each_checkpoint: Checkpoint) -> None:
+    model = load_folder(each_checkpoint.folder, About("tiny", "Tiny", "nobody"))
+    for layer_input in model.run("the cat sat on it").inputs:
+        layer, x = layer_input.layer, layer_input.layer.attention_input(layer_input.x)
+        trace, tokens = layer_input.trace(), layer_input.pieces.texts
+        hidden = layer.masks(len(x), len(x))
+        for head in range(layer.attention.heads):
+            check_workings(
+                Computation(layer.attention, trace, tokens, x, StepSettings(), head, masks=hidden)
+            )
+
+
+def check_workings(run: Computation) -> None:
+    """Every step's cells recompute from their workings."""
+    for name in run.steps:
+        made = step(name, run)
         result = made.result
         assert r"\\ y_i" not in made.formula, "the output's formula belongs to the last step"
         for row, column, work in worked(made):
@@ -439,8 +464,8 @@ def test_a_norm_leaves_the_direction_of_a_query_and_gives_each_dimension_its_gai
         before, made = step(role, run).result.numbers, step(f"normed {role}", run)
         norm = run.layer.norm(role)
         assert norm is not None
-        gain, eps = norm
-        roots = (before.square().mean(-1, keepdim=True) + eps).sqrt()
+        gain = norm.weight
+        roots = (before.square().mean(-1, keepdim=True) + norm.eps).sqrt()
         torch.testing.assert_close(made.result.numbers, before / roots * gain)
         work = made.working(2, 1)
         assert f"over {number(float(roots[2]))}, the root" in work.words
@@ -448,6 +473,22 @@ def test_a_norm_leaves_the_direction_of_a_query_and_gives_each_dimension_its_gai
         assert work.columns["number"] == pytest.approx(expected)
     assert [*run.forms("queries")] == ["queries", "normed queries", "rotated queries"]
     assert step("scores", run).formula == r"s_{ij} = q_i \cdot k_j"
+
+
+@torch.no_grad()
+def test_a_norm_of_all_heads_divides_by_the_root_of_all_of_them() -> None:
+    run = done("normed together")
+    norm = run.layer.norm("queries")
+    assert norm is not None
+    W_q, _ = run.layer.projection("queries")
+    whole = run.x @ W_q
+    expected = norm(whole).unflatten(-1, (HEADS, -1))[:, HEAD]
+    made = step("normed queries", run)
+    torch.testing.assert_close(made.result.numbers, expected)
+    root = (whole[2].square().mean() + norm.eps).sqrt()
+    words = f"over {number(float(root))}, the root of ε + the mean of the squares of its 12 numbers"
+    assert f"{words} in all heads" in made.working(2, 1).words
+    assert "that of all heads together" in made.why
 
 
 def test_keys_and_values_say_which_heads_share_them() -> None:

@@ -19,6 +19,7 @@ from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
+from attention.core.norms import RmsNorm
 from attention.display.tables import number as shown_number
 from attention.display.tables import percent
 from attention.lessons import heads, trained
@@ -26,7 +27,7 @@ from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.layers import Layer
 from attention.trained.models import LayerInput, Model, Run, Start, Transformer
-from attention.trained.parts import Norms, RmsNorm
+from attention.trained.parts import Norms
 from attention.trained.sampling import next_scores
 from attention.trained.translator import Translator
 from tests.lessons.making import drawn, no_vectors, shown

@@ -186,6 +186,15 @@ FAMILIES = {
         GEMMA | {"sliding_window": 4, "sliding_window_pattern": 2},
     ),
 }
+FAMILIES |= {
+    "olmo2": Family(gpts, "Olmo2ForCausalLM", "mlp", SIZES | {"num_key_value_heads": 1}),
+    "phi3": Family(
+        gpts,
+        "Phi3ForCausalLM",
+        LLAMA_NORM,
+        SIZES | {"num_key_value_heads": 1, "sliding_window": 5, "pad_token_id": 0},
+    ),
+}
 # those that were trained to say which piece comes next
 GOING_ON = [
     name

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.trained.parts import LayerNorm, Norm, RmsNorm
+from attention.core.norms import RmsNorm
+from attention.trained.parts import LayerNorm, Norm
 
 WIDTH = 7
 

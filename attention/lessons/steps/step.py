@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 from torch import Generator, Tensor
 
-from attention.core.functional import LongTrace, Trace, drop, linear
+from attention.core.functional import LongTrace, Trace, drop
 from attention.core.settings import choice, decimal, whole
 from attention.core.variants import Variant
 from attention.display.matrix import Matrix
@@ -133,13 +133,14 @@ class Computation:
         if self.trace.unrotated is not None and role != "values":
             made = {role: self.trace.unrotated[role == "keys"], f"{ROTATED} {role}": last}
         if self.layer.norm(role) is not None:
-            normed, width = made.pop(role), last.shape[-1]
-            columns = slice(self.head_of(role) * width, (self.head_of(role) + 1) * width)
-            W, b = self.layer.projection(role)
-            W, b = (part if part is None else part[..., columns] for part in (W, b))
-            with torch.no_grad():
-                made = {role: linear(self.x, W, b), f"{NORMED} {role}": normed, **made}
+            linear = self.linear(role)[self.head_of(role)]
+            made = {role: linear, f"{NORMED} {role}": made.pop(role), **made}
         return made
+
+    @torch.no_grad()
+    def linear(self, role: str) -> Tensor:
+        """Queries, keys or values of all heads or groups, before any norm. (heads, tokens, d_k)."""
+        return self.layer.projection_steps(self.x, role)["linear"]
 
     @property
     def alike(self) -> dict[str, str]:

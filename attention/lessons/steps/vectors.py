@@ -133,19 +133,23 @@ def projection_step(done: Computation, role: str) -> Step:
 
 
 def norm_step(done: Computation, role: str) -> Step:
-    """Queries or keys through the norm of each head."""
-    norm, (before, made) = done.layer.norm(role), _forms(done, role, NORMED)
+    """Queries or keys through their norm, that of each head or of all heads together."""
+    before, made = _forms(done, role, NORMED)
+    terms, head = done.layer.norm_terms(done.linear(role), role), done.head_of(role)
+    norm = done.layer.norm(role)
+    assert terms is not None
     assert norm is not None
-    (gain, eps), letter, d_k = norm, LETTERS[role], made.shape[-1]
-    spread = (before.square().mean(-1) + eps).sqrt()
+    inverse, gain = (term.detach()[head if len(term) > 1 else 0] for term in terms)
+    letter, width, together = LETTERS[role], len(norm.weight), len(norm.weight) > made.shape[-1]
+    of = "numbers in all heads" if together else "numbers"
 
     def working(row: int, column: int) -> Working:
-        root = float(spread[row])
+        over = float(inverse[row])
         return Working(
-            f"{letter} of “{done.names[row]}”, dimension {column}: over {number(root)}, the root "
-            f"of ε + the mean of the squares of its {d_k} numbers, times the gain.",
+            f"{letter} of “{done.names[row]}”, dimension {column}: over {number(1 / over)}, the "
+            f"root of ε + the mean of the squares of its {width} {of}, times the gain.",
             ("before", "1 / root", "gain"),
-            {"number": [float(before[row, column]), 1 / root, float(gain[column])]},
+            {"number": [float(before[row, column]), over, float(gain[0, column])]},
             "product",
             float(made[row, column]),
         )
@@ -153,13 +157,14 @@ def norm_step(done: Computation, role: str) -> Step:
     return Step(
         f"{role.capitalize()}, {NORMED}",
         rf"{letter}'_c = \frac{{g_c\, {letter}_c}}"
-        rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{d_k}}} \sum_d {letter}_d^2}}}}",
-        f"The norm divides all numbers of a {ONE[role]} by one root, so that its length no longer "
+        rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
+        f"The norm divides all numbers of a {ONE[role]} by one root"
+        f"{', that of all heads together' if together else ''}, so that its length no longer "
         "counts; each dimension then has a learned gain.",
         [
             Matrix(SYMBOLS[role], before, done.names, lights="row"),
             "÷ root ×",
-            Matrix("gain", gain[None], ("gain",), lights="column"),
+            Matrix("gain", gain, ("gain",), lights="column"),
             "=",
             Matrix(symbol_of(f"{NORMED} {role}"), made, done.names),
         ],

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
+from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV
 from attention.core.positions import Rotary
 from attention.trained.layers import Layer, TrainedAttention
 from attention.trained.layouts.base import Layout, TakesWeights, number
 from attention.trained.models import Embedding, Parts
-from attention.trained.parts import GatedFeedForward, Norms, RmsNorm
+from attention.trained.parts import GatedFeedForward, Norms
 
 KINDS = ("full_attention", "sliding_attention")
 
@@ -195,12 +197,16 @@ class Llama(Layout):
 
     def gains(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
         """The weights of the norms of queries and keys, for families that have these."""
+        name = f"layers.{index}.self_attn"
         return {
-            f"g_{letter}": self.rms_norm(
-                weights, f"layers.{index}.self_attn.{letter}_norm", self.d_head
-            ).weight
-            for letter in "qk"
+            f"g_{letter}": self.rms_norm(weights, f"{name}.{letter}_norm", width).weight
+            for letter, width in zip("qk", self.norm_widths, strict=True)
         }
+
+    @property
+    def norm_widths(self) -> tuple[int, int]:
+        """How many numbers the norms of queries and of keys divide by one root: those of a head."""
+        return self.d_head, self.d_head
 
     def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
         """A matrix of a layer, (d_in, d_out), stored transposed."""
@@ -331,6 +337,57 @@ class Gemma3(Gemma2):
 
     def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
         return super().parameters(weights, index) | self.gains(weights, index)
+
+
+class Olmo2(Llama):
+    """OLMo 2 (OLMo et al. 2024): norms behind attention and feed-forward alone, and of queries and
+    keys of all heads together."""
+
+    model_type = "olmo2"
+    source = f"[OLMo et al. 2024]({ARXIV}2501.00656), OLMo 2"
+    defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
+
+    @property
+    def norm_widths(self) -> tuple[int, int]:
+        return self.heads * self.d_head, self.groups * self.d_head
+
+    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
+        after, feed_after = (
+            self.layer_norm(weights, index, name) for name in ("post_attention", "post_feedforward")
+        )
+        return Norms(added=after), Norms(added=feed_after)
+
+    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
+        return super().parameters(weights, index) | self.gains(weights, index)
+
+
+class Phi3(Mistral):
+    """Phi-3 (Abdin et al. 2024): Mistral whose matrices are stored several in one."""
+
+    model_type = "phi3"
+    source = f"[Abdin et al. 2024]({ARXIV}2404.14219), Phi-3"
+    defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
+    unless_null: ClassVar[Mapping[str, Any]] = {}
+    fused: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("self_attn.q", "self_attn.k", "self_attn.v"), "self_attn.qkv"),
+        **dict.fromkeys(("mlp.gate", "mlp.up"), "mlp.gate_up"),
+    }
+    _read: tuple[tuple[int, str], Tensor] | None = None
+
+    def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
+        if part not in self.fused:
+            return super().linear(weights, index, part, d_in, d_out)
+        keys, hidden = self.groups * self.d_head, self.whole("hidden")
+        widths = {
+            "self_attn.qkv": {"q": self.heads * self.d_head, "k": keys, "v": keys},
+            "mlp.gate_up": {"gate": hidden, "up": hidden},
+        }[self.fused[part]]
+        stored = index, self.fused[part]
+        if self._read is None or self._read[0] != stored:  # parts share the memory of the whole
+            whole = super().linear(weights, *stored, d_in, sum(widths.values()))
+            self._read = stored, whole
+        at = [*widths].index(part.split(".")[1])
+        return torch.split(self._read[1], [*widths.values()], 1)[at]
 
 
 def _llama3(said: Mapping[str, Any], base: float, d_head: int) -> tuple[float, ...]:
