@@ -177,7 +177,7 @@ def _each_head(
         raise ValueError(f"all layers must have as many heads, got {sorted(counts)}")
     (n_heads,) = counts
     several = [[change(at, head)] for at in range(len(model.layers)) for head in range(n_heads)]
-    found = metric(hidden(model, run, several, progress=progress))
+    found = hidden(model, run, several, metric=metric, progress=progress)
     return Effects(metric(run.hidden), found.unflatten(0, (len(model.layers), n_heads)))
 
 

@@ -190,11 +190,13 @@ def hidden(
     run: Run,
     several: Sequence[Intervention],
     *,
+    metric: Callable[[Tensor], Tensor] = lambda states: states,
     progress: Progress | None = None,
 ) -> Tensor:
     """The last hidden states of changed runs. (interventions, pieces, d_model).
 
-    All are worked out in batches, each from the first layer that it changes on. progress: is told
+    All are worked out in batches, each from the first layer that it changes on. metric: is kept of
+    the states instead, batch by batch: (interventions, …) of them. progress: is told
     how many of how many are done; an exception that it raises stops the work. There are gradients
     unless the caller switches them off. Raises ValueError where a change does not fit.
     """
@@ -207,7 +209,7 @@ def hidden(
             some = group[begin : begin + at_once]
             ((_, last),) = deque(changed_runs(model, run, some), maxlen=1)
             states = model.final(last.output)
-            found.append(states.expand(len(some), *states.shape[-2:]))
+            found.append(metric(states.expand(len(some), *states.shape[-2:])))
             done += len(some)
             if progress is not None:
                 progress(done, len(several))

@@ -49,6 +49,10 @@ ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 throu
 MODEL_BYTES = 80 << 20  # SmolLM2 over 512 pieces takes 71 MB, over 14 pieces 2, MiniLM 5 and 0.2
 
 
+def _untold(done: int, of: int) -> None:
+    """Progress that nobody is told of."""
+
+
 _runs: LRUCache[tuple[object, ...], Result] = LRUCache(
     CACHED_BYTES, getsizeof=lambda result: result.nbytes
 )
@@ -190,14 +194,15 @@ def ending_of(text: str) -> tuple[Ending, Result] | None:
     found = _if_there_are_words(Settings(text, name))
     if found is None or name == NONE:
         return None if found is None else (finale.untrained(found), found)
-    ending = _ending(name, plain(text), lambda done, of: None)
+    ending = _ending(name, plain(text), _untold)
     return ending, result_of(ending.settings)
 
 
+# Nobody waits for what a step of a job is working out: the step may have to wait itself.
 _endings: LRUCache[tuple[str, str], Ending] = LRUCache(64)
 
 
-@cached(_endings, key=lambda name, text, progress: (name, text), condition=Condition())
+@cached(_endings, key=lambda name, text, progress: (name, text), lock=Lock())
 def _ending(name: str, text: str, progress: Progress) -> Ending:
     return finale.ending(load_model(name), run_model(name, text), text, progress)
 
@@ -209,8 +214,14 @@ def steps_to_ending(text: str) -> list[Step]:
         return []
     if all(load_model(name).pieces(text).special):
         return []
-    reading: Step = ("Reading the sentence", lambda progress: run_model(name, text))
-    return [reading, ("Asking every head of the model", partial(_ending, name, text))]
+    return [
+        Step("Reading the sentence", (name, text), lambda progress: run_model(name, text)),
+        Step(
+            "Asking every head of the model",
+            (finale.ending, name, text),
+            partial(_ending, name, text),
+        ),
+    ]
 
 
 def question_of(view: View) -> Question:
@@ -227,7 +238,7 @@ def question_of(view: View) -> Question:
 _effects: LRUCache[Question, Answer] = LRUCache(64)
 
 
-@cached(_effects, key=lambda asked, progress: asked, condition=Condition())
+@cached(_effects, key=lambda asked, progress: asked, lock=Lock())
 def _effects_of(asked: Question, progress: Progress) -> Answer:
     run = run_model(asked.model, asked.text)
     other = run_model(asked.model, asked.second) if asked.second else None
@@ -236,13 +247,14 @@ def _effects_of(asked: Question, progress: Progress) -> Answer:
 
 def effects_of(asked: Question) -> Answer:
     """The effect of each head, see `causes.answer`."""
-    return _effects_of(asked, lambda done, of: None)
+    return _effects_of(asked, _untold)
 
 
 def steps_to_effects(asked: Question) -> list[Step]:
     """What is to be done until the effects have been worked out."""
-    left = asked not in _effects
-    return [("Changing one head after the other", partial(_effects_of, asked))] if left else []
+    if asked in _effects:
+        return []
+    return [Step("Changing one head after the other", asked, partial(_effects_of, asked))]
 
 
 @cached(LRUCache(64), lock=Lock())
@@ -489,20 +501,17 @@ _curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
 @cached(
     _associations,
     key=lambda name, text, method, progress: (name, text, method),
-    condition=Condition(),
+    lock=Lock(),
 )
 def _associate(name: str, text: str, method: str, progress: Progress) -> Tensor:
     pieces = run_model(name, text).pieces
     return followed.associate(load_model(name), pieces, method, progress=progress)
 
 
-def association(view: View, method: str, progress: Progress = lambda done, of: None) -> Association:
-    """The association of the sentence by a method, as the page shows it; one run gives all layers.
-
-    progress: see `associations.Followed`.
-    """
+def association(view: View, method: str) -> Association:
+    """The association of the sentence by a method, as the page shows it."""
     name, text = view["model"], plain(view["s"])
-    found = _associate(name, text, method, progress)
+    found = _associate(name, text, method, _untold)
     settings = view.of(AssociationSettings)
     aside, words = view["special"] == "ignored", view["join"] == "words"
     pieces = run_model(name, text).pieces
@@ -516,9 +525,7 @@ def is_associated(view: View, method: str) -> bool:
 
 @cached(LRUCache(1024), lock=Lock())
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
-    found, erased = (
-        _associate(name, text, one, lambda done, of: None) for one in (method, "erasure")
-    )
+    found, erased = (_associate(name, text, one, _untold) for one in (method, "erasure"))
     special = run_model(name, text).pieces.special
     return followed.agreement(found[layer], erased[-1], special, _is_causal(name))
 
@@ -535,14 +542,18 @@ def followed_layers(view: View) -> int:
 
 def agreement_with_erasure(view: View, method: str) -> float:
     """The rank agreement of a method after the chosen layer with erasure after the last."""
-    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
-    return _agreement(view["model"], plain(view["s"]), method, layer)
+    return _agreement(view["model"], plain(view["s"]), method, _last_layer(view))
+
+
+def _last_layer(view: View) -> int:
+    """The last of the layers that are followed as far as is chosen, counted from 0."""
+    return associations.layers_shown(view["after"], followed_layers(view)) - 1
 
 
 @cached(
     _curves,
     key=lambda name, text, method, layer, progress: (name, text, method, layer),
-    condition=Condition(),
+    lock=Lock(),
 )
 def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
     found = _associate(name, text, method, progress)[layer]
@@ -550,32 +561,34 @@ def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress
     return followed.curves(sentence, associations.importance(found, sentence.goes_on))
 
 
-def curves_of(view: View, method: str, progress: Progress = lambda done, of: None) -> Curves:
+def curves_of(view: View, method: str) -> Curves:
     """How far the target drops as the words that a method names first go, or alone stay."""
-    name, text = view["model"], plain(view["s"])
-    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
-    return _curves_of(name, text, method, layer, progress)
+    return _curves_of(view["model"], plain(view["s"]), method, _last_layer(view), _untold)
 
 
 def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[Step]:
     """What is to be done until methods have been worked out for the sentence, and their curves."""
-    steps: list[Step] = [
-        (METHODS[name].title, partial(association, view, name))
-        for name in methods
-        if not is_associated(view, name)
+    name, text, layer = view["model"], plain(view["s"]), _last_layer(view)
+    steps = [
+        Step(METHODS[method].title, (name, text, method), partial(_associate, name, text, method))
+        for method in methods
+        if not is_associated(view, method)
     ]
     steps += [
-        (f"Faithfulness of {METHODS[name].title}", partial(curves_of, view, name))
-        for name in curves
-        if not has_curves(view, name)
+        Step(
+            f"Faithfulness of {METHODS[method].title}",
+            (name, text, method, layer),
+            partial(_curves_of, name, text, method, layer),
+        )
+        for method in curves
+        if not has_curves(view, method)
     ]
     return steps
 
 
 def has_curves(view: View, method: str) -> bool:
     """Whether they have been worked out, and are kept."""
-    layer = associations.layers_shown(view["after"], followed_layers(view)) - 1
-    return (view["model"], plain(view["s"]), method, layer) in _curves
+    return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves
 
 
 def differences(view: View) -> list[str]:

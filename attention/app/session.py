@@ -22,6 +22,8 @@ from attention.app.view import View, view_of
 from attention.app.visit import SELECTED, Entry, Visit
 from attention.core.settings import Value
 from attention.hosting import work
+from attention.hosting.door import network
+from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 
 VISIT = "visit"
@@ -255,7 +257,19 @@ def turn(page: Page) -> AbstractContextManager[float]:
     """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`."""
     if "share" not in st.session_state:
         st.session_state["share"] = work.share()
-    return work.rerun(page.name, st.session_state["share"])
+    return work.rerun(page.name, st.session_state["share"], _address())
+
+
+def _address() -> str:
+    """Where this visit comes from; Streamlit names none on the server's own machine."""
+    return network(st.context.ip_address or "")
+
+
+def owner(place: str) -> Owner:
+    """Who asks for a job, at a place of the page."""
+    context = get_script_run_ctx()
+    visit = context.session_id if context is not None else ""
+    return Owner(_address(), visit, place)
 
 
 def whole_run_is_due() -> bool:

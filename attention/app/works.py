@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from attention.app import session
 from attention.hosting import work
-from attention.hosting.jobs import Jobs, State, Step, in_turn
+from attention.hosting.jobs import Job, Jobs, State, Step
 
 WAIT = 0.3  # seconds that a page waits for a work before it goes on without
 PAUSE = 0.4  # seconds from one look at a work to the next
+MAX_PAUSE = 2.0  # seconds: who waits for many others looks less often
 
-# Quick ones wait for quick ones alone.
-_jobs = {quick: Jobs() for quick in (True, False)}
+_jobs = Jobs()
 
 
 @dataclass(frozen=True)
 class Task:
     """What is to be worked out.
 
-    what: its name, the same for all who need it; steps: those that are left; quick: whether it
-    takes a second or less; unasked: whether it begins without a click, where it was not stopped;
-    key: of its button.
+    what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
+    whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
+    what a step has told that it has found so far, see `jobs.Tell`.
     """
 
     what: Hashable
@@ -32,6 +33,7 @@ class Task:
     quick: bool
     unasked: bool
     key: str
+    so_far: Callable[[Any], object] | None = None
 
     @property
     def is_asked_for(self) -> bool:
@@ -52,12 +54,13 @@ def done(task: Task) -> bool:
         state = _ask(task, WAIT)
     if state.done:
         return True
-    st.fragment(_shown, run_every=PAUSE)(task)
+    st.fragment(_shown, run_every=min(MAX_PAUSE, PAUSE * (1 + state.ahead)))(task)
     return False
 
 
 def _ask(task: Task, wait: float = 0.0) -> State:
-    state = _jobs[task.quick].ask(task.what, in_turn(task.steps), wait)
+    job = Job(task.what, task.steps, task.quick)
+    state = _jobs.ask(session.owner(task.key), job, wait)
     if state.done:
         session.change(begun=session.visit().begun - {task.what})
     return state
@@ -71,13 +74,14 @@ def _shown(task: Task) -> None:
         state = _ask(task)
     if state.done:
         st.rerun()
-    steps, (at, of) = task.steps, state.steps
-    title = steps[min(len(steps) * at // of, len(steps) - 1)][0]
+    if task.so_far is not None and state.found is not None:
+        task.so_far(state.found)
+    at, of = state.parts
     waits = f" · {state.ahead} before it" if state.ahead else ""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{task.key}_way"):
-        st.progress(at / of, f"{title} …{waits}")
+        st.progress(at / of, f"{state.title} …{waits}")
         stop = f"{task.key}_stop"
-        st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop, args=(task.what,))
+        st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop, args=(task,))
 
 
 def _begin(what: Hashable) -> None:
@@ -85,6 +89,7 @@ def _begin(what: Hashable) -> None:
     session.change(begun=session.visit().begun | {what}, stopped=None)
 
 
-def _stop(what: Hashable) -> None:
+def _stop(task: Task) -> None:
     """Ask no more for a work, within a callback."""
-    session.change(begun=session.visit().begun - {what}, stopped=what)
+    session.change(begun=session.visit().begun - {task.what}, stopped=task.what)
+    _jobs.leave(session.owner(task.key))

@@ -187,11 +187,11 @@ def _who(connection: HTTPConnection) -> Who:
 
 def _address(connection: HTTPConnection) -> str:
     """Where a request comes from: an address, or the part of it that all in a house have."""
-    return _network(connection.client.host) if connection.client else ""
+    return network(connection.client.host) if connection.client else ""
 
 
 @functools.lru_cache(ADDRESSES)
-def _network(host: str) -> str:
+def network(host: str) -> str:
     """The address of a host; of IPv6 the first 64 bits, as whoever has one has all with these."""
     try:
         address = ipaddress.ip_address(host)

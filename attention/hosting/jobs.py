@@ -1,125 +1,285 @@
-"""Work of seconds, beside the reruns: one job at a time, for as long as somebody asks for it."""
+"""Work of seconds beside the reruns, in fair turns, for as long as somebody asks for it.
+
+A job is a sequence of steps. One step is worked on at a time, and whenever it tells how far it is
+another one may come first: the address that had least of the processor lately has the next turn. A
+step that has to wait stays as it is, in a thread of its own. Steps of the same key are the same
+step, whoever asks for it.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from typing import NamedTuple, Protocol
 
-from cachetools import LRUCache
+from attention.hosting.spending import Spending
 
-PATIENCE = 5.0  # seconds: a job that nobody has asked for in this time is dropped
-KEPT = 64  # ends of jobs that nobody has asked for since
-
-Progress = Callable[[int, int], None]
-Work = Callable[[Progress], object]
-Step = tuple[str, Callable[[Progress], object]]  # what it is called, and its work
-STEP = 1000  # parts of a step that are told apart
+PATIENCE = 5.0  # seconds: a job that nobody has asked for in this time has no turn
+KEPT = 60.0  # seconds: what nobody has asked for in this time is given up
+MOST = 16  # steps that are begun and not yet over
+LEAST = 0.05  # seconds of a core: a turn
+PARTS = 1000  # of a step, that are told apart
 
 
-class _DroppedError(Exception):
-    """Nobody asks for the job any more."""
+class Tell(Protocol):
+    """To be called by work between its parts: here others have their turn."""
+
+    def __call__(self, done: int, of: int, found: object = None, /) -> None:
+        """Tell how many of how many parts are done, and what has been found so far."""
 
 
-@dataclass(eq=False)
-class _Job:
-    """asked: until when somebody waits for it, or when it was last asked for."""
+class Step(NamedTuple):
+    """A part of a job: its title, its key, the same for all who need it, and its work.
 
-    work: Work
-    asked: float
-    steps: tuple[int, int] = (0, 1)
+    The work keeps what it finds; an exception that `Tell` raises must end it.
+    """
+
+    title: str
+    key: Hashable
+    work: Callable[[Tell], object]
+
+
+class Owner(NamedTuple):
+    """Somebody who asks: their address, the visit, and where on its page."""
+
+    address: str
+    visit: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """Steps, one after the other.
+
+    what: its name; steps: at least one; quick: whether they take a second or less.
+    """
+
+    what: Hashable
+    steps: Sequence[Step]
+    quick: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """How far a job is.
 
-    done: whether it is over; steps: how many of how many are done; ahead: how many other jobs come
-    first.
+    done: whether it is over; title: of the step that it is at; parts: how many of how many are
+    done; ahead: how many jobs of the same address come first; found: what the step has told that
+    it has found so far.
     """
 
     done: bool = False
-    steps: tuple[int, int] = (0, 1)
+    title: str = ""
+    parts: tuple[int, int] = (0, 1)
     ahead: int = 0
+    found: object = None
 
 
-def in_turn(steps: Sequence[Step]) -> Work:
-    """One work of several, one after the other."""
-
-    def work(tell: Progress) -> None:
-        of = STEP * len(steps)
-        for number, (_, step) in enumerate(steps):
-            tell(STEP * number, of)
-            step(partial(_tell_part, tell, STEP * number, of))
-
-    return work
+class _DroppedError(Exception):
+    """Nobody has asked for the step for too long."""
 
 
-def _tell_part(tell: Progress, before: int, of: int, done: int, whole: int) -> None:
-    tell(before + STEP * done // max(1, whole), of)
+@dataclass(eq=False)
+class _Begun:
+    """A step in its thread. asked: when it was last asked for; since: when its turn began."""
+
+    asked: float
+    parts: tuple[int, int] = (0, 1)
+    found: object = None
+    dropped: bool = False
+    since: float = 0.0
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A job as somebody asks for it. asked: until when they wait, or when they last asked."""
+
+    job: Job
+    asked: float
+    over: int = 0  # steps
+    error: Exception | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.error is not None or self.over == len(self.job.steps)
+
+    @property
+    def step(self) -> Step:
+        return self.job.steps[self.over]
+
+
+Line = tuple[str, bool]  # jobs of an address that are quick, or those that are not: one by one
 
 
 @dataclass(eq=False)
 class Jobs:
-    """Does one job after the other, in a thread that ends with the last one."""
+    """Who asks for which jobs, and the one step that has its turn.
+
+    patience, kept, most, least: see the constants; clock: in seconds; cpu: seconds of a core that
+    the calling thread has had.
+    """
 
     patience: float = PATIENCE
+    kept: float = KEPT
+    most: int = MOST
+    least: float = LEAST
+    clock: Callable[[], float] = time.monotonic
+    cpu: Callable[[], float] = time.thread_time
+    _spending: Spending = field(default_factory=Spending)
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _jobs: dict[Hashable, _Job] = field(default_factory=dict)
-    _over: LRUCache[Hashable, Exception | None] = field(default_factory=lambda: LRUCache(KEPT))
+    _asked: dict[Owner, _Asked] = field(default_factory=dict)
+    _begun: dict[Hashable, _Begun] = field(default_factory=dict)
+    _turn: tuple[_Begun, Line] | None = None
 
-    def ask(self, key: Hashable, work: Work, wait: float = 0.0) -> State:
-        """How far the job of that name is; it begins, or stands in the queue, if it did not yet.
+    def ask(self, owner: Owner, job: Job, wait: float = 0.0) -> State:
+        """How far a job is; it stands in line from now on, in place of another one of its owner.
 
-        work: is given what to tell its progress, how many of how many steps, and keeps what it
-        finds; wait: seconds that the caller has for it. Jobs of one name are the same job, until
-        somebody has heard that it is over. Raises what the work has raised, once.
+        wait: seconds that the caller has for it. Raises what one of its steps has raised, once.
         """
-        until = time.monotonic() + wait
+        until = self.clock() + wait
         with self._changed:
-            while key not in self._over:
-                job = self._jobs.get(key)
-                if job is None:
-                    job = self._jobs[key] = _Job(work, time.monotonic())
-                    if len(self._jobs) == 1:
-                        threading.Thread(target=self._run, daemon=True).start()
-                job.asked = max(job.asked, until)
-                left = until - time.monotonic()
-                if left <= 0:
-                    return State(steps=job.steps, ahead=[*self._jobs].index(key))
+            asked = self._asked.get(owner)
+            if asked is None or asked.job.what != job.what:
+                self._asked.pop(owner, None)
+                asked = self._asked[owner] = _Asked(job, until)
+            asked.asked = max(asked.asked, until)
+            if not asked.is_over and (begun := self._begun.get(asked.step.key)):
+                begun.asked = max(begun.asked, until)
+            self._go_on()
+            while not asked.is_over and (left := until - self.clock()) > 0:
                 self._changed.wait(left)
-            error = self._over.pop(key)
-        if error is not None:
-            raise error
+            if not asked.is_over:
+                return self._state(owner, asked)
+            if self._asked.get(owner) is asked:
+                del self._asked[owner]
+        if asked.error is not None:
+            raise asked.error
         return State(done=True)
 
-    def _run(self) -> None:
+    def leave(self, owner: Owner) -> None:
+        """Ask no more. What others need goes on; what nobody needs stays as it is for a while."""
         with self._changed:
-            while self._jobs:
-                key, job = next(iter(self._jobs.items()))
-                self._changed.release()
-                try:
-                    error = self._do(job)
-                finally:
-                    self._changed.acquire()
-                if not isinstance(error, _DroppedError):
-                    self._over[key] = error
-                del self._jobs[key]
-                self._changed.notify_all()
+            self._asked.pop(owner, None)
 
-    def _do(self, job: _Job) -> Exception | None:
-        """Do the work; gives what it raises."""
+    def _state(self, owner: Owner, asked: _Asked) -> State:
+        begun = self._begun.get(asked.step.key)
+        done, of = begun.parts if begun else (0, 1)
+        parts = PARTS * asked.over + PARTS * done // max(1, of), PARTS * len(asked.job.steps)
+        at_turn = begun is not None and self._turn is not None and self._turn[0] is begun
+        line = [who for who, each in self._in_line() if _line(who, each) == _line(owner, asked)]
+        ahead = 0 if at_turn or owner not in line else line.index(owner)
+        return State(False, asked.step.title, parts, ahead, begun.found if begun else None)
 
-        def tell(done: int, of: int) -> None:
-            job.steps = done, of
-            if time.monotonic() - job.asked > self.patience:
+    def _in_line(self) -> Iterator[tuple[Owner, _Asked]]:
+        """All who wait, in the order in which they came."""
+        oldest = self.clock() - self.patience
+        for owner, asked in self._asked.items():
+            if not asked.is_over and asked.asked >= oldest:
+                yield owner, asked
+
+    def _go_on(self) -> None:
+        """Give the turn to the step whose it is, if nobody has it."""
+        if self._turn is not None:
+            return
+        now = self.clock()
+        self._give_up(now)
+        first: dict[Line, _Asked] = {}
+        for owner, asked in self._in_line():
+            if asked.step.key in self._begun or self._has_room():
+                first.setdefault(_line(owner, asked), asked)
+        if not first:
+            return
+
+        def spent(line: Line) -> tuple[float, float]:
+            return self._spending.of(line[0], now), self._spending.of(line, now)
+
+        line = min(first, key=spent)
+        step = first[line].step
+        begun = self._begun.get(step.key)
+        if begun is None:
+            self._make_room()
+            begun = self._begun[step.key] = _Begun(first[line].asked)
+            threading.Thread(target=self._run, args=(step, begun), daemon=True).start()
+        self._turn = begun, line
+        self._changed.notify_all()
+
+    def _has_room(self) -> bool:
+        """Whether one step more may begin, if need be in place of one that nobody asks for."""
+        return len(self._begun) < self.most or self._left() is not None
+
+    def _left(self) -> Hashable | None:
+        """The step that nobody has asked for, for the longest time."""
+        needed = {asked.step.key for _, asked in self._in_line()}
+        left = [key for key in self._begun if key not in needed]
+        return min(left, key=lambda key: self._begun[key].asked, default=None)
+
+    def _make_room(self) -> None:
+        if len(self._begun) >= self.most:
+            self._drop(self._left())
+
+    def _give_up(self, now: float) -> None:
+        """What nobody has asked for in a long time."""
+        oldest = now - self.kept
+        for owner in [owner for owner, each in self._asked.items() if each.asked < oldest]:
+            del self._asked[owner]
+        for key in [key for key, begun in self._begun.items() if begun.asked < oldest]:
+            self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        self._begun.pop(key).dropped = True
+        self._changed.notify_all()
+
+    def _pay(self, begun: _Begun) -> None:
+        """End a turn: what it took is its address's."""
+        assert self._turn is not None
+        _, line = self._turn
+        took, now = self.cpu() - begun.since, self.clock()
+        for who in (line[0], line):
+            self._spending.take(who, took, now)
+        self._turn = None
+
+    def _wait_for_turn(self, begun: _Begun) -> None:
+        while self._turn is None or self._turn[0] is not begun:
+            if begun.dropped:
                 raise _DroppedError
+            if not self._changed.wait(self.kept):
+                self._give_up(self.clock())
+        begun.since = self.cpu()
 
+    def _run(self, step: Step, begun: _Begun) -> None:
+        """Do a step, in a thread of its own, one turn after the other."""
+
+        def tell(done: int, of: int, found: object = None, /) -> None:
+            with self._changed:
+                begun.parts = done, of
+                begun.found = begun.found if found is None else found
+                if self.cpu() - begun.since < self.least:
+                    return
+                self._pay(begun)
+                self._go_on()
+                self._wait_for_turn(begun)
+
+        error: Exception | None = None
         try:
-            tell(*job.steps)
-            job.work(tell)
-        except Exception as error:  # of any kind: `ask` raises it for who asked for the work
-            return error
-        return None
+            with self._changed:
+                self._wait_for_turn(begun)
+            step.work(tell)
+        except _DroppedError:
+            return
+        except Exception as raised:  # of any kind: `ask` raises it for who asked for the step
+            error = raised
+        with self._changed:
+            self._pay(begun)
+            if not begun.dropped:
+                del self._begun[step.key]
+            for asked in self._asked.values():
+                if not asked.is_over and asked.step.key == step.key:
+                    asked.over, asked.error = asked.over + 1, error
+            self._go_on()
+            self._changed.notify_all()
+
+
+def _line(owner: Owner, asked: _Asked) -> Line:
+    return owner.address, asked.job.quick

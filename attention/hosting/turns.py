@@ -1,35 +1,69 @@
-"""One after the other, but nobody waits long for one who takes long."""
+"""One after the other, but nobody waits long for one who takes long, nor for one address."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from attention.hosting.spending import Spending
 
 
 @dataclass
 class Turns:
-    """Gives the turn to one at a time; after `most` seconds also to the next, beside that one."""
+    """Gives the turn to one at a time; after `most` seconds also to the next, beside that one.
+
+    places: how many may be beside each other; one address leaves one of them to the others. The
+    next is whose address had least of the processor lately, see `spending`.
+    """
 
     most: float
+    places: int = 4
+    spending: Spending = field(default_factory=Spending)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+    _waiting: dict[object, str] = field(default_factory=dict)
+    _under_way: Counter[str] = field(default_factory=Counter)
     _turn: object = None
     _until: float = 0.0
 
     @contextlib.contextmanager
-    def one(self) -> Iterator[None]:
+    def one(self, address: str = "") -> Iterator[None]:
         """Waits for the turn and has it for as long as the block runs, or for the longest time."""
         turn = object()
         with self._changed:
-            while self._turn and (left := self._until - time.monotonic()) > 0:
-                self._changed.wait(left)
+            self._waiting[turn] = address
+            try:
+                while (left := self._left()) > 0 or self._next() is not turn:
+                    self._changed.wait(left or None)
+            finally:
+                del self._waiting[turn]
+            self._under_way[address] += 1
             self._turn, self._until = turn, time.monotonic() + self.most
+            self._changed.notify_all()
         try:
             yield
         finally:
             with self._changed:
+                self._under_way[address] -= 1
                 if self._turn is turn:
                     self._turn = None
-                    self._changed.notify()
+                self._under_way += Counter()  # forgets whoever has none
+                self._changed.notify_all()
+
+    def _left(self) -> float:
+        """For how many seconds somebody has the turn alone."""
+        return max(0.0, self._until - time.monotonic()) if self._turn else 0.0
+
+    def _next(self) -> object:
+        """Whose turn is next; None where there is no place for anybody."""
+        if self._under_way.total() >= self.places:
+            return None
+        now, most = time.monotonic(), max(1, self.places - 1)
+        return min(
+            (turn for turn, address in self._waiting.items() if self._under_way[address] < most),
+            key=lambda turn: self.spending.of(self._waiting[turn], now),
+            default=None,
+        )

@@ -15,10 +15,6 @@ from attention.hosting.turns import Turns
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
-# One rerun after the other is done sooner than all of them by slices of Python's lock: of 100
-# visitors 95 % waited up to 173 to 384 ms without this, 134 to 223 with it.
-_turns = Turns(0.1)
-
 _thread = threading.local()
 
 
@@ -28,15 +24,13 @@ def share() -> Pace:
 
 
 @functools.cache
-def _places() -> threading.BoundedSemaphore:
-    """As many as reruns may be under way at once; further ones wait for a place."""
-    return threading.BoundedSemaphore(limits().runs)
+def _turns() -> Turns:
+    """Of all reruns, so many of which may be under way at once; further ones wait for a place.
 
-
-def _take(turn: contextlib.ExitStack) -> None:
-    """Wait for a place and for a turn."""
-    turn.enter_context(_places())
-    turn.enter_context(_turns.one())
+    One rerun after the other is done sooner than all of them by slices of Python's lock: of 100
+    visitors 95 % waited up to 173 to 384 ms without this, 134 to 223 with it.
+    """
+    return Turns(0.1, limits().runs)
 
 
 @contextlib.contextmanager
@@ -50,15 +44,15 @@ def waiting() -> Iterator[None]:
     try:
         yield
     finally:
-        _take(turn)
+        turn.enter_context(_turns().one(_thread.address))
 
 
 @contextlib.contextmanager
-def rerun(page: str, used: Pace) -> Iterator[float]:
+def rerun(page: str, used: Pace, address: str = "") -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
 
-    page: its name; used: the session's `share`. Gives the seconds that it was held back, during
-    which the others have the core.
+    page: its name; used: the session's `share`; address: where it comes from. Gives the seconds
+    that it was held back, during which the others have the core.
     """
     if getattr(_thread, "turn", None):
         yield 0.0
@@ -68,13 +62,16 @@ def rerun(page: str, used: Pace) -> Iterator[float]:
         time.sleep(held)
         metrics.HELD.inc(held)
     _thread.turn = turn = contextlib.ExitStack()
+    _thread.address = address
     try:
         with metrics.RERUNS.labels(page).time(), turn:
-            _take(turn)
+            turn.enter_context(_turns().one(address))
             yield held
     finally:
         _thread.turn = None
         # All that the thread did since the last time, what ran before the page included.
-        now = time.thread_time()
-        used.take(now - getattr(_thread, "counted", 0.0), time.monotonic())
-        _thread.counted = now
+        counted, now = time.thread_time(), time.monotonic()
+        took = counted - getattr(_thread, "counted", 0.0)
+        used.take(took, now)
+        _turns().spending.take(address, took, now)
+        _thread.counted = counted

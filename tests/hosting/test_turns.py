@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -79,3 +80,39 @@ def test_a_turn_that_fails_is_over() -> None:
     for _ in range(2):
         with pytest.raises(RuntimeError), turns.one():
             raise RuntimeError
+
+
+def test_of_those_who_wait_the_address_that_had_least_is_next() -> None:
+    turns, told = Turns(LONG), list[str]()
+    for address, seconds in {"A": 3.0, "B": 1.0, "C": 2.0}.items():
+        turns.spending.take(address, seconds, time.monotonic())
+
+    def have_one(address: str) -> None:
+        with turns.one(address):
+            told.append(address)
+
+    with turns.one("first"):
+        threads = [started(lambda name=name: have_one(name)) for name in "ABC"]
+        while len(turns._waiting) < 3:
+            time.sleep(0.001)
+    for thread in threads:
+        thread.join(LONG)
+    assert told == ["B", "C", "A"]
+
+
+def test_an_address_leaves_one_place_to_the_others() -> None:
+    turns = Turns(0.0, places=3)
+    begun = {name: threading.Event() for name in ("third of A", "first of B")}
+
+    def have_one(address: str, name: str) -> None:
+        with turns.one(address):
+            begun[name].set()
+
+    with turns.one("A"), turns.one("A"):
+        threads = [started(lambda: have_one("A", "third of A"))]
+        threads.append(started(lambda: have_one("B", "first of B")))
+        assert begun["first of B"].wait(LONG)
+        assert not begun["third of A"].wait(0.2)
+    assert begun["third of A"].wait(LONG)
+    for thread in threads:
+        thread.join(LONG)

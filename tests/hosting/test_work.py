@@ -38,14 +38,14 @@ def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(mon
 
 
 def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch) -> None:
-    places = threading.BoundedSemaphore(2)
-    monkeypatch.setattr(work, "_places", lambda: places)
+    turns = Turns(0.0, places=2)
+    monkeypatch.setattr(work, "_turns", lambda: turns)
     under_way: list[int] = []
     most: list[int] = []
     enough, go_on = threading.Semaphore(0), threading.Event()
 
     def visitor(number: int) -> None:
-        with work.rerun("explore", work.share()):
+        with work.rerun("explore", work.share(), f"address {number}"):
             under_way.append(number)
             most.append(len(under_way))
             enough.release()
@@ -78,7 +78,8 @@ def another_rerun() -> tuple[threading.Thread, threading.Event]:
 
 
 def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> None:
-    monkeypatch.setattr(work, "_turns", Turns(LONG))
+    turns = Turns(LONG)
+    monkeypatch.setattr(work, "_turns", lambda: turns)
     with work.rerun("explore", work.share()):
         thread, begun = another_rerun()
         assert not begun.wait(0.2)
@@ -87,18 +88,18 @@ def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> Non
 
 
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch) -> None:
-    monkeypatch.setattr(work, "_turns", Turns(LONG))
-    places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(work, "_places", lambda: places)
+    turns = Turns(0.0, places=1)
+    monkeypatch.setattr(work, "_turns", lambda: turns)
     with work.rerun("explore", work.share()):
         thread, begun = another_rerun()
         assert not begun.wait(0.2)
         with work.waiting():
             assert begun.wait(LONG)
         thread.join(LONG)
-        assert not places.acquire(blocking=False)
-    with work.waiting():
-        assert places.acquire(blocking=False)
+        thread, begun = another_rerun()
+        assert not begun.wait(0.2)
+    assert begun.wait(LONG)
+    thread.join(LONG)
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
