@@ -15,6 +15,7 @@ from attention.hosting.turns import Turns
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
+
 _thread = threading.local()
 
 
