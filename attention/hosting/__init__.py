@@ -3,9 +3,9 @@
 `room` says who is in and who waits, `door` stands before the server, `elsewhere` sends on files for
 another replica, `uploads` has room for so many files, `work` times reruns and shares the time
 between sessions, `jobs` does work of seconds beside them, `turns` and `spending` have the address
-next that had least of the processor lately, `headers` says what a browser may do
-with a page, `preview` what other sites show of a link to it, `metrics` what an operator can read,
-`stopping` how it ends. It knows nothing of attention.
+next that had least of the processor lately, `headers` says what a browser may do with a page,
+`preview` what other sites show of a link to it, `metrics` what an operator can read, `stopping` how
+it ends. It knows nothing of attention.
 
 May import: core; cachetools, starlette, prometheus_client.
 """

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from attention.hosting.spending import Spending
 
-PATIENCE = 5.0  # seconds: a job that nobody has asked for in this time has no turn
+PATIENCE = 15.0  # seconds: a job that nobody has asked for in this time has no turn
 KEPT = 60.0  # seconds: what nobody has asked for in this time is given up
 MOST = 16  # steps that are begun and not yet over
 LEAST = 0.05  # seconds of a core: a turn

@@ -53,6 +53,12 @@ class Turns:
                 self._under_way += Counter()  # forgets whoever has none
                 self._changed.notify_all()
 
+    def take(self, address: str, seconds: float) -> None:
+        """Note what an address has had of the processor."""
+        with self._changed:
+            self.spending.take(address, seconds, time.monotonic())
+            self._changed.notify_all()  # another one may be next
+
     def _left(self) -> float:
         """For how many seconds somebody has the turn alone."""
         return max(0.0, self._until - time.monotonic()) if self._turn else 0.0

@@ -74,5 +74,5 @@ def rerun(page: str, used: Pace, address: str = "") -> Iterator[float]:
         counted, now = time.thread_time(), time.monotonic()
         took = counted - getattr(_thread, "counted", 0.0)
         used.take(took, now)
-        _turns().spending.take(address, took, now)
+        _turns().take(address, took)
         _thread.counted = counted

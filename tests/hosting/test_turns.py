@@ -85,7 +85,7 @@ def test_a_turn_that_fails_is_over() -> None:
 def test_of_those_who_wait_the_address_that_had_least_is_next() -> None:
     turns, told = Turns(LONG), list[str]()
     for address, seconds in {"A": 3.0, "B": 1.0, "C": 2.0}.items():
-        turns.spending.take(address, seconds, time.monotonic())
+        turns.take(address, seconds)
 
     def have_one(address: str) -> None:
         with turns.one(address):
