@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ PAUSE = 0.4  # seconds from one look at a work to the next
 MAX_PAUSE = 2.0  # seconds: who waits for many others looks less often
 
 _jobs = Jobs()
+atexit.register(_jobs.end)
 
 
 @dataclass(frozen=True)

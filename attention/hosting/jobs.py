@@ -163,6 +163,17 @@ class Jobs:
         with self._changed:
             self._asked.pop(owner, None)
 
+    def end(self) -> None:
+        """Give everything up, and wait until the step that has its turn has heard of it.
+
+        To be called before the process ends: it must not end within an operation of torch.
+        """
+        with self._changed:
+            self._asked.clear()
+            for key in [*self._begun]:
+                self._drop(key)
+            self._changed.wait_for(lambda: self._turn is None, self.patience)
+
     def _state(self, owner: Owner, asked: _Asked) -> State:
         begun = self._begun.get(asked.step.key)
         done, of = begun.parts if begun else (0, 1)
@@ -259,6 +270,7 @@ class Jobs:
                     return
                 self._pay(begun)
                 self._go_on()
+                self._changed.notify_all()
                 self._wait_for_turn(begun)
 
         error: Exception | None = None

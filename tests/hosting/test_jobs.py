@@ -234,3 +234,24 @@ def test_what_was_taken_counts_half_after_a_while() -> None:
     spending.take("A", 8.0, now=100.0)
     spending.take("A", 3.0, now=130.0)
     assert [spending.of(who, 190.0) for who in "AB"] == [7.0 / 4, 0.0]
+
+
+def test_the_end_waits_until_the_step_under_way_has_stopped(gate: threading.Event) -> None:
+    place = Place()
+    jobs = place.jobs()
+
+    def work(tell: Tell) -> None:
+        place.begun.set()
+        gate.wait(LONG)
+        place.now += 1
+        tell(1, 2)
+        place.done.append("too much")
+
+    jobs.ask(owner("A"), Job("a", [Step("a", "a", work)]))
+    assert place.begun.wait(LONG)
+    ending = threading.Thread(target=jobs.end)
+    ending.start()
+    gate.set()
+    ending.join(LONG)
+    assert not ending.is_alive()
+    assert place.done == []
