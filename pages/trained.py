@@ -118,7 +118,7 @@ def chosen_head(view: View, model: Model, result: Result) -> None:
     caption = f"{layer.capitalize()}, head {result.head}."
     sections.weights_of(view, result, caption, ("lines", "heatmap"))
     names = names_of(model.about.name)
-    if words := trained.name_words(names, result.trained.position, result.head):
+    if words := trained.name_words(names, result, view["query"]):
         st.caption(words)
 
 

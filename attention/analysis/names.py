@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 from collections import defaultdict
@@ -25,6 +26,7 @@ from attention.trained.sources import EN_PT, MINILM, SMOLLM2
 FILE = Path(__file__).with_suffix(".json")
 HOLDS = 0.5  # share of the tokens of a sentence
 EARNED = 0.5  # share of the sentences
+BEGINNING = 3  # words that two sentences of a pair share
 MARKED = re.compile(r"([\[(])(\w+)[\])]")
 
 READING_ENGLISH = (MINILM.about.name, EN_PT.about.name, SMOLLM2.about.name)
@@ -99,9 +101,9 @@ class Named:
     """A name that a head has earned.
 
     share: of the sentences that have such tokens, on how many it holds: more than half of these
-    tokens have their greatest weight there; sentences: how many there are; best: the one on which
-    most of the weight lies there; errs: of those on which it does not hold the one with the least,
-    "" where it holds on all.
+    tokens have their greatest weight there; sentences: how many there are, of a noun how many
+    `pairs`, on both of which it must hold; best: the one on which most of the weight lies there;
+    errs: of those on which it does not hold the one with the least, "" where it holds on all.
     """
 
     name: str
@@ -111,6 +113,11 @@ class Named:
     sentences: int
     best: str
     errs: str = ""
+
+    @property
+    def over(self) -> str:
+        """Number and kind of what it was counted over: "200 sentences"."""
+        return f"{self.sentences} {'pairs of ' if self.name == NOUN else ''}sentences"
 
 
 def holds(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -137,6 +144,22 @@ def marked(text: str) -> tuple[str, str, str]:
     return MARKED.sub(r"\2", text), words["["], words["("]
 
 
+def pairs() -> list[tuple[str, str]]:
+    """Neighbours among `PRONOUNS` that begin alike: in each of the two another noun is meant.
+
+    A head that always takes the same noun is right in one of the two.
+    """
+
+    def beginning(text: str) -> list[str]:
+        return marked(text)[0].split()[:BEGINNING]
+
+    return [
+        (one, other)
+        for one, other in itertools.pairwise(PRONOUNS)
+        if beginning(one) == beginning(other)
+    ]
+
+
 def noun_targets(pieces: Pieces, noun: str, pronoun: str) -> Tensor:
     """Which pieces are those of the noun, for those of the pronoun. (queries, keys)."""
     plain = [text.strip("·▁#_ ").lower() for text in pieces.texts]
@@ -147,35 +170,66 @@ def noun_targets(pieces: Pieces, noun: str, pronoun: str) -> Tensor:
     return targets
 
 
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Whether a name holds on sentences for each head, the weight there, and on which least."""
+
+    right: Tensor
+    weight: Tensor
+    texts: Sequence[str]
+
+
+Case = tuple[Run, str, Tensor]
+
+
+def _count(cases: Sequence[Case], layer: int, sinks: bool) -> _Counted | None:
+    """Count a name in one layer on sentences that it must hold on together.
+
+    cases: each with its targets. None where one of them has none.
+    """
+    found = [
+        holds(run.inputs[layer].trace().weights, targets, run.pieces.kept(not sinks))
+        for run, _, targets in cases
+    ]
+    if not all(len(right) for right, _ in found):
+        return None
+    right = torch.stack([right > HOLDS for right, _ in found])
+    weight = torch.stack([weight for _, weight in found])
+    least = (2 * right + weight).argmin(0)
+    texts = [cases[at][1] for at in least.tolist()]
+    return _Counted(right.all(0), weight.amin(0), texts)
+
+
 @torch.no_grad()
 def earned(model: Model) -> list[Named]:
     """The names that the heads of a model earn over the packaged sentences, most often first."""
-    counted: dict[tuple[str, int], list[tuple[Tensor, Tensor, str]]] = defaultdict(list)
+    counted: dict[tuple[str, int], list[_Counted]] = defaultdict(list)
 
-    def count(name: str, run: Run, text: str, targets: Tensor, kept: Sequence[int]) -> None:
-        for layer, layer_input in enumerate(run.inputs):
+    def count(name: str, cases: Sequence[Case], sinks: bool = False) -> None:
+        for layer, layer_input in enumerate(cases[0][0].inputs):
             if layer_input.memory is None and layer_input.layer.recurrence is None:
-                weights = layer_input.trace().weights
-                right, weight = holds(weights, targets, kept)
-                if len(right):
-                    counted[name, layer].append((right > HOLDS, weight, text))
+                one = _count(cases, layer, sinks)
+                if one is not None:
+                    counted[name, layer].append(one)
 
     for text in SENTENCES:
         run = model.run(text)
         for naming in NAMINGS.values():
-            kept = run.pieces.kept(not naming.sinks)
-            count(naming.name, run, text, naming.targets(run.pieces), kept)
-    for text, noun, pronoun in map(marked, PRONOUNS):
-        run = model.run(text)
-        count(NOUN, run, text, noun_targets(run.pieces, noun, pronoun), run.pieces.kept(True))
+            count(naming.name, [(run, text, naming.targets(run.pieces))], naming.sinks)
+    for pair in pairs():
+        cases = []
+        for text, noun, pronoun in map(marked, pair):
+            run = model.run(text)
+            cases.append((run, text, noun_targets(run.pieces, noun, pronoun)))
+        count(NOUN, cases)
     found = []
     for (name, layer), rows in counted.items():
-        right = torch.stack([row[0] for row in rows])
-        weight = torch.stack([row[1] for row in rows])
+        right = torch.stack([row.right for row in rows])
+        weight = torch.stack([row.weight for row in rows])
         shares, best = right.double().mean(0), weight.argmax(0)
         worst = weight.masked_fill(right, torch.inf).argmin(0)
         for head in (shares > EARNED).nonzero().flatten().tolist():
-            text, errs = (rows[int(at[head])][2] for at in (best, worst))
+            text, errs = (rows[int(at[head])].texts[head] for at in (best, worst))
             errs = "" if shares[head] == 1 else errs
             found.append(Named(name, layer, head, float(shares[head]), len(rows), text, errs))
     return sorted(found, key=lambda one: (-one.share, one.layer, one.head, one.name))

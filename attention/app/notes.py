@@ -131,10 +131,7 @@ def note_trained(result: Result) -> None:
     """Which layer of a trained model is shown, and what of it is not as it was trained."""
     if result.trained is None:
         return
-    st.caption(
-        layer_words(result)
-        + ("" if result.changes else " Scale, mask and heads are those it was trained with.")
-    )
+    st.caption(layer_words(result))
     if result.changes:
         note(_changed(result))
 

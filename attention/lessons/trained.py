@@ -14,7 +14,7 @@ from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Keys, Overview
-from attention.analysis.names import EARNED, WORDS, Named
+from attention.analysis.names import WORDS, Named
 from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
@@ -277,15 +277,30 @@ def layer_words(result: Result) -> str:
     """Which layer of a trained model a result shows, and what X is there, in a sentence or two."""
     assert result.trained is not None
     where, title = result.trained, sources.about(result.settings.model).title
-    normed = (
-        " X is that input after the layer norm, which stands before the attention here."
-        if where.layer.norm_first
-        else ""
-    )
+    learned = "" if result.changes else ", as learned"
+    normed = " X is what comes in, after a layer norm." if where.layer.norm_first else ""
     return (
-        f"{title}, layer {where.position} of {where.of}, counted from 0: its own input and "
-        f"parameters.{normed}"
+        f"{title}: the {ordinal(where.position + 1)} of {counted(where.of)} (number "
+        f"{where.position}){learned}.{normed}"
     )
+
+
+NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+def counted(layers: int) -> str:
+    """So many layers: "six layers"."""
+    number = NUMERALS[layers - 1] if layers <= len(NUMERALS) else str(layers)
+    return f"{number} layer{'' if layers == 1 else 's'}"
+
+
+def ordinal(place: int) -> str:
+    """A place counted from 1: "fourth", "21st"."""
+    if place <= len(ORDINALS):
+        return ORDINALS[place - 1]
+    teens = place % 100 in (11, 12, 13)
+    return f"{place}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"
 
 
 def probe_table(
@@ -316,7 +331,7 @@ def probe_words(probed: Probe) -> str:
 
 
 def _holds(named: Named) -> str:
-    return f"{named.name}, on {percent(named.share)} of {named.sentences} sentences"
+    return f"{named.name}, on {percent(named.share)} of {named.over}"
 
 
 def earned_names(names: Sequence[Named], here: Glance) -> list[str]:
@@ -328,15 +343,25 @@ def earned_names(names: Sequence[Named], here: Glance) -> list[str]:
     return ["; ".join(each) for each in found]
 
 
-def name_words(names: Sequence[Named], layer: int, head: int) -> str:
-    """The names of one head with their meaning, in a sentence; "" where it has none."""
+def name_words(names: Sequence[Named], result: Result, query: int) -> str:
+    """Where the head of a result usually looks and where its query looks here, in two sentences.
+
+    names: of all heads of the model. "" where the head has none.
+    """
+    assert result.trained is not None
+    layer, head = result.trained.position, result.head
     ours = [named for named in names if (named.layer, named.head) == (layer, head)]
-    told = "; ".join(
-        f"“{named.name}” looks most at {WORDS[named.name]}, in {percent(named.share)} of "
-        f"{named.sentences} sentences" + (f", not in “{named.errs}”" if named.errs else "")
+    if not ours:
+        return ""
+    told = listed(
+        f"at {WORDS[named.name]} ({percent(named.share)} of {named.over}"
+        + (f", not “{named.errs}”)" if named.errs else ")")
         for named in ours
     )
-    return f"This head has a name. {told}." if told else ""
+    query = piece_at(result, query)
+    row = result.trace.weights[query]
+    here = f" Here “{result.tokens[query]}” looks most at “{result.key_tokens[int(row.argmax())]}”."
+    return f"This head usually looks {told}.{here if row.any() else ''}"
 
 
 def best_named(names: Sequence[Named]) -> list[Named]:
@@ -356,17 +381,15 @@ def named_table(
     return [named.name for named in best], {
         "looks most at": [WORDS[named.name] for named in best],
         "head": [f"{model.title_of(named.layer)} head {named.head}" for named in best],
-        "holds on": [f"{100 * named.share:.0f} % of {named.sentences}" for named in best],
+        "holds on": [f"{percent(named.share)} of {named.over}" for named in best],
         "heads": [str(counts[named.name]) for named in best],
     }
 
 
 NAMED_WORDS = (
-    "Counted over 200 packaged sentences, “noun” over 48 others. A name holds on a sentence if "
-    "more than half of its tokens have their greatest weight where the name says; a head has "
-    f"earned it if it holds on more than {percent(EARNED)} of the sentences that have such tokens. "
-    "Special tokens, or the first one where there are none, count for “first” and “separator” "
-    "alone."
+    "A head gets a name if, in most test sentences, most words look there. For “noun” it must be "
+    "right in both sentences of a pair, in which a pronoun means another noun. Special tokens, or "
+    "the first token where there are none, count for “first” and “separator” alone."
 )
 
 

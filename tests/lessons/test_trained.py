@@ -642,10 +642,9 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     layer_input = written.run(SENTENCE).inputs[1]
     added = additions.layer_additions(layer_input, 3)
     assert_close(result.x, layer_input.layer.attention_input(layer_input.x))
-    assert trained.layer_words(result) == (
-        "Writer, layer 1 of 2, counted from 0: its own input and parameters. X is that input after "
-        "the layer norm, which stands before the attention here."
-    )
+    words = trained.layer_words(result)
+    assert "the second of two layers (number 1), as learned." in words
+    assert "X is what comes in, after a layer norm." in words
     assert torch.equal(added.parts[0], layer_input.x[3])
     assert trained.added_words(layer_input, added).startswith(
         "Residual: the vector as it came into the layer, before the layer norm; X on Explore and "
@@ -659,9 +658,8 @@ def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
     layer_input, result = run.inputs[1], computed(name, layer=1)
     assert torch.equal(result.x, layer_input.x)
     added = additions.layer_additions(layer_input, 3)
-    assert trained.layer_words(result).endswith(
-        f"layer 1 of {len(run.inputs)}, counted from 0: its own input and parameters."
-    )
+    assert "X is" not in trained.layer_words(result)
+    assert "as learned" not in trained.layer_words(computed(name, layer=1, scale="none"))
     words = trained.added_words(layer_input, added)
     assert "came into the layer. The sum Σ then goes through the layer norm." in words
     assert f"by {shown_number(added.rounding)}. The last colours" in words
