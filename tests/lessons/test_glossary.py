@@ -62,7 +62,7 @@ TERMS = [*(term for term in GLOSSARY if term not in NOT_IN_THE_GUIDE), *MORE]
 EXPLAINED_WITHOUT_BOLD = {
     "bits": "as if 8 words shared it equally",
     "W_q, W_k, W_v": "by three matrices: W_q, W_k and W_v",
-    "W_o": "a last matrix, W_o, joins what all heads",
+    "W_o": "A last matrix, W_o, joins what all heads",
     "Σ": "That sum, Σ,",
     "w·v": "is one term w·v",
     "‖·‖": "‖v‖ is the length of v",
