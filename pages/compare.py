@@ -151,7 +151,7 @@ def rows(view: View) -> None:
     wanted = int(view["query"])
     query = min(wanted, last)
     if wanted > last:
-        notes.note(f"There is no token {wanted} here; showing the last, {last}.")
+        notes.note("That word is gone; the last one is selected.")
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Who gained, who lost** · the chosen query")

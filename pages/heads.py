@@ -54,7 +54,7 @@ def of_token(view: View) -> None:
     last = len(tokens) - 1
     wanted = int(view["query"])
     if wanted > last:
-        notes.note(f"There is no token {wanted} in this sentence; showing the last, {last}.")
+        notes.note("That word is gone; the last one is selected.")
     lines, measured = st.columns([5, 6.5], gap="large")
     with lines:
         token_lines(view, result, min(wanted, last))

@@ -472,7 +472,8 @@ class Method:
     """A way to get associations.
 
     name: as links and tables have it; title; source: who described it; definition: exactly;
-    number: a `Followed` -> (layers, queries, keys); decoder: whether it needs a model that goes on.
+    number: a `Followed` -> (layers, queries, keys); decoder: whether it needs a model that goes on;
+    alone: whether each layer counts by itself, without those before it.
     """
 
     name: str
@@ -481,6 +482,7 @@ class Method:
     definition: str
     number: Callable[[Followed], Tensor]
     decoder: bool = False
+    alone: bool = False
 
     def __call__(self, followed: Followed) -> Tensor:
         """See `associate`."""
@@ -504,13 +506,21 @@ CHEFER = f"[Chefer et al. 2021]({ARXIV}2103.15679)"
 METHODS = {
     method.name: method
     for method in (
-        Method("raw", "Raw weights", ABNAR, "The weights of a layer, mean over its heads.", raw),
+        Method(
+            "raw",
+            "Raw weights",
+            ABNAR,
+            "The weights of a layer, mean over its heads.",
+            raw,
+            alone=True,
+        ),
         Method(
             "norm",
             "Norm-based",
             KOBAYASHI_2020,
             "‖Σ_h w^h_ij v^h_j W_o^h‖₂ of a layer; the bias of W_o is left out.",
             norms,
+            alone=True,
         ),
         Method(
             "norm-residual",
@@ -518,6 +528,7 @@ METHODS = {
             KOBAYASHI_2021,
             "The same with x_i added where j = i.",
             norms_with_residual,
+            alone=True,
         ),
         Method(
             "norm-layer-norm",
@@ -526,6 +537,7 @@ METHODS = {
             "The same, each vector v as (v - mean(v)) / σ(full sum) · γ. Layers that norm first "
             "have no norm there.",
             norms_through_norm,
+            alone=True,
         ),
         Method(
             "rollout",

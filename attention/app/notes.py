@@ -78,7 +78,9 @@ def note_problems_of_both(results: Sequence[Result]) -> None:
         for words in result.notes:
             note(f"{side}: {words}")
         if result.left_out:
-            note(f"{side}: the last {result.left_out} tokens did not fit and are left out.")
+            many = result.left_out > 1
+            last = f"{result.left_out} tokens" if many else "token"
+            note(f"{side}: the last {last} did not fit and {'are' if many else 'is'} left out.")
         if result.changes:
             note(f"{side}: {_changed(result)}")
     if words_of(results[0]):
@@ -92,11 +94,9 @@ def note_reader(result: Result) -> None:
     for words in result.notes:
         note(words)
     if result.trained is not None:
-        aside = result.settings.special == "ignored"
-        st.caption(
-            f"{sources.about(result.settings.model).title}, {head_words(result)}."
-            + (" Special tokens are ignored: the others share their weight." if aside else "")
-        )
+        st.caption(f"{sources.about(result.settings.model).title}, {head_words(result)}.")
+        if result.ignored:
+            caption(f"We left out {result.ignored}: the others share the weight.")
 
 
 def note_head(result: Result) -> None:
@@ -137,6 +137,8 @@ def note_trained(result: Result) -> None:
 
 
 def _changed(result: Result) -> str:
+    if result.changes == [f"without {result.ignored}"]:
+        return f"We left out {result.ignored}, which the model normally sees."
     title = sources.about(result.settings.model).title
     return f"Not as {title} was trained: {'; '.join(result.changes)}."
 
@@ -162,7 +164,7 @@ def count_of(tokens: Sequence[str], what: str = "token") -> str:
 def nearest_words(result: Result, query: int) -> None:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
-        words = "<p>The output lies in a space of its own, without words.</p>"
+        words = "<p>This output cannot be compared with words.</p>"
     else:
         lines = zip(("before", "after"), _nearest(result, query), strict=True)
         nearest = "".join(

@@ -47,7 +47,9 @@ class Variant(nn.Module):
     keys, values or the layer's output, where there is one: a matrix W_…, with its bias b_… if the
     variant has a parameter of that name. `short` is the variant as a few lines of torch: from `x`,
     `memory` and the parameters to the `scores` and `values` of one head, with its settings,
-    `head` and `group` in braces; none where that takes more. `origin` says where the parameters are
+    `head` and `group` in braces; none where that takes more. `by_distance`: whether the score of a
+    query and a key that are rotated by their positions depends on how far apart these are alone.
+    `origin` says where the parameters are
     from: "seeded", "identity", "learned" or "typed"; "" where there are none.
     """
 
@@ -61,6 +63,7 @@ class Variant(nn.Module):
     short: ClassVar[str] = ""
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
+    by_distance: ClassVar[bool] = False
     origin: str = ""
 
     def __init__(self, config: settings.Config) -> None:
@@ -373,6 +376,7 @@ class DotScores(Variant):
     """What variants have in common whose scores are dot products of queries and keys."""
 
     scoring = "matmul"
+    by_distance = True
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)
@@ -604,6 +608,7 @@ class Cosine(Variant):
         "scale"
     )
     scoring = "cosine"
+    by_distance = True
     published_scale = "factor"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
     short = (
@@ -637,6 +642,7 @@ class Gaussian(Variant):
         f"[Watson 1964](https://www.jstor.org/stable/25049340); as attention, {KERNEL_CHAPTER}"
     )
     scoring = "distance"
+    by_distance = True
     short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ MASK_NAMES = {
     "cells": "the cell mask",
 }
 EMPTY_ROW = (
-    "So its weights and its output are 0; a plain softmax over −∞ alone would make each weight "
-    "“not a number”, and that spreads through all that follows."
+    "So its weights and its output are 0. A plain softmax over −∞ alone would make each weight "
+    "“not a number”, and all that follows with it."
 )
 PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
 MOST_NAMED = 5  # heads of a group
@@ -42,15 +42,15 @@ def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
 def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) -> str:
     """How much of a row each mask hides, and what that means where nothing is left.
 
-    masks: by name, (queries, keys) each; tokens: of the queries. Empty without masks.
+    masks: by name, (queries, keys) each; tokens: of the queries. Empty where nothing is hidden.
     """
     allowed = combine(masks.values())
-    if allowed is None:
+    if allowed is None or allowed[query].all():
         return ""
     n_keys = allowed.shape[1]
     left = int(allowed[query].sum())
     counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
-    hides = listed(f"{MASK_NAMES[name]} hides {count or 'none'}" for name, count in counts.items())
+    hides = listed(f"{MASK_NAMES[name]} hides {count}" for name, count in counts.items() if count)
     name = distinct_names(tokens)[query]
     if left:
         return f"“{name}” may look at {left} of {n_keys} keys: {hides}."
@@ -66,15 +66,15 @@ def sums_words(weights: Tensor) -> str:
     """What the rows of weights (queries, keys) sum to, as the end of a sentence."""
     whole, empty = sums_to_one(weights), (weights == 0).all(-1)
     if whole.all():
-        return "each row sums to 1"
+        return "each row adds up to 1"
     if empty.all():
         return "each row is 0 throughout, since no query may look at anything"
     if (whole | empty).all():
-        return "each row sums to 1, or is 0 throughout where a query may look at nothing"
+        return "each row adds up to 1, or is 0 throughout where a query may look at nothing"
     sums = weights.double().sum(-1)
     least, most = number(float(sums.min())), number(float(sums.max()))
     if least == most:
-        return f"each row sums to {least}"
+        return f"each row adds up to {least}"
     return f"the sums of the rows go from {least} to {most}"
 
 
@@ -85,10 +85,7 @@ def parameters_words(origin: str) -> str:
     """
     if origin not in PARAMETERS:
         return ""
-    return (
-        f"Its parameters are {PARAMETERS[origin]} here and have learned nothing; a trained model's "
-        "have."
-    )
+    return f"Its parameters are {PARAMETERS[origin]} here and have learned nothing."
 
 
 def group_words(layer: Variant, head: int) -> str:

@@ -504,7 +504,9 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
             "capped": f" Each score s was capped before: {cap} · tanh(s / {cap}).",
         }[trace.logits_name]
     elif stage == "weights":
-        more = f" {sums_words(trace.weights)}. Entropy says how evenly it is spread."
+        more = f" {sums_words(trace.weights)}."
+        if trace.weights.any() and len(trace.weights) <= MAX_TICKS:
+            more += " A long grey bar means the attention is spread out."
     crowded = trace.scores.shape[1] > MAX_TICKS
     return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
 

@@ -56,7 +56,7 @@ class AssociationSettings:
     """What the page "Associations" is set to, besides the settings all pages share."""
 
     method: str = choice("ALTI", "Method", titles)
-    method_beside: str = choice("Raw weights", "Beside it", titles)
+    method_beside: str = choice("Raw weights", "Compare with", titles)
     after: int = whole(
         0,
         "After how many layers",
@@ -145,9 +145,10 @@ class Association:
     @property
     def words(self) -> str:
         """What is shown, in a sentence or two."""
-        after = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
+        layer = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
+        where = f"of {layer} alone" if self.method.alone else f"after {layer}"
         sizes = "the sum of its sizes" if self.signed else "its sum"
-        return f"{self.method.title} after {after}. Each row is divided by {sizes}."
+        return f"{self.method.title} {where}. Each row is divided by {sizes}."
 
 
 def association(
@@ -303,13 +304,13 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
 QUESTION = (
     "Ask the model itself: hide one word after the other, and measure how far the others move "
     "after the last layer. That is erasure, the yardstick. It costs a run for each word, and the "
-    "model may never have seen such sentences. The other methods follow the steps of one run. "
-    "Trust them as far as they agree with erasure."
+    "model may never have seen such sentences. Most other methods work from a single run of the "
+    "sentence. Trust them as far as they agree with erasure."
 )
 WHAT = (
     "A weight says where one head of one layer looks. A model has many of both: each adds its part "
-    "to a word, and later layers mix these sums again. **An association says how much one word "
-    "has to do with the vector of another**, after all heads and layers."
+    "to a word, and later layers mix these sums again. **An association estimates how "
+    "strongly one word influences the vector of another** across the model."
 )
 TRUST = (
     "**Which method to trust.** None blindly. Erasure measures a change, the others follow a "

@@ -120,13 +120,13 @@ def result_of(code: str, lesson: Lesson) -> Result:
     for letter in letters[:-2]:
         number = number * len(LETTERS) + LETTERS.index(letter)
     if letters[-2:] != _check(number, lesson):
-        raise ValueError("a letter is wrong, or it is of another lesson")
+        raise ValueError("this code does not belong to this lesson. Check the spelling")
     guesses: list[int | None] = []
     while number > 1:
         number, guess = divmod(number, MAX_CHOICES + 1)
         guesses.insert(0, guess - 1 if guess else None)
     if len(guesses) != len(lesson.chapters):
-        raise ValueError("a letter is wrong, or it is of another lesson")
+        raise ValueError("this code does not belong to this lesson. Check the spelling")
     return Result(tuple(guesses))
 
 

@@ -38,8 +38,8 @@ class CauseSettings:
         ZERO,
         "Each head in turn is",
         (ZERO, MEAN, EXCHANGED),
-        help="set to its mean: over packaged sentences. exchanged: the head of the second sentence "
-        "is replaced by that of the first.",
+        help="set to its mean: over packaged sentences, the first position left as it is. "
+        "exchanged: the head of the second sentence is replaced by that of the first.",
     )
     changed_part: str = choice(
         "output", "Part of the head", PARTS, help="All that follows from it is worked out anew."
@@ -214,7 +214,7 @@ class Answer:
 
     @property
     def through(self) -> Tensor | None:
-        """The rest of the total effect: through what later parts make of the head."""
+        """The rest of the total effect: by later parts, and by the last norm that changes too."""
         return None if self.direct is None else self.total - self.direct
 
     @property
@@ -300,14 +300,18 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
     shares = model.scores(run.hidden[-1]).softmax(-1)[list(asked.words)].tolist()
     told = (
         f"The next word is “{word}” with {_percent(shares[0])}, “{other}” with "
-        f"{_percent(shares[1])}. Their "
-        f"scores differ by {fixed(clean, 2)}"
+        f"{_percent(shares[1])}. {_lead(word, other, clean)}."
     )
-    return (
-        f"{told}."
-        if corrupted is None
-        else f"{told}, in the second sentence by {fixed(corrupted, 2)}."
-    )
+    if corrupted is None:
+        return told
+    return f"{told} In the second sentence {_lead(word, other, corrupted)}."
+
+
+def _lead(word: str, other: str, ahead: float) -> str:
+    """Which of two words has the higher score, as the end of a sentence; ahead: of the first."""
+    if fixed(abs(ahead), 2) == fixed(0, 2):
+        return f"“{word}” and “{other}” have the same score"
+    return f"“{word if ahead > 0 else other}” leads by {fixed(abs(ahead), 2)}"
 
 
 def _percent(share: float) -> str:
@@ -318,6 +322,8 @@ def effect_words(model: Model, asked: Question, found: Answer) -> str:
     """The meaning of squares and discs, in a few sentences."""
     exchanged = asked.intervention == EXCHANGED
     done = "is given to the second sentence" if exchanged else f"is {asked.intervention}"
+    if asked.intervention == MEAN:
+        done += " (but at the first position)"
     part = "" if asked.part == "output" else f"{asked.part} of the "
     square = "A square is a head, layers from left to right. Its colour is the total effect: "
     if asked.words is not None:
@@ -334,8 +340,8 @@ def effect_words(model: Model, asked: Question, found: Answer) -> str:
         return square
     return (
         f"{square} The disc is the direct effect: the head's own vote for the one word rather than "
-        "the other. A strong disc on a pale square: later parts make up for the head. A pale "
-        "disc on a strong square: the head acts through later parts."
+        "the other. Where disc and square differ, later parts or the last norm make the rest: on a "
+        "pale square they make up for the head, on a strong one it acts through them."
     )
 
 
@@ -347,7 +353,7 @@ def effect_table(
     columns = {"total": [float(found.total[head]) for head in found.strongest]}
     if found.direct is not None and found.through is not None:
         columns["direct"] = [float(found.direct[head]) for head in found.strongest]
-        columns["through later parts"] = [float(found.through[head]) for head in found.strongest]
+        columns["by the rest"] = [float(found.through[head]) for head in found.strongest]
     return names, columns
 
 

@@ -8,15 +8,15 @@ GLOSSARY = {
     "cosine": "The dot product of two vectors made length 1: 1 where they point the same way, 0 "
     "where they have nothing in common, −1 where they point in opposite directions.",
     "query": "The vector with which a token looks at the others. Rows are queries.",
-    "key": "The vector by which a token is found. Columns are keys.",
-    "value": "The vector that a token gives to those that look at it.",
+    "key": "The vector that queries are matched with. Columns are keys.",
+    "value": "The vector that a token passes on to those that look at it.",
     "score": "How well a query matches a key, before the softmax.",
-    "scale": "The number that all scores are multiplied by before the softmax, usually 1/√d_k, "
-    "so that long vectors do not give nearly all weight to one key.",
+    "scale": "The number that all scores are multiplied by before the softmax: for dot products "
+    "usually 1/√d_k, so that long vectors do not give nearly all weight to one key.",
     "softmax": "exp of each score, divided by the sum of these over the row: shares above 0 that "
     "add up to 1.",
     "weight": "The share of a query's attention that a key gets. After the softmax each row of "
-    "weights sums to 1, or is all 0 where the mask hides every key.",
+    "weights adds up to 1, or is all 0 where the mask hides every key.",
     "mask": "Which keys a query may look at. Hidden scores count as −∞, so their weight is 0.",
     "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
     "bits as if 2^H keys shared it evenly.",
@@ -44,9 +44,11 @@ GLOSSARY = {
     "positions": "Numbers that tell attention where a token stands. Without them, and without a "
     "mask, the weight between two words is the same in any order of the words.",
     "residual path": "The vector that came into a layer, and is added to the output of attention.",
-    "association": "How much one word has to do with another, in a number: a method says how.",
-    "erasure": "A word is hidden, and how far the others move is measured.",
+    "association": "How strongly one word influences another, as a method estimates it.",
+    "erasure": "Hide a word, then measure how far the others move.",
     "rank agreement": "Whether two lists put the same words first: Spearman’s ρ, 1 for the same "
     "order, 0 for orders that have nothing in common, −1 for the opposite one.",
-    "layer norm": "Each vector moved and stretched to mean 0 and variance 1, then scaled.",
+    "layer norm": "Each vector is stretched to a fixed length, then each dimension gets a learned "
+    "factor. The full norm also moves the mean to 0 and adds a learned number; RMS norm, as in "
+    "SmolLM2, does not.",
 }

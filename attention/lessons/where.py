@@ -182,7 +182,7 @@ def _kind(word: str, probes: Sequence[str], before: Sequence[str], after: Sequen
 def why_nowhere(result: Result, query: int) -> str:
     """Why there is no map for a token, "" where there is one."""
     if result.words is None or result.memory is not None:
-        return "The output of this layer lives in a space of its own, where no words are."
+        return "The output of this layer cannot be compared with words."
     if not result.known[query]:
         return "This word has no vector, so it starts nowhere. Choose another word."
     if not bool(result.trace.output[query].any()):

@@ -27,7 +27,8 @@ class Sentence:
 
     known: for each token whether it has a vector; left_out: how many tokens did not fit;
     vectors, encoding: what x (tokens, d_model) is the sum of, encoding None without positions;
-    groups: where the tokens are pieces of words, which word each belongs to, None: special ones.
+    groups: where the tokens are pieces of words, which word each belongs to, None: special ones;
+    aside: the pieces that are ignored, each with the word it belongs to.
     """
 
     tokens: tuple[str, ...]
@@ -37,6 +38,7 @@ class Sentence:
     encoding: Tensor | None
     x: Tensor
     groups: tuple[int | None, ...] | None
+    aside: tuple[tuple[str, int | None], ...]
 
     @property
     def unknown(self) -> list[str]:
@@ -150,6 +152,11 @@ def _pieces(settings: Settings, pieces: Pieces, x: Tensor) -> Sentence:
         encoding=encoding,
         x=x if encoding is None else x + encoding,
         groups=tuple(pieces.words[position] for position in kept),
+        aside=tuple(
+            (text, word)
+            for position, (text, word) in enumerate(zip(pieces.texts, pieces.words, strict=True))
+            if position not in kept
+        ),
     )
 
 
@@ -176,4 +183,5 @@ def read_sentence(
         encoding=encoding,
         x=embedded.x if encoding is None else embedded.x + encoding,
         groups=None,
+        aside=(),
     )

@@ -74,6 +74,15 @@ class Result(Sentence):
         return self if settings == self.settings else replace(self, settings=settings)
 
     @property
+    def ignored(self) -> str:
+        """The tokens that are left out, in words: "the markers [CLS] and [SEP]"; "" for none."""
+        aside = dict.fromkeys([*self.aside, *(self.memory.aside if self.memory else ())])
+        markers = [text for text, word in aside if word is None]
+        if not markers:
+            return "".join(f"the first token, “{text}”" for text, _ in [*aside][:1])
+        return f"the marker{'s' * (len(markers) > 1)} {' and '.join(markers)}"
+
+    @property
     def changes(self) -> list[str]:
         """What a trained layer is not left as it was trained, in words."""
         if self.trained is None:
@@ -86,6 +95,8 @@ class Result(Sentence):
         }
         if settings.rotate and self.layer.rotary is not None:
             del changed["positions"]  # it rotates by itself
+        if not self.ignored:
+            changed.pop("special", None)
         if self.trained.layer.masks(1, 1) and settings.trained_mask == "removed":
             changed["trained_mask"] = "removed"
         if self.layer.rotary is not None and settings.rotate is False:
@@ -95,7 +106,7 @@ class Result(Sentence):
         if changed.get("scale") == "factor":
             changed["scale"] = str(settings.factor).removesuffix(".0")
         return [
-            "special tokens are ignored"
+            f"without {self.ignored}"
             if name == "special"
             else f"{defaults[name].label.lower()}: "
             f"{', '.join(value) if isinstance(value, tuple) else value}"

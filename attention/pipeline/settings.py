@@ -60,9 +60,8 @@ class Settings:
         ("shown", "ignored"),
         unless=("model", NONE),
         earlier=(("set aside", "ignored"),),
-        help="Pieces that are in no sentence but were put around it, as [CLS]; of a model without "
-        "such ones the first token, an attention sink. ignored: the softmax gives their weight to "
-        "the others in proportion.",
+        help="Markers that were put around the sentence, as [CLS]; in a model without markers, the "
+        "first token. ignored: they are left out, and the other tokens share their weight.",
     )
     join: str = choice(
         "pieces",
@@ -108,9 +107,9 @@ class Settings:
         "1/√d_k",
         "Scale",
         (*SCALES, "factor"),
-        help="What the scores are multiplied by before the softmax. Products over many dimensions "
-        "differ much, and of numbers that differ much the softmax gives nearly all to the "
-        "greatest; 1/√d_k is there to prevent that. d_k and d_v are the widths of keys and values.",
+        help="What the scores are multiplied by before the softmax. When scores differ a lot, "
+        "softmax gives almost everything to the largest. Dot products of long vectors do, and "
+        "1/√d_k makes them smaller. d_k and d_v are the widths of keys and values.",
     )
     factor: float = decimal(
         1.0,

@@ -98,6 +98,13 @@ def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -
             assert bool((above == 0).all()), name
         if name in ("raw", "rollout", "flow", "value-zeroing"):
             assert_close(found.sum(-1), torch.ones(found.shape[:-1]), atol=1e-4, rtol=0)
+    mixed = Followed(case.model, case.run.pieces)  # the last layer's run after those of another
+    vars(mixed)["runs"] = [*Followed(case.model, case.other.pieces).runs[:-1], followed.runs[-1]]
+    for method in METHODS.values():
+        if method.alone or method.name in ("rollout", "alti"):
+            one, two = (method.number(each)[-1] for each in (followed, mixed))
+            same = torch.equal(one, two)
+            assert same == (method.alone or len(followed.layers) == 1), method.name
     other = associate(case.model, case.other.pieces, "alti")[-1]
     assert not torch.allclose(other, associate(case.model, case.run.pieces, "alti")[-1])
 

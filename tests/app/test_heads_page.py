@@ -133,7 +133,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     app = opened("heads", head=7, query=77, active="<b>x")
     assert app.notes == [
         "There is no head 7 of 5; showing the last, 4.",
-        "There is no token 77 in this sentence; showing the last, 5.",
+        "That word is gone; the last one is selected.",
         "Heads are written as numbers with commas between, as in 0,2,3, got '<b>x'; "
         "drawing all of them.",
     ]

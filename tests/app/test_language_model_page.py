@@ -84,7 +84,9 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
     weights = run.inputs[20].trace().weights[0, 1:, 1:]
     shown = aside.sent["picture"].parts["weights"]
     assert_close(shown, weights / weights.sum(-1, keepdim=True), atol=1e-5, rtol=1e-4)
-    assert any("special tokens are ignored" in note for note in aside.notes)
+    assert any(f"first token, “{run.pieces.texts[0]}”" in note for note in aside.notes)
+    alone = visit(s="the", layer=20, special="ignored")
+    assert not any("left out" in note for note in alone.notes), "nothing is"
 
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:

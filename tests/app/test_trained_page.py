@@ -417,16 +417,14 @@ def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
 
 @pytest.mark.parametrize("page", ["explore", "heads", "steps"])
 def test_what_is_not_as_it_was_trained_is_said(page: str) -> None:
-    asis = "Scale, mask and heads are those it was trained with."
-    of_layer = "all-MiniLM-L6-v2, layer 1 of 6, counted from 0: its own input and parameters."
+    of_layer = "all-MiniLM-L6-v2: the second of six layers (number 1)"
     plain_visit = visit(page, "minilm", layer=1)
-    assert f"{of_layer} {asis}" in plain_visit.read_as_markdown
+    assert f"{of_layer}, as learned." in plain_visit.read_as_markdown
     assert plain_visit.notes == []
     app = visit(page, "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
     changes = "scale: none; masks: window; heads cut out: 1, 3"
     assert trained_as("all-MiniLM-L6-v2", changes) in app.notes
-    assert of_layer in app.read_as_markdown
-    assert asis not in app.read_as_markdown
+    assert f"{of_layer}." in app.read_as_markdown
     problem = visit(page, "minilm", cut="<b>").notes
     assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
 
@@ -474,9 +472,9 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
     app.switch_page("pages/explore.py").run()
     assert {name: app.values[name] for name in chosen} == chosen
     assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
-    assert trained_as("all-MiniLM-L6-v2", "special tokens are ignored; heads cut out: 1") in (
-        app.notes
-    )
+    assert trained_as(
+        "all-MiniLM-L6-v2", "without the markers [CLS] and [SEP]; heads cut out: 1"
+    ) in (app.notes)
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if not page.models])

@@ -398,7 +398,7 @@ def test_a_link_opens_both_and_what_is_not_here_is_the_nearest_with_a_word(
     expect_showing(page, 5)
     expect_stage(page, "weights")
     note = part(page, ".lines .note")
-    expect(note).to_have_text("There is no token 77 in this sentence; showing the last, 5.")
+    expect(note).to_have_text("That word is gone; the last one is selected.")
     part(page, ".queries .token >> nth=5").click()
     expect(note).to_have_count(0)
     expect_search(page, LINK | {"query": "5", "stage": "mixed"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,10 @@ def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
 def test_the_layer_is_the_chosen_one_or_the_last(after: int, layers: int) -> None:
     found = shown(after=after)
     assert found.layers == layers
-    assert found.words.startswith(f"ALTI after {'the last layer' if layers == 2 else 'layer 0'}.")
+    layer = "the last layer" if layers == 2 else "layer 0"
+    assert found.words.startswith(f"ALTI after {layer}.")
+    alone = replace(found, method=METHODS["norm"])
+    assert alone.words.startswith(f"Norm-based of {layer} alone.")
 
 
 def test_pairs_are_ranked_and_links_end_where_they_hold_their_share() -> None:

@@ -84,7 +84,7 @@ def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
 def test_a_code_of_another_lesson_is_told() -> None:
     other = Lesson((chapter("other", 0), chapter("two", 2), chapter("three", 1, 4)), ())
     code = code_of(Result((0, 2, 1)), other)
-    with pytest.raises(ValueError, match="of another lesson"):
+    with pytest.raises(ValueError, match="belong to this lesson"):
         result_of(code, LESSON)
 
 

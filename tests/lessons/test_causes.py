@@ -63,6 +63,12 @@ def test_effects_of_exchanged_heads_are_shares_of_the_difference_between_the_sen
     assert question.words is not None
     assert corrupted is not None
     assert clean > corrupted
+    model = packaged("smollm2")
+    assert isinstance(model, Transformer)
+    word, other = model.shown(question.words)
+    told = causes.answer_words(model, question, run_model("smollm2", TEXT), found)
+    for lead in (clean, corrupted):
+        assert f"“{word if lead > 0 else other}” leads by {abs(lead):.2f}." in told
     votes = [
         analysed.votes(packaged("smollm2"), run_model("smollm2", text), *question.words).heads
         for text in (TEXT, OTHER)

@@ -18,8 +18,10 @@ from attention.lessons import heads
 from attention.lessons.chapters import GUIDE, Chapter, read_lesson
 from attention.lessons.glossary import GLOSSARY
 from attention.pipeline import Result, Settings, compute
+from attention.trained.parts import LayerNorm, RmsNorm
 from tests.cases import over
-from tests.lessons.making import no_vectors
+from tests.lessons.making import drawn, no_vectors
+from tests.trained.packaged import packaged
 
 # What stands in the figures beside the visitor's own words, part by part.
 LINES = "query token, key and weight, attends"
@@ -158,7 +160,7 @@ def trace_of(variant: str, words: list[str], **settings: Any) -> Trace:
 @each_variant
 def test_weight_a_row_sums_to_one_or_is_zero_where_every_key_is_hidden(variant: str) -> None:
     assert (
-        "each row of weights sums to 1, or is all 0 where the mask hides every key"
+        "each row of weights adds up to 1, or is all 0 where the mask hides every key"
         in (GLOSSARY["weight"])
     )
     sums = trace_of(variant, WORDS, mask=("cells",), cells="1:0,2 3:*").weights.sum(-1)
@@ -195,6 +197,26 @@ def test_head_queries_are_its_own_and_keys_and_values_its_own_or_of_its_group(va
         for head in range(1, result.layer.heads):
             same = torch.equal(part[head], part[head - 1])
             assert same == (head // shared == (head - 1) // shared)
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_a_layer_norm_fixes_lengths_and_the_full_one_means_too(name: str) -> None:
+    words = GLOSSARY["layer norm"]
+    assert "stretched to a fixed length" in words
+    assert "The full norm also moves the mean to 0 and adds a learned number; RMS norm" in words
+    norms = packaged(name).layers[0].feed_norms
+    norm = norms.before or norms.after
+    assert isinstance(norm, LayerNorm | RmsNorm)
+    full = isinstance(norm, LayerNorm)
+    assert full == (name == "minilm")
+    x = 3 + drawn(5, len(norm.weight))
+    bias = norm.bias if isinstance(norm, LayerNorm) and norm.bias is not None else torch.zeros(())
+    made = (norm(x) - bias) / norm.weight
+    assert_close(made.square().mean(-1), torch.ones(5), atol=1e-3, rtol=0)
+    assert bool(bias.any()) == full
+    means = made.mean(-1)
+    assert bool((means.abs() < 1e-3).all()) == full
+    assert bool((means > 0.5).all()) != full
 
 
 @pytest.mark.parametrize("variant", heads.variants_with_heads())

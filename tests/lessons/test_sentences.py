@@ -17,7 +17,7 @@ from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
 from attention.core import masks
 from attention.core.functional import Trace, masked_softmax
-from attention.core.positions import sinusoidal
+from attention.core.positions import Rotary, sinusoidal
 from attention.core.scales import SCALES
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS, Variant
@@ -309,6 +309,23 @@ def has_no_pair(at: Any) -> bool:
     return at[0].trace.queries.shape[-1] == 1
 
 
+def count_by_distance(at: Any) -> bool:
+    """Whether the score of each query and key is the same some positions further on."""
+    done, _ = at
+    rotary = done.layer.rotary or Rotary()
+    near, far = (
+        done.layer.scores(*(rotary(made.double(), first) for made in done.trace.unrotated))
+        for first in (0, 7)
+    )
+    return torch.allclose(near, far, atol=1e-6, rtol=1e-6)
+
+
+def are_dot_products(at: Any) -> bool:
+    trace = trace_of(at)
+    products = trace.queries @ trace.keys.mT
+    return trace.queries.shape[-1] > 1 and torch.allclose(trace.scores, products, atol=1e-5)
+
+
 def has_bias(at: Any) -> bool:
     return trace_of(at).bias is not None
 
@@ -531,9 +548,9 @@ NUMBER = r"(−?\d\S*)"
 SEVERAL = r"the sums of the rows go from (\S+) to (−?\d+\.\d{4})"
 OF_A_RUN = (
     # Steps
-    Claim("step x", "Order is not in it", same_words_are_alike),
+    Claim("step x", "does not say where the word stands", same_words_are_alike),
     Claim("step x", "Its position is added", position_is_added, always=True),
-    Claim("step x", "the model has added one", is_trained, always=True),
+    Claim("step x", "before its first layer", is_trained, always=True),
     Claim(MADE, "No matrix comes before", lambda at: matrix_of(at) is None, always=True),
     Claim(MADE, "A matrix of random numbers turns", is_drawn, always=True),
     Claim(MADE, "A learned matrix turns", is_learned, always=True),
@@ -542,16 +559,20 @@ OF_A_RUN = (
     Claim(MADE, "Beyond the end of the vector it is 0", ends_before, always=True),
     Claim("step (?:keys|values)", r"Heads (.*) share .* of group (\d+)\.", share_keys_and_values),
     Claim("step (?:keys|values)", "share the keys and values", has_a_group, always=True),
+    Claim(f"step {TURNED}", "same score wherever they stand equally far apart", count_by_distance),
+    Claim(f"step {TURNED}", "can depend on both positions", lambda at: not is_trained(at)),
     Claim(f"working {TURNED}", r"position (\d+) × frequency (\S+) = (\S+)\.", turns_by),
     Claim(f"working {TURNED}", "no partner to turn with", has_no_pair, always=True),
+    Claim("step scaled", "Dot products of long vectors", are_dot_products),
     Claim("step scaled|stage scaled", "off for each step of distance", taken_off),
     Claim("step scaled|stage scaled", "ALiBi|taken off", has_bias, always=True),
     Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
     Claim("step masked", "Nothing is hidden now", lambda at: hides(at) == 0, always=True),
-    Claim(WEIGHTS, r"each row sums to 1\.(?!\d)", whole, always=True),
+    Claim(WEIGHTS, r"each row adds up to 1\.(?!\d)", whole, always=True),
+    Claim("stage weights", "A long grey bar", lambda trace: bool(trace.weights.any()), always=True),
     Claim(WEIGHTS, "each row is 0 throughout", empty, always=True),
     Claim(WEIGHTS, "or is 0 throughout where", some_empty, always=True),
-    Claim(WEIGHTS, r"each row sums to (−?\d+\.\d{4})", all_sum_to),
+    Claim(WEIGHTS, r"each row adds up to (−?\d+\.\d{4})", all_sum_to),
     Claim(WEIGHTS, SEVERAL, go_from),
     Claim("step mixed weights", "No weight is below 0", lambda at: below_0(at) == 0, always=True),
     Claim("step mixed weights", r"below 0: (\d+)", lambda at, n: below_0(at) == int(n)),

@@ -183,7 +183,7 @@ def test_weights_are_the_softmax_of_the_scores_beside_them(layer: str, case: str
         assert close(work.total, 1)
         cell = float(made.result.numbers[row, column])
         assert f"“{WORDS[column]}”: {number(cell)}" in work.words
-        assert f"over the sum of them all, {number(math.fsum(powers))};" in work.words
+        assert f"over the sum of them all, {number(math.fsum(powers))}." in work.words
         assert f"greatest masked score, {number(max(scores))}," in work.words
         allowed = [True] * TOKENS if made.result.allowed is None else made.result.allowed[row]
         assert list(work.names) == [w for w, may in zip(WORDS, allowed, strict=True) if may]

@@ -263,7 +263,11 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
         )
         assert_close(aside.layer_trace.weights.sum(-1), torch.ones(left.shape[:2]))
         assert_close(aside.x, whole.x[rows])
-        assert aside.changes == ["special tokens are ignored"]
+        names = [whole.tokens[at] for at in range(len(whole.tokens)) if at not in rows]
+        names += [text for at, text in enumerate(keys.texts) if at not in columns]
+        assert all(name in aside.ignored for name in names)
+        assert ("first token" in aside.ignored) == (not any(keys.special))
+        assert aside.changes == [f"without {aside.ignored}"]
 
 
 # Heads cut out
@@ -369,7 +373,7 @@ def test_a_model_without_a_mask_has_none_to_remove() -> None:
         ({"cut": "77"}, []),
         (
             {"cut": "7,2", "special": "ignored", "positions": "alibi"},
-            ["positions: alibi", "special tokens are ignored", "heads cut out: 2, 7"],
+            ["positions: alibi", "without the markers [CLS] and [SEP]", "heads cut out: 2, 7"],
         ),
     ],
 )

@@ -24,21 +24,24 @@ from attention.lessons.steps.step import (
 ONE = {"queries": "query", "keys": "key"}
 WHY = {
     "queries": "A query is what a token looks for.",
-    "keys": "A key is what a token offers to be found by.",
-    "values": "A value is what a token hands over where it is attended to.",
+    "keys": "A key is what a token offers.",
+    "values": "A value is what a token passes on.",
 }
 # By who has given the tokens positions before, and whether positions are added to them here.
 ORDER = {
-    ("nobody", False): "Order is not in it.",
-    ("nobody", True): "Its position is added: order counts.",
-    ("sum", False): "Its position is in it, since the model has added one before its first layer.",
-    ("sum", True): "Its position is added once more: the model has added one before its first "
-    "layer.",
-    (ROTATED, False): "No position was added to it: the model rotates queries and keys by theirs "
-    "instead.",
-    (ROTATED, True): "Its position is added: the model rotates queries and keys by theirs instead.",
+    ("nobody", False): "It does not say where the word stands.",
+    ("nobody", True): "Its position is added, so it says where the word stands.",
+    ("sum", False): "The model added a position to it before its first layer.",
+    ("sum", True): "Its position is added once more: the model did so before its first layer.",
+    (ROTATED, False): "No position was added to it: the model turns queries and keys instead.",
+    (ROTATED, True): "Its position is added, though the model turns queries and keys instead.",
 }
-STILL = " This layer's rotation is left out here."
+STILL = " Here this layer does not turn them."
+# By whether scores are the same for the same distance, see `Variant.by_distance`.
+BY_DISTANCE = {
+    True: "So a query and a key get the same score wherever they stand equally far apart.",
+    False: "This score can depend on both positions, not on the distance alone.",
+}
 MADE_BY = {
     "": "A matrix turns the vector into it.",
     "seeded": "A matrix of random numbers turns the vector into it.",
@@ -160,7 +163,7 @@ def norm_step(done: Computation, role: str) -> Step:
         rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
         f"The norm divides all numbers of a {ONE[role]} by one root"
         f"{', that of all heads together' if together else ''}, so that its length no longer "
-        "counts; each dimension then has a learned gain.",
+        "counts. Then each dimension is multiplied by a learned gain.",
         [
             Matrix(SYMBOLS[role], before, done.names, lights="row"),
             "÷ root ×",
@@ -212,7 +215,7 @@ def rotation_step(done: Computation, role: str) -> Step:
         rf"{letter}'_b = {letter}_a \sin\theta + {letter}_b \cos\theta \\ "
         rf"\theta = p \,/\, {slower}{rotary.base:.10g}^{{2i/{d_k}}} \end{{gathered}}",
         f"Rotary positions turn each {ONE[role]} by the position p of its token, two dimensions at "
-        f"a time: here {pairs}. So a score depends on how far apart two tokens are."
+        f"a time: here {pairs}. {BY_DISTANCE[done.layer.by_distance]}"
         + (" Longer texts turn slower, by s." if slower else ""),
         [
             Matrix(symbol_of([*done.forms(role)][-2]), before, done.names, lights="cell"),

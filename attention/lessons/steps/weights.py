@@ -101,13 +101,15 @@ def scaled_step(done: Computation) -> Step:
             Matrix("−slope·distance", bias, queries, keys, lights="cell"),
             "=",
         ]
+    why = ""
+    if isinstance(done.layer, DotScores) and trace.queries.shape[-1] > 1:
+        why = " Dot products of long vectors do differ a lot, and 1/√d_k makes them smaller."
     added = "" if bias is None else " ALiBi then takes something off for each step of distance."
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
-        "The scale decides how much differences between scores count. Dot products over many "
-        "dimensions differ much, and of numbers that differ much the softmax gives nearly all to "
-        "the greatest: 1/√d_k is there to prevent that." + added,
+        "The scale decides how much differences between scores count. When scores differ a lot, "
+        "softmax gives almost everything to the largest." + why + added,
         parts,
         working,
     )
@@ -132,7 +134,7 @@ def masked_step(done: Computation) -> Step:
         "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
         r" -\infty & \text{otherwise} \end{cases}",
-        "What a query may not see gets −∞, not 0: the softmax turns −∞ into exactly no weight. "
+        "A hidden score becomes −∞, not 0: the softmax turns −∞ into exactly no weight. "
         + (
             f"{hidden} {'cell is' if hidden == 1 else 'cells are'} hidden."
             if hidden
@@ -165,9 +167,8 @@ def weights_step(done: Computation) -> Step:
         why = "" if column in keys else ", since it is hidden"
         return Working(
             f"“{queries[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
-            f"exponential over the sum of them all, {total}; the greatest "
-            f"masked score, {number(float(scores.max()))}, is subtracted first, which changes "
-            "nothing.",
+            f"exponential over the sum of them all, {total}. The greatest masked score, "
+            f"{number(float(scores.max()))}, is subtracted first: that changes nothing.",
             [names[key] for key in keys],
             {
                 "masked": scores.tolist(),
@@ -181,8 +182,8 @@ def weights_step(done: Computation) -> Step:
     return Step(
         "Softmax",
         r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
-        "The softmax turns scores into shares, a row for each query: how it splits its attention "
-        f"over the keys. Here {sums_words(trace.weights)}.",
+        "The softmax turns each row of scores into shares: how a query splits its attention over "
+        f"the keys. Here {sums_words(trace.weights)}.",
         [
             Matrix("masked", trace.logits, queries, names, allowed=mask, lights="row"),
             "→",
@@ -226,8 +227,8 @@ def dropout_step(done: Computation) -> Step:
         "Dropout",
         r"\begin{gathered} \tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij} \\ "
         r"b_{ij} \sim \text{Bernoulli}(1-p) \end{gathered}",
-        "While a model is trained, each weight is dropped with probability p, so that it does not "
-        "rely on single keys; in use nothing is dropped. "
+        "In training each weight is dropped with probability p, so that a model does not rely on "
+        "single keys. In use nothing is dropped. "
         + (
             f"Here p = {done.dropout:g}. Rows that now sum to another number: {moved} of "
             f"{len(queries)}."
@@ -264,7 +265,7 @@ def output_step(done: Computation) -> Step:
             float(trace.output[row, column]),
         )
 
-    why = "The new vector of a token is the sum of all values, each as strong as its weight."
+    why = "Multiply each value by its weight, then add them all up: that is the new vector."
     if done.layer.heads > 1:
         why += f" This is head {done.head} of {done.layer.heads}, by itself."
     if trace.dropped is not None:
@@ -355,7 +356,7 @@ def _capped_step(done: Computation, cap: float) -> Step:
     return Step(
         "Cap",
         r"s''_{ij} = c \tanh(s'_{ij} / c)",
-        f"No score gets beyond ±c, c = {cap:g}: small ones stay nearly as they are, large ones are "
+        f"No score gets beyond ±c, c = {cap:g}. Small ones stay nearly as they are, large ones are "
         "pressed together.",
         [Matrix("scaled", trace.scaled, queries, keys, lights="cell"), "→", result],
         working,

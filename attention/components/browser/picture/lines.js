@@ -218,7 +218,7 @@ export function curve(width, from, to) {
 function tell({ content, told, notes }, { query, wanted }) {
   told.textContent = summary(content, query)
   const last = content.rows - 1
-  const beyond = `There is no token ${wanted} in this sentence; showing the last, ${last}.`
+  const beyond = "That word is gone; the last one is selected."
   const masked = content.called === "weight" ? maskWords(content, query) : ""
   const words = [wanted > last ? beyond : "", masked].filter(Boolean)
   notes.replaceChildren(...words.map((textContent) => make("p", "note", null, { textContent })))

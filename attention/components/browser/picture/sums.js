@@ -134,16 +134,17 @@ export function shortName(tokens, at) {
   return [letters.length > MOST_LETTERS ? name : tokens[at], positionOf(tokens, at)]
 }
 
-/** How much of a row each mask hides.
+/** How much of a row each mask hides, empty where nothing is hidden.
     @type {(content: Pick<Content, "tokens" | "columns" | "masks" | "hidden" | "emptyRow">,
       query: number) => string} */
 export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
   if (!masks.length) return ""
   const row = [...rowOf(hidden, columns, query)]
   const left = row.filter((bits) => !bits).length
-  const hides = masks.map((name, bit) => {
+  if (left === row.length) return ""
+  const hides = masks.flatMap((name, bit) => {
     const count = row.filter((bits) => bits & (1 << bit)).length
-    return `${name} hides ${count || "none"}`
+    return count ? [`${name} hides ${count}`] : []
   })
   const last = hides.pop()
   const listed = hides.length ? `${hides.join(", ")} and ${last}` : last
