@@ -114,7 +114,7 @@ def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
         assert any("the model's own positions: removed" in note for note in app.notes)
         kept = opened(page, **link)
         assert not any("positions" in note for note in kept.notes)
-    assert "This layer's rotation is left out here." in app.text[0].value
+    assert "does not turn them" in app.text[0].value
     app = opened("compare", **link, b_scale="1/√d_k", b_trained_positions="removed")
     assert any("B: Not as" in note and "positions: removed" in note for note in app.notes)
 
