@@ -17,8 +17,11 @@ PAGES = (
 )
 # the parts of the app, each leaning on those before it alone
 APP = (
-    *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "opened"),
+    *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "answering"),
+    "opened",
     *("chapters", "notes", "predicting", "works", "widgets", "grids", "sections", "first_screen"),
+    *("window", "writing", "tab_parts", "tab_layers", "tab_reasons", "tab_associations"),
+    *("tab_names", "tab_computed"),
     *("heading", "cuts", "left", "server", "cold", "frame", "command"),
 )
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])

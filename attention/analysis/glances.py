@@ -58,20 +58,36 @@ def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
     return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
 
 
-@torch.no_grad()
 def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
     """The weights of one token in all layers over the sentence itself: (layers, heads, keys).
 
     query: its position among the pieces that are shown.
     """
+    within = [
+        row
+        for row, layer_input in zip(rows_of_each(run, query, query, aside), run.inputs, strict=True)
+        if layer_input.memory is None
+    ]
+    return torch.stack(within)
+
+
+@torch.no_grad()
+def rows_of_each(run: Run, query: int, across: int, aside: bool = False) -> list[Tensor]:
+    """The weights of one token in each layer, (heads, keys).
+
+    query: its position in the sentence, among the pieces that are shown; across: in layers that
+    look from another sequence at the sentence, its position there.
+    """
     rows = []
     for layer_input in run.inputs:
-        if layer_input.memory is None:
-            x = layer_input.x[layer_input.pieces.kept(aside)]
-            rows.append(
-                layer_input.layer.sliced(x)(slice(query, query + 1), slice(None)).weights[:, 0]
-            )
-    return torch.stack(rows)
+        memory_pieces, memory = layer_input.memory_pieces, layer_input.memory
+        x = layer_input.x[layer_input.pieces.kept(aside)]
+        at = min(query if memory is None else across, len(x) - 1)
+        if memory is not None and memory_pieces is not None:
+            memory = memory[memory_pieces.kept(aside)]
+        sliced = layer_input.layer.sliced(x, memory)
+        rows.append(sliced(slice(at, at + 1), slice(None)).weights[:, 0])
+    return rows
 
 
 @torch.no_grad()

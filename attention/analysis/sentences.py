@@ -1,4 +1,4 @@
-"""Sentences that come with the library: for means and names of heads, and for the study."""
+"""Sentences that come with the library: for means, names and losses of heads, and for the study."""
 
 SENTENCES = """\
 The cat sat on the mat because it was tired.
@@ -253,3 +253,15 @@ The [father] looked for his daughter because (he) was worried.
 The father looked for his [daughter] because (she) was late.
 The [apples] in the basket are red, but (they) are sour.
 The letter was in the [box], but (it) was locked.""".splitlines()
+
+# Sentences whose answer a few heads carry, each with the packaged model that it is for.
+ANSWERED = (
+    ("smollm2", "The capital of France is"),
+    ("smollm2", "Anna gave Peter her book. Peter thanked"),
+    ("smollm2", "When Mary and John went to the store, John gave a drink to"),
+    ("smollm2", "The keys to the old wooden cabinet"),
+    (
+        "smollm2",
+        "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
+    ),
+)

@@ -16,7 +16,7 @@ import torch
 
 from attention.app import session
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
-from attention.app.pages import PAGES
+from attention.app.pages import EARLIER, PAGES
 from attention.app.results import result_of, translation_by
 from attention.app.session import change, choose, keep, visit
 from attention.app.shared import width_of
@@ -50,7 +50,7 @@ def check(link: Link, page: str) -> list[str]:
 
     A trained model may be missing here and be there elsewhere: its name is not looked at.
     """
-    names = [known.name for known in PAGES if known.name != "guide"]
+    names = [known.name for known in (*PAGES, *EARLIER) if known.name != "guide"]
     if page and page not in names:
         return [f"page must be one of {', '.join(names)}, got {page[:40]!r}"]
     return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]

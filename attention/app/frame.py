@@ -24,7 +24,7 @@ from attention.app.heading import (
     words_on_figure,
 )
 from attention.app.notes import note
-from attention.app.pages import FIRST, PAGES, Page
+from attention.app.pages import EARLIER, FIRST, PAGES, Page
 from attention.app.view import View
 from attention.app.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.display import files
@@ -37,12 +37,14 @@ class Drawing:
     """What a page gives the frame.
 
     draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
-    typed: to be called when another sentence has been typed.
+    typed: to be called when another sentence has been typed; examples: draws those of the page's
+    own below the sentence, None where it has none.
     """
 
     draw: Callable[[View], object]
     told: Told
     typed: Callable[[], object] | None
+    examples: Callable[[View], object] | None
 
 
 def run() -> None:
@@ -51,15 +53,16 @@ def run() -> None:
     The first page is found without a path, and by its name as the others are.
     """
     # Made for this run alone: a page can be shown once.
-    pages = {page.name: copy.copy(_streamlit_page(page)) for page in PAGES}
+    pages = {page.name: copy.copy(_streamlit_page(page)) for page in (*PAGES, *EARLIER)}
     by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     groups: dict[str, list[st.Page]] = {}
     for about in PAGES:
         groups.setdefault(about.group, []).append(pages[about.name])
-    groups[PAGES[-1].group].append(by_name)  # hidden, after all others
+    hidden = [by_name, *(pages[page.name] for page in EARLIER)]
+    groups[PAGES[-1].group] += hidden  # after all others
     shown = st.navigation(groups, position=position)
-    page = next((page for page in PAGES if pages[page.name] is shown), FIRST)
+    page = next((page for page in (*PAGES, *EARLIER) if pages[page.name] is shown), FIRST)
     with session.turn(page) as held:
         st.session_state["held"] = held
         cold.come_back()
@@ -83,6 +86,7 @@ def show(
     more: Callable[[View], Sequence[str]] = lambda view: (),
     instead: Callable[[View], str] = lambda view: "",
     typed: Callable[[], object] | None = None,
+    examples: Callable[[View], object] | None = None,
 ) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
@@ -91,11 +95,14 @@ def show(
     heading: the title on top, and the line below it;
     sentences: the sentences that the page shows, each with the name of its setting; more: further
     words for a caption; instead: the sentence shown in place of that in the box, "" for none;
-    typed: to be called, within a callback, when another sentence has been typed.
+    typed: to be called, within a callback, when another sentence has been typed; examples: draws
+    examples of the page's own in place of the usual ones.
     """
     cold.go_to_frame(file)
-    page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed))
+    page = session.page()
+    if Path(page.path).name != Path(file).name:
+        page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
+    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed, examples))
 
 
 @st.fragment
@@ -119,6 +126,8 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         sentence_box(view, drawing.typed)
         if opening:
             first_screen.switch(view, opening)
+        elif drawing.examples:
+            drawing.examples(view)
         else:
             examples_row(view, drawing.told.instead(view))
     with st.container():  # what comes and goes leaves the page in its place
@@ -146,4 +155,10 @@ def _words_on_waiting(held: float) -> list[str]:
 @functools.lru_cache(maxsize=64)
 def _streamlit_page(page: Page) -> st.Page:
     first = page is FIRST
-    return st.Page(page.path, title=page.title, url_path="" if first else page.name, default=first)
+    return st.Page(
+        page.path,
+        title=page.title,
+        url_path="" if first else page.name,
+        default=first,
+        visibility="hidden" if page in EARLIER else "visible",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from attention.claims.identities import ClaimSettings
@@ -21,6 +21,14 @@ from attention.lessons.opening import opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
+from attention.lessons.switches import (
+    ASSOCIATIONS,
+    COMPUTED,
+    LOOKS,
+    PARTS,
+    SwitchSettings,
+    first_example,
+)
 from attention.lessons.trained import KeySettings, LayerSettings, SamplingSettings
 from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
@@ -50,7 +58,8 @@ class Page:
     attention: within one sequence or between two; beside: the names of the settings at its side;
     sentence and beside may depend on the values of settings; starts: what is set as one first
     comes by the menu and has not set it elsewhere, nor chosen a trained model; opens: gives the
-    query of the link that its bare address leads to, "" = none.
+    query of the link that its bare address leads to, "" = none; implied: the values of settings
+    that its links mean where they do not say them, if they are no defaults.
     """
 
     name: str
@@ -69,6 +78,7 @@ class Page:
     opens: Callable[[], str] | None = None
     file: str = ""
     group: str = ""
+    implied: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -91,7 +101,7 @@ class Page:
 
 def figure_names() -> tuple[str, ...]:
     """The figures that a link may ask for: all of a page, or one of those some page has."""
-    names = {name: None for page in PAGES for name in page.figures}
+    names = {name: None for page in (*PAGES, *EARLIER) for name in page.figures}
     return (WHOLE_PAGE, *names)
 
 
@@ -287,37 +297,12 @@ PAGES = [
         beside=_beside_cross,
     ),
     Page(
-        "trained",
-        "Trained",
-        "layers that have learned: every head of every layer of a real model on your sentence, "
-        "what each looks at, and what all of them add to a token",
-        purpose="Where every head of a trained model looks in your sentence.",
-        words=(
-            "token",
-            "head",
-            "query",
-            "key",
-            "weight",
-            "entropy",
-            "even spread",
-            "W_o",
-            "residual path",
-            "layer norm",
-            "Σ",
-        ),
-        figures={"heads": "glance_", "heatmap": "picture", "layers": "layer_lines"},
-        settings=(SamplingSettings, KeySettings, LayerSettings),
-        models="needed",
-        opens=first_known,
-        beside=lambda values: ("model", "layer", "head", "special", "join"),
-        group=MODELS,
-    ),
-    Page(
-        "causes",
-        "Causes",
-        "what a head does: each head of a trained model set to zero, to its mean, or exchanged "
-        "with that of a second sentence, and what becomes of the answer; why it looks there",
-        purpose="How much a model's answer depends on each of its heads.",
+        "model",
+        "A real model",
+        "a trained model on your sentence: its answer, all its heads on one map with a switch on "
+        "each, where they look, and what is lost without them; behind tabs layer by layer, why a "
+        "head looks there, heads in numbers, associations by eleven methods, names of heads",
+        purpose="A trained model's answer, and all its heads with a switch on each.",
         words=(
             "token",
             "head",
@@ -326,46 +311,29 @@ PAGES = [
             "value",
             "score",
             "weight",
+            "entropy",
+            "even spread",
             "W_o",
             "residual path",
-            "Σ",
-        ),
-        figures={"effects": "effects", "lines": "picture"},
-        settings=(CauseSettings, KeySettings),
-        models="needed",
-        opens=first_cause,
-        beside=lambda values: ("model", "layer", "head"),
-        group=MODELS,
-    ),
-    Page(
-        "associations",
-        "Associations",
-        "how much each word has to do with every other, after all heads and layers: eleven methods "
-        "side by side, with source, definition and a case to work out by hand, and which to trust",
-        purpose="How much each word has to do with every other, after all heads and layers.",
-        words=(
-            "token",
-            "association",
-            "query",
-            "key",
-            "head",
-            "weight",
-            "erasure",
-            "residual path",
             "layer norm",
+            "association",
+            "erasure",
             "rank agreement",
             "‖·‖",
+            "Σ",
         ),
-        figures={
-            "lines": "association_0",
-            "heatmap": "association_0",
-            "graph": "association_graph",
-            "curves": "association_curves",
-        },
-        settings=(AssociationSettings,),
+        figures={"window": "model_window", "heatmap": "picture", "layers": "layer_lines"},
+        settings=(
+            SwitchSettings,
+            SamplingSettings,
+            KeySettings,
+            LayerSettings,
+            CauseSettings,
+            AssociationSettings,
+        ),
         models="needed",
-        opens=opening_link,
-        beside=lambda values: ("model", "after", "special", "join", "itself"),
+        opens=first_example,
+        beside=lambda values: (),
         group=MODELS,
     ),
     Page(
@@ -441,6 +409,40 @@ PAGES = [
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
         group=LABORATORY,
+    ),
+]
+
+MODEL = next(page for page in PAGES if page.name == "model")
+# Pages of before, whose links lead to a view of the page that took their place.
+EARLIER = [
+    replace(
+        MODEL,
+        name="trained",
+        file=MODEL.path,
+        figures={"heads": "model_window", "heatmap": "picture", "layers": "layer_lines"},
+        opens=first_known,
+        implied={"lens": LOOKS, "more": COMPUTED},
+    ),
+    replace(
+        MODEL,
+        name="causes",
+        file=MODEL.path,
+        figures={"effects": "effects", "lines": "model_window"},
+        opens=first_cause,
+        implied={"more": PARTS},
+    ),
+    replace(
+        MODEL,
+        name="associations",
+        file=MODEL.path,
+        figures={
+            "lines": "association_0",
+            "heatmap": "association_0",
+            "graph": "association_graph",
+            "curves": "association_curves",
+        },
+        opens=opening_link,
+        implied={"more": ASSOCIATIONS},
     ),
 ]
 

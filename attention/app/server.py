@@ -27,7 +27,7 @@ from attention.app.heading import APP
 from attention.app.left import LeftPages
 from attention.app.links import whole_numbers
 from attention.app.opened import Leaving, uploads
-from attention.app.pages import FIRST, PAGES
+from attention.app.pages import EARLIER, FIRST, PAGES
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.components.answers import Gate
 from attention.components.base import serve
@@ -84,15 +84,19 @@ def options() -> dict[str, Any]:
 def _links() -> dict[str, Callable[[], str]]:
     """Of each page that opens on a link of its own its path, and what gives that link."""
     top = _top()
-    return {top + ("" if page is FIRST else page.name): page.opens for page in PAGES if page.opens}
+    return {
+        top + ("" if page is FIRST else page.name): page.opens
+        for page in (*PAGES, *EARLIER)
+        if page.opens
+    }
 
 
 def _told(path: str, query: bytes) -> tuple[str, str] | None:
     """The title of the page at a path, or of the lesson that a link to it carries, and what one
     finds there; None where there is no page. The first page has two paths."""
     name = path.removeprefix(_top()) or FIRST.name
-    page = next((page for page in PAGES if path.startswith(_top()) and page.name == name), None)
-    if page is None:
+    page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    if page is None or not path.startswith(_top()):
         return None
     said = parse_qs(query.decode("latin-1"))
     carries = page.name == "guide" and said.get("lesson") == [CARRIED]

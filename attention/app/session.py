@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.app.links import every_setting, read_link, value_in
-from attention.app.pages import PAGES, Page
+from attention.app.pages import EARLIER, PAGES, Page
 from attention.app.shared import width_of
 from attention.app.view import View, view_of
 from attention.app.visit import SELECTED, Entry, Visit
@@ -52,8 +52,13 @@ def keep(now: Visit) -> None:
 def view() -> View:
     """The view of this run, or within a callback of the next one."""
     now = visit()
-    page = next((page for page in PAGES if page.name == now.page), PAGES[0])
-    return view_of(page, now, link(), _widgets(now))
+    return view_of(page(), now, link(), _widgets(now))
+
+
+def page() -> Page:
+    """The page of this visit."""
+    name = visit().page
+    return next((page for page in (*PAGES, *EARLIER) if page.name == name), PAGES[0])
 
 
 def _widgets(now: Visit) -> dict[str, Any]:

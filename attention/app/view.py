@@ -149,7 +149,8 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     """
     declared = every_setting()
     values = {
-        name: _value(about, widgets.get(name), link.get(name)) for name, about in declared.items()
+        name: _value(about, widgets.get(name), link.get(name), page.implied.get(name))
+        for name, about in declared.items()
     }
     values |= visit.selected
     model = declared["model"]
@@ -162,13 +163,15 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     return View(page, visit, values)
 
 
-def _value(about: Setting, widget: Any, texts: Sequence[str] | None) -> Value:
+def _value(
+    about: Setting, widget: Any, texts: Sequence[str] | None, implied: Value | None
+) -> Value:
     if widget is not None:
         value = about.parse_all(widget) if isinstance(widget, list) else widget
     elif texts:
         value = about.parse_all(texts)
     else:
-        return about.default
+        return about.default if implied is None else implied
     return about.default if about.problem(value) else value
 
 

@@ -49,7 +49,7 @@ def done(task: Task) -> bool:
     if not task.steps:
         return True
     if not task.is_asked_for:
-        st.button("Work it out", key=task.key, on_click=_begin, args=(task.what,))
+        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
         st.caption("This runs the model many times over the sentence, which takes a while.")
         return False
     with work.waiting():
@@ -58,6 +58,25 @@ def done(task: Task) -> bool:
         return True
     st.fragment(_shown, run_every=min(MAX_PAUSE, PAUSE * (1 + state.ahead)))(task)
     return False
+
+
+def is_done(task: Task) -> bool:
+    """Whether nothing is left to be done; else begins it, where it is asked for, and waits a bit.
+
+    For who draws what is there so far and asks again, see `show`.
+    """
+    if not task.steps:
+        return True
+    with work.waiting():
+        return task.is_asked_for and _ask(task, WAIT).done
+
+
+def show(task: Task) -> None:
+    """Shows how far a work is, in a fragment that asks again; a button where it is not begun."""
+    if not task.is_asked_for:
+        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
+        return
+    _shown(task)
 
 
 def _ask(task: Task, wait: float = 0.0) -> State:
@@ -86,7 +105,7 @@ def _shown(task: Task) -> None:
         st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop, args=(task,))
 
 
-def _begin(what: Hashable) -> None:
+def begin(what: Hashable) -> None:
     """Ask for a work, within a callback."""
     session.change(begun=session.visit().begun | {what}, stopped=None)
 

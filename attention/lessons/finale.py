@@ -162,8 +162,7 @@ def ways_on(ending: Ending) -> list[tuple[str, str, str]]:
     here = said | {"model": settings.model, "layer": settings.layer, "head": settings.head}
     link = urlencode(here | {"query": ending.query})
     return [
-        ("See every head at work on Trained", "trained", link),
-        ("Cut out one head after another on Causes", "causes", link),
+        ("Switch its heads off, one by one", "model", link),
         ("Follow its numbers on Step by step", "steps", link),
     ]
 

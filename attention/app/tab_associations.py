@@ -1,14 +1,14 @@
-"""Associations: how much each word has to do with every other, by eleven methods side by side."""
+"""Associations: how strongly words influence each other, by eleven methods side by side."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from attention.analysis.associations import METHODS, Method
-from attention.app import frame, notes, results, session, shared, widgets, works
+from attention.app import notes, results, shared, widgets, works
 from attention.app.parts import part
 from attention.app.view import View
-from attention.components.pictures import Picture, chart, matrices, picture, tell_selection
+from attention.components.pictures import Picture, chart, matrices, picture
 from attention.core.functional import WeightsAlone
 from attention.display import tables
 from attention.display.associations import arcs, curves_figure
@@ -17,27 +17,25 @@ from attention.lessons.associations import Association
 from attention.lessons.study import STUDIES
 from attention.pipeline import NoWords
 from attention.trained.models import Pieces
-from attention.trained.sources import NONE
 
 SIDES = ("method", "method_beside")
 
 
-def page(view: View) -> None:
+def draw_associations(view: View) -> None:
     """Two methods side by side, the strongest links, which to trust, and how each is computed."""
-    if view["model"] == NONE:
-        notes.explain_missing_models()
-        return
     try:
         pieces = results.run_of(view.settings()).pieces
     except NoWords:
-        st.info("Type a sentence above, or take one of the examples.")
         return
     if len(pieces.ids) > associations.MAX_PIECES:
         notes.note(
-            f"This page follows sentences of up to {associations.MAX_PIECES} pieces; this one has "
-            f"{len(pieces.ids)}. Make it shorter."
+            f"Words are followed in sentences of up to {associations.MAX_PIECES} pieces; this one "
+            f"has {len(pieces.ids)}. Make it shorter."
         )
         return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        for name in ("after", "itself"):
+            widgets.widget(view, name, width="content")
     methods, first = side_by_side(view, pieces)
     of_word(view, pieces, methods, first is not None)
     what_it_is(methods)
@@ -108,7 +106,6 @@ def of_word(view: View, pieces: Pieces, methods: Sequence[str], there: bool) -> 
 
     methods: the two that are shown; there: whether the first has been worked out.
     """
-    tell_selection(view.selection, session.select, key="selection")
     if there:
         strongest(view, methods[0])
     whole_model(view, pieces, methods)
@@ -221,6 +218,3 @@ def by_hand(method: Method) -> None:
         st.caption(step.words)
         of = f"{method.title} by hand, step {at + 1}"
         matrices(step.parts, key=f"small_{method.name}_{at}", of=of)
-
-
-frame.show(__file__, page)

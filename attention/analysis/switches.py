@@ -1,0 +1,136 @@
+"""Heads switched off: one or several at once, each of them in turn, and the most needed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from attention.analysis.causes import Metric, translation_probability
+from attention.analysis.interventions import Change, Progress, exchanged, hidden
+from attention.trained.models import Model, Run, Transformer
+from attention.trained.translator import Translator
+
+Head = tuple[int, int]  # (layer, head)
+Replacement = Callable[[int, Sequence[int]], Change]  # of some heads of a layer
+
+
+def by_zero() -> Replacement:
+    """Set the output of heads to 0, which takes what they give to every sentence away too."""
+    return lambda layer, heads: Change(layer, heads=heads)
+
+
+def by_mean(means: Sequence[Tensor]) -> Replacement:
+    """Set the output of heads to their mean, but for the first position, see `means`.
+
+    means: of each layer (heads, 1, width).
+    """
+    return lambda layer, heads: Change(
+        layer, to=means[layer][[*heads]], heads=heads, positions=slice(1, None)
+    )
+
+
+def as_in(run: Run, other: Run) -> Replacement:
+    """Set the output of heads to that in another run; raises ValueError as `exchanged` does."""
+    return lambda layer, heads: exchanged(run, other, layer, heads=heads)
+
+
+def changes(off: Collection[Head], replacement: Replacement) -> list[Change]:
+    """One change for each layer that has heads switched off."""
+    layers = sorted({layer for layer, _ in off})
+    return [
+        replacement(layer, sorted({head for at, head in off if at == layer})) for layer in layers
+    ]
+
+
+@torch.no_grad()
+def states_without(
+    model: Model, run: Run, off: Collection[Head], replacement: Replacement
+) -> Tensor:
+    """The last hidden states with heads switched off, (pieces, d_model).
+
+    Layers before the first of these heads are not run again; without any it is the run's own.
+    """
+    if not off:
+        return run.hidden
+    return hidden(model, run, [changes(off, replacement)])[0]
+
+
+def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None]:
+    """The number that a model's answer at a position is judged by, and the piece it is about.
+
+    For models that say a next piece: the probability of the likeliest one; for translators: that of
+    the piece they wrote there; for others: 1 - cosine between the position's vector and the run's
+    own, 0 before anything is changed, with None for the piece. The metric takes
+    (…, pieces, d_model) and returns (…).
+    """
+    if isinstance(model, Translator):
+        written = run.inputs[-1].pieces
+        probabilities = translation_probability(model, run)
+        return lambda states: probabilities(states)[..., position], int(written.ids[position])
+    if isinstance(model, Transformer) and model.unembedding is not None:
+        piece = int(model.scores(run.hidden[position]).argmax())
+        return (
+            lambda states: model.scores(states[..., position, :]).softmax(-1)[..., piece],
+            piece,
+        )
+    before = run.hidden[position]
+    return (
+        lambda states: 1 - cosine_similarity(states[..., position, :], before, dim=-1),
+        None,
+    )
+
+
+@torch.no_grad()
+def layer_effects(
+    model: Model,
+    run: Run,
+    layer: int,
+    metric: Metric,
+    replacement: Replacement,
+    off: Collection[Head] = (),
+    progress: Progress | None = None,
+) -> Tensor:
+    """By how much the metric changes as each head of a layer is switched off too. (heads,).
+
+    off: heads that are switched off already; switching one of these off again changes nothing.
+    """
+    n_heads = model.layers[layer].attention.heads
+    several = [changes({*off, (layer, head)}, replacement) for head in range(n_heads)]
+    before = metric(states_without(model, run, off, replacement))
+    return metric(hidden(model, run, several, progress=progress)) - before
+
+
+@torch.no_grad()
+def most_needed(
+    model: Model,
+    run: Run,
+    metric: Metric,
+    replacement: Replacement,
+    most: int,
+    sign: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Head, float]]:
+    """The heads whose loss costs most, one after the other by greedy search, with the metric then.
+
+    Each step tries every head that is still on, beside those switched off before, and keeps the one
+    that lowers sign · metric most; it ends after `most` heads, or where none lowers it.
+    """
+    off: list[Head] = []
+    layers = range(len(model.layers))
+    for step in range(most):
+        before = float(metric(states_without(model, run, off, replacement)))
+        best, lowest = None, 0.0
+        for layer in reversed(layers):
+            found = sign * layer_effects(model, run, layer, metric, replacement, off)
+            head = int(found.argmin())
+            if float(found[head]) < lowest:
+                best, lowest = (layer, head), float(found[head])
+            if progress is not None:
+                progress(step * len(layers) + len(layers) - layer, most * len(layers))
+        if best is None:
+            return
+        off.append(best)
+        yield best, before + sign * lowest

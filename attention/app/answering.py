@@ -1,0 +1,245 @@
+"""A model's answer and the effect of each of its heads on it, computed once for all visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Condition, Lock
+
+import torch
+from cachetools import LRUCache, cached
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from attention.analysis import causes, glances, switches
+from attention.analysis.causes import Metric
+from attention.analysis.elsewhere import MEANS_OVER, Elsewhere, elsewhere
+from attention.analysis.glances import Glance
+from attention.analysis.interventions import Progress, means
+from attention.analysis.sentences import SENTENCES
+from attention.analysis.switches import Head, Replacement
+from attention.app.results import glances_of, run_model
+from attention.app.shared import load_model
+from attention.app.view import View
+from attention.hosting.jobs import Step
+from attention.inputs.text import plain
+from attention.lessons.switches import AS_IN, MEAN, Answered, kind_of, read_off, word_of
+from attention.trained.models import Model, NoWords, Run, Transformer
+
+MAX_PIECES = 64
+LIKELIEST = 4
+MOST_DOTS = 24  # of a tile, a side
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The answer that heads are judged by.
+
+    model, text: their names; position: of the piece that the answer is about; way: what heads that
+    are off are set to; second: the sentence they are taken from, "" where it is none.
+    """
+
+    model: str
+    text: str
+    position: int
+    way: str
+    second: str = ""
+
+
+def asked_of(view: View) -> Asked:
+    """The answer that a view is about. Raises NoWords, or ValueError with words for the page."""
+    name, text = view["model"], plain(view["s"])
+    model, run = load_model(name), run_model(name, text)
+    pieces = run.inputs[-1].pieces
+    if len(run.pieces.ids) > MAX_PIECES:
+        raise ValueError(
+            f"Heads are switched off in sentences of up to {MAX_PIECES} pieces; this one has "
+            f"{len(run.pieces.ids)}."
+        )
+    way, second = view["off_to"], ""
+    if way == AS_IN:
+        second = plain(view["off_second"])
+        if not second.strip():
+            raise ValueError("Type the other sentence, with a word changed and as many pieces.")
+        try:
+            causes.check_same_length(run, run_model(name, second))
+        except NoWords:
+            raise ValueError("The other sentence has no words.") from None
+        except ValueError as error:
+            raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+    if kind_of(model) == "piece":
+        return Asked(name, text, len(pieces.ids) - 1, way, second)
+    kept = pieces.kept(view["special"] == "ignored")
+    return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
+
+
+def off_of(view: View) -> list[Head]:
+    """The heads that are switched off."""
+    return read_off(view["off"], load_model(view["model"]))
+
+
+def means_of(name: str) -> Sequence[Tensor]:
+    """The mean output of each head over packaged sentences, of each layer (heads, 1, width)."""
+    packaged = elsewhere(name)
+    return packaged.means if packaged is not None else _means_of(name, lambda done, of: None)
+
+
+_means: LRUCache[str, Sequence[Tensor]] = LRUCache(16)
+
+
+@cached(_means, key=lambda name, progress: name, condition=Condition())
+def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
+    return means(load_model(name), SENTENCES[:MEANS_OVER], "output")
+
+
+def _replacement(asked: Asked) -> Replacement:
+    if asked.way == AS_IN:
+        run, other = (run_model(asked.model, text) for text in (asked.text, asked.second))
+        return switches.as_in(run, other)
+    return switches.by_mean(means_of(asked.model)) if asked.way == MEAN else switches.by_zero()
+
+
+def _metric(asked: Asked) -> tuple[Metric, int | None]:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    return switches.answer_at(model, run, asked.position)
+
+
+@cached(LRUCache(64), lock=Lock())
+def _states(asked: Asked, off: tuple[Head, ...]) -> Tensor:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    return switches.states_without(model, run, off, _replacement(asked))
+
+
+def answered(asked: Asked, off: Sequence[Head]) -> Answered:
+    """The answer as trained, and with heads switched off."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, piece = _metric(asked)
+    states = _states(asked, tuple(off))
+    before, now = (float(metric(each)) for each in (run.hidden, states))
+    kind, pieces = kind_of(model), run.inputs[-1].pieces
+    if kind != "piece":
+        return Answered(kind, asked.position, word_of(pieces.texts[asked.position]), before, now)
+    assert isinstance(model, Transformer)
+    assert piece is not None
+    trained, changed = (_likeliest(model, each[asked.position]) for each in (run.hidden, states))
+    (word,) = model.shown([piece])
+    return Answered(kind, asked.position, word_of(word), before, now, (trained, changed))
+
+
+@torch.no_grad()
+def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, int]]:
+    most = model.scores(state).softmax(-1).topk(LIKELIEST)
+    ids = most.indices.tolist()
+    return [*zip(map(word_of, model.shown(ids)), most.values.tolist(), ids, strict=True)]
+
+
+_effects: LRUCache[tuple[Asked, int], Tensor] = LRUCache(8192)
+
+
+@cached(_effects, key=lambda asked, layer, progress: (asked, layer), condition=Condition())
+def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, _ = _metric(asked)
+    return switches.layer_effects(model, run, layer, metric, _replacement(asked), (), progress)
+
+
+def effects_so_far(asked: Asked) -> Tensor:
+    """By how much the answer's metric changes without each head, (layers, heads); NaN for those
+    that are not worked out yet."""
+    if (packaged := _packaged(asked)) is not None:
+        return packaged
+    model = load_model(asked.model)
+    nothing = torch.full((model.layers[0].attention.heads,), torch.nan)
+    return torch.stack([_effects.get((asked, at), nothing) for at in range(len(model.layers))])
+
+
+def _packaged(asked: Asked) -> Tensor | None:
+    there = elsewhere(asked.model)
+    if there is None or asked.way != MEAN:
+        return None
+    return there.effects.get(asked.text)
+
+
+def steps_to_effects(asked: Asked) -> list[Step]:
+    """Remaining steps until all effects are known, those of the last layers first."""
+    if _packaged(asked) is not None:
+        return []
+    steps: list[Step] = []
+    if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means:
+        steps.append(("Taking means over packaged sentences", partial(_means_of, asked.model)))
+    layers = reversed(range(len(load_model(asked.model).layers)))
+    return steps + [
+        ("Switching off one head after another", partial(_effects_of, asked, layer))
+        for layer in layers
+        if (asked, layer) not in _effects
+    ]
+
+
+_needs: LRUCache[Asked, tuple[Head, ...]] = LRUCache(64)
+
+
+@cached(_needs, key=lambda asked, most, progress: asked, condition=Condition())
+def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, _ = _metric(asked)
+    sign = answered(asked, ()).sign
+    found = switches.most_needed(model, run, metric, _replacement(asked), most, sign, progress)
+    return tuple(head for head, _ in found)
+
+
+def steps_to_needs(asked: Asked, most: int) -> list[Step]:
+    """Remaining steps until the heads that the answer needs most are found."""
+    if asked in _needs:
+        return []
+    return [("Looking for the heads that the answer needs most", partial(_needs_of, asked, most))]
+
+
+def needs_of(asked: Asked) -> tuple[Head, ...]:
+    """The heads that the answer needs most, those found first by greedy search first."""
+    return _needs[asked]
+
+
+@cached(LRUCache(64), lock=Lock())
+def votes_of(asked: Asked) -> Tensor:
+    """The vote of each head for the answer, not the next likeliest piece. (layers, heads)."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    assert isinstance(model, Transformer)
+    (_, _, word), (_, _, other), *_ = answered(asked, ()).likeliest[0]
+    return causes.votes(model, run, word, other).heads
+
+
+def rows_of(view: View, run: Run, queries: Sequence[int]) -> list[Tensor]:
+    """The weights of the chosen query in each layer, (heads, keys). queries: of each sequence."""
+    name, text, aside = view["model"], plain(view["s"]), view["special"] == "ignored"
+    return _rows_of(name, text, queries[0], queries[-1], aside)
+
+
+@cached(LRUCache(64), lock=Lock())
+def _rows_of(name: str, text: str, query: int, across: int, aside: bool) -> list[Tensor]:
+    return glances.rows_of_each(run_model(name, text), query, across, aside)
+
+
+def tiles_of(view: View) -> list[Tensor]:
+    """A thumbnail of each head of each layer, uint8 (heads, rows, columns)."""
+    model: Model = load_model(view["model"])
+    tiles: dict[int, Tensor] = {}
+    for glance in glances_of(view):
+        dots = _small(glance).unflatten(0, (len(glance.layers), glance.heads))
+        tiles |= dict(zip(glance.layers, dots, strict=True))
+    return [tiles[at] for at in range(len(model.layers))]
+
+
+def _small(glance: Glance) -> Tensor:
+    """Dots as few as fit a tile, each the greatest of a block."""
+    dots = glance.seen.dots
+    block = -(-max(dots.shape[-2:]) // MOST_DOTS)
+    if block == 1:
+        return dots
+    pooled = max_pool2d(dots[:, None].float(), block, ceil_mode=True)
+    return pooled[:, 0].to(torch.uint8)
+
+
+def elsewhere_of(asked: Asked) -> Elsewhere | None:
+    """The loss of each head on other sentences, where it was measured for what heads are set to."""
+    return None if asked.way == AS_IN else elsewhere(asked.model)

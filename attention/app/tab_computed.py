@@ -1,0 +1,91 @@
+"""The chosen head as it is computed: all its weights, a translation, and the sum of its layer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.analysis import additions
+from attention.app import notes, results, sections, shared
+from attention.app.parts import part
+from attention.app.view import View
+from attention.components.pictures import matrices
+from attention.display import tables
+from attention.display.captions import distinct_names
+from attention.display.matrix import Matrix
+from attention.lessons import heads, trained
+from attention.pipeline import Result
+
+
+def draw_computed(view: View) -> None:
+    """The weights of the chosen head, and what all heads of its layer add to the chosen word."""
+    result = results.as_trained(view)
+    if result is None:
+        return
+    assert result.trained is not None
+    layer = shared.load_model(view["model"]).title_of(result.trained.position)
+    caption = f"{layer.capitalize()}, head {result.head}."
+    sections.weights_of(view, result, caption, ("lines", "heatmap"))
+    notes.note_problems(result)
+    translation(view)
+    of_token(view)
+
+
+@part
+def of_token(view: View) -> None:
+    """The sum of the chosen word's layer."""
+    result = results.as_trained(view)
+    if result is not None:
+        token_sum(result, trained.piece_at(result, view["query"]))
+
+
+def translation(view: View) -> None:
+    """How a translator finds one piece after the other, and what it draws each from."""
+    made = results.translation(view)
+    if made is None:
+        return
+    found, aligned = made
+    st.subheader("The translation")
+    st.text(found.text)
+    names, columns = trained.translation_table(found)
+    st.html(tables.table("translation", names, columns))
+    st.caption(
+        "Decoded from top to bottom, each piece the likeliest of the "
+        f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine "
+        "has no beam and no temperature either. A dot is a space."
+    )
+    sections.lines_and_weights(
+        view,
+        aligned,
+        "alignment",
+        "Each row is a piece of the translation; its weights say which words it is made from. "
+        "This is head 0 of the last layer, which training guided to align words (Bahdanau et al. "
+        "2015).",
+    )
+
+
+def token_sum(result: Result, query: int) -> None:
+    """The sum of what the residual path, all heads and the bias add to the chosen token."""
+    assert result.trained is not None
+    layer_input = results.run_of(result.settings).inputs[result.trained.position]
+    kept = layer_input.pieces.kept(result.settings.special == "ignored")
+    added = additions.layer_additions(layer_input, kept[query])
+    names, columns, total = heads.additions_table(added)
+    st.subheader("The sum in this layer")
+    token = distinct_names(result.tokens)[query]
+    st.text(f"The new vector of “{token}” is its input plus one part from each head.")
+    most = added.most
+    pictures, numbers = st.columns([8, 5], gap="large")
+    with pictures:
+        matrices(
+            [
+                Matrix("the parts", added.parts, names, lights="column", most=most),
+                "Σ =",
+                Matrix("the sum", added.output[None], ["Σ"], most=most),
+            ],
+            key="added",
+            of=f"layer {result.trained.position}, token {query}",
+        )
+    with numbers:
+        title = f"what is added to token {query} in layer {result.trained.position}"
+        st.html(tables.table(title, names, columns, total=total))
+    st.caption(trained.added_words(layer_input, added))

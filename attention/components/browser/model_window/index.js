@@ -1,0 +1,532 @@
+import { corner, headAfter } from "../head_grid/index.js"
+import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, makeName, makeShape, setLengths, settle, under } from "../shared/elements.js"
+import { countDrawing, sharp } from "../shared/painter.js"
+import { choose as chooseShown, whenMoved, where } from "../shared/selection.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @import { ModelWindowHeader } from "../messages.js"
+    @typedef {ReturnType<typeof build>} View
+    @typedef {ReturnType<typeof layoutOf>} Layout */
+
+const GAP = 3
+const LEFT = 22
+const TOP = 18
+const LARGEST = 46
+const LEAST = 20 // of a tile on a phone, where layers go down
+const NARROW = 640
+const MOST_KEYS = 12
+const ROW = 26
+const LEAST_SHARE = 0.045 // that is written below a word
+
+export default component(build, draw)
+
+/** @param {Mount<"model_window">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
+  const sentence = make("div", "sentence", frame, { role: "group", ariaLabel: "The sentence" })
+  const bar = make("div", "bar", frame)
+  const lenses = make("div", "lenses", bar, { role: "radiogroup", ariaLabel: "The map shows" })
+  const legend = make("p", "legend", bar)
+  const body = make("div", "body", frame)
+  const left = make("div", "left", body)
+  const map = make("div", "map", left)
+  const canvas = make("canvas", "", map, { ariaHidden: "true" })
+  const names = make("div", "names", map, { ariaHidden: "true" })
+  const label = "All heads; arrow keys move, the key X switches one off or on"
+  const tiles = make("div", "tiles", map, { role: "radiogroup", ariaLabel: label })
+  const told = make("p", "told", left, { ariaLive: "polite" })
+  const off = make("p", "told off", left)
+  const acts = make("div", "acts", left)
+  const side = make("div", "side", body)
+  const bars = make("div", "bars", side)
+  const large = make("div", "large", side)
+  const parts = { sentence, lenses, legend, map, canvas, names, tiles, told, off, acts, bars, large }
+  const layout = layoutOf(content, 0)
+  /** @type {[number, number] | null} */
+  const first = null
+  const view = { content, frame, ...parts, width: 0, layout, send, pointed: -1, first }
+
+  lenses.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button) chooseLens(view, button.dataset.name ?? "")
+  })
+  lenses.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
+    if (!step) return
+    event.preventDefault()
+    const all = childrenOf(lenses)
+    const at = all.findIndex((button) => button.ariaChecked === "true")
+    const next = all[(at + step + all.length) % all.length]
+    next.focus()
+    chooseLens(view, next.dataset.name ?? "")
+  })
+  tiles.addEventListener("pointerover", (event) => {
+    const tile = event.pointerType === "mouse" && under(event, "button")
+    if (tile) point(view, childrenOf(tiles).indexOf(tile))
+  })
+  tiles.addEventListener("pointerleave", () => point(view, -1))
+  tiles.addEventListener("click", (event) => {
+    const tile = under(event, "button")
+    if (tile) choose(view, childrenOf(tiles).indexOf(tile))
+  })
+  tiles.addEventListener("keydown", (event) => {
+    const { chosen } = view.content
+    if (event.key === "x" || event.key === "X") return switchOne(view, chosen)
+    const count = countOf(view.content)
+    const next = headAfter(event.key, chosen, count, { across: view.content.heads, turned: view.layout.turned })
+    if (next === undefined) return
+    event.preventDefault()
+    if (next < 0 || next >= count) return
+    childrenOf(tiles)[next].focus()
+    choose(view, next)
+  })
+  sentence.addEventListener("click", (event) => {
+    const word = under(event, "button.word")
+    if (word) chooseWord(view, Number(word.dataset.sequence), Number(word.dataset.at))
+  })
+  bars.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button) send("piece", Number(button.dataset.at))
+  })
+  acts.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button?.dataset.act === "switch") switchOne(view, view.content.chosen)
+    else if (button) send("act", button.dataset.act ?? "")
+  })
+  whenMoved(frame, () => follow(view))
+  return view
+}
+
+/** @type {(content: Pick<ModelWindowHeader, "layers" | "heads">) => number} */
+function countOf({ layers, heads }) {
+  return layers.length * heads
+}
+
+/** Layers across and heads down where there is room, else layers down.
+    @type {(content: Pick<ModelWindowHeader, "layers" | "heads">, width: number) => {
+      across: number, side: number, width: number, height: number, left: number, top: number,
+      label: number, gap: number, turned: boolean }} */
+export function layoutOf({ layers, heads }, width) {
+  const sideOf = (/** @type {number} */ columns) =>
+    Math.min(LARGEST, Math.floor((width - LEFT - GAP * (columns - 1)) / columns))
+  const turned = sideOf(layers.length) >= LEAST || layers.length <= heads
+  const [columns, rows] = turned ? [layers.length, heads] : [heads, layers.length]
+  const side = Math.max(1, sideOf(columns))
+  return {
+    across: heads,
+    side,
+    width: LEFT + columns * (side + GAP) - GAP,
+    height: TOP + rows * (side + GAP) - GAP,
+    left: LEFT,
+    top: TOP,
+    label: 0,
+    gap: GAP,
+    turned,
+  }
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  view.frame.classList.toggle("narrow", view.width < NARROW)
+  view.layout = layoutOf(view.content, childrenOf(view.frame.querySelector(".body") ?? view.frame)[0].clientWidth)
+  drawLenses(view)
+  lay(view)
+  paint(view)
+  drawSentence(view)
+  drawBars(view)
+  drawActs(view)
+  follow(view)
+  countDrawing(view.canvas)
+}
+
+/** The head that is shown: the one pointed at, or the chosen one.
+    @type {(view: View) => number} */
+function shown({ pointed, content }) {
+  return pointed < 0 ? content.chosen : pointed
+}
+
+/** @type {(content: View["content"], head: number) => number} */
+function layerOf({ heads }, head) {
+  return Math.floor(head / heads)
+}
+
+/** The weights of a head from the chosen word, one for each key.
+    @type {(content: View["content"], head: number) => Float32Array} */
+function rowOf(content, head) {
+  const first = head * content.columns
+  const { keys } = sequencesOf(content, head)
+  return content.numbers.subarray(first, first + content.sequences[keys].length)
+}
+
+/** Which sequences a head asks and is asked in.
+    @type {(content: View["content"], head: number) => { queries: number, keys: number }} */
+function sequencesOf(content, head) {
+  const [queries, keys] = content.layers[layerOf(content, head)].sequences
+  return { queries, keys }
+}
+
+/** @type {(content: View["content"]) => Float32Array} */
+function effectsOf(content) {
+  const count = countOf(content)
+  return content.numbers.subarray(count * content.columns, count * (content.columns + 1))
+}
+
+/** @type {(content: View["content"]) => Float32Array} */
+function saysOf(content) {
+  const count = countOf(content)
+  return content.numbers.subarray(count * (content.columns + 1))
+}
+
+/** @type {(view: View) => void} */
+function drawLenses(view) {
+  const { lenses, content } = view
+  if (lenses.children.length !== content.lenses.length)
+    lenses.replaceChildren(
+      ...content.lenses.map(([name, title]) => {
+        const button = make("button", "", null, { type: "button", role: "radio", textContent: title })
+        button.dataset.name = name
+        return button
+      }),
+    )
+  for (const button of childrenOf(lenses)) {
+    const chosen = button.dataset.name === content.lens
+    button.ariaChecked = String(chosen)
+    button.tabIndex = chosen ? 0 : -1
+  }
+  view.legend.textContent = content.pair < 0 ? content.legends[content.lens] : content.linkLegend
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { map, canvas, tiles, names, layout, content } = view
+  const { width, height, side, gap, turned, left, top } = layout
+  setLengths(map, { width, height })
+  setLengths(canvas, { width, height })
+  const count = countOf(content)
+  if (tiles.children.length !== count)
+    tiles.replaceChildren(
+      ...Array.from({ length: count }, () => make("button", "", null, { type: "button", role: "radio" })),
+    )
+  for (const [head, tile] of childrenOf(tiles).entries()) {
+    const [x, y] = corner(layout, head)
+    setLengths(tile, { left: x, top: y, width: side, height: side })
+    const { name } = content.layers[layerOf(content, head)]
+    tile.ariaLabel = `${name}, head ${head % content.heads}${content.off.includes(head) ? ", off" : ""}`
+    tile.ariaChecked = String(head === content.chosen)
+    tile.tabIndex = head === content.chosen ? 0 : -1
+  }
+  names.replaceChildren()
+  const [across, down] = turned ? [content.layers.length, content.heads] : [content.heads, content.layers.length]
+  for (let at = 0; at < across; at++) {
+    const name = make("span", "across", names, { textContent: String(at) })
+    setLengths(name, { left: left + at * (side + gap), width: side, top: 0 })
+  }
+  for (let at = 0; at < down; at++) {
+    const name = make("span", "down", names, { textContent: String(at) })
+    setLengths(name, { top: top + at * (side + gap), height: side, left: 0, width: left - 4 })
+  }
+}
+
+/** @type {(view: View) => void} */
+function paint(view) {
+  const { canvas, frame, layout, content } = view
+  const { width, height, side } = layout
+  const context = sharp(canvas, width, height)
+  const ground = palette(frame, "sequential")[0] || "#fff"
+  const ink = getComputedStyle(frame).color
+  const blues = ramp(palette(frame, "sequential"))
+  const fill = fillOf(view)
+  for (let head = 0; head < countOf(content); head++) {
+    const [x, y] = corner(layout, head)
+    context.fillStyle = fill?.(head) ?? ground
+    context.beginPath()
+    context.roundRect(x, y, side, side, 2)
+    context.fill()
+    paintPattern(context, content, head, [x, y, side], fill ? ink : "", blues)
+    if (content.needed.includes(head)) {
+      context.fillStyle = ink
+      context.beginPath()
+      context.arc(x + side - 4, y + 4, 2, 0, 7)
+      context.fill()
+    }
+    if (content.off.includes(head)) {
+      context.strokeStyle = ink
+      context.lineWidth = 1.5
+      context.beginPath()
+      context.moveTo(x + 1, y + side - 1)
+      context.lineTo(x + side - 1, y + 1)
+      context.stroke()
+    }
+  }
+  const marked = content.lens === "lost" && content.greatest >= 0 ? content.greatest : -1
+  outline(view, context, marked, 1.25, ink)
+  outline(view, context, content.chosen, 2.5, content.lens === "looks" ? "#d97706" : ink)
+}
+
+/** @type {(view: View, context: CanvasRenderingContext2D, head: number, wide: number,
+      colour: string) => void} */
+function outline({ layout, content }, context, head, wide, colour) {
+  if (head < 0 || head >= countOf(content)) return
+  const [x, y] = corner(layout, head)
+  context.strokeStyle = colour
+  context.lineWidth = wide
+  context.beginPath()
+  context.roundRect(x - 1, y - 1, layout.side + 2, layout.side + 2, 3)
+  context.stroke()
+}
+
+/** The colour of each tile, null where the pattern alone has colours.
+    @type {(view: View) => ((head: number) => string | null) | null} */
+function fillOf({ frame, content }) {
+  if (content.pair >= 0) {
+    const shades = ramp(palette(frame, "sequential"))
+    return (head) => {
+      const weight = rowOf(content, head)[content.pair]
+      return weight >= content.least ? rgb(shadeOf(weight, 0, 1, shades)) : null
+    }
+  }
+  if (content.lens === "looks") return null
+  const shades = ramp(palette(frame, "diverging"))
+  const numbers = content.lens === "lost" ? effectsOf(content) : saysOf(content)
+  const sign = content.lens === "lost" ? content.sign : 1
+  let most = 0
+  for (const number of numbers) if (Math.abs(number) > most) most = Math.abs(number)
+  return (head) => {
+    const number = numbers[head]
+    // blue says more, orange less
+    return Number.isNaN(number) || !most ? null : rgb(shadeOf(-sign * number, -most, most, shades))
+  }
+}
+
+/** @type {(context: CanvasRenderingContext2D, content: View["content"], head: number,
+      where: number[], ink: string, blues: Uint32Array) => void} */
+function paintPattern(context, content, head, [x, y, side], ink, blues) {
+  const { first, rows, columns } = content.layers[layerOf(content, head)]
+  const begin = first + (head % content.heads) * rows * columns
+  const [high, wide] = [side / rows, side / columns]
+  if (ink) context.fillStyle = ink
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const dot = content.rest[begin + row * columns + column]
+      if (dot < 8) continue
+      if (ink) context.globalAlpha = (0.45 * dot) / 255
+      else context.fillStyle = rgb(blues[Math.round((dot / 255) * 511)])
+      context.fillRect(x + column * wide, y + row * high, Math.max(0.5, wide), Math.max(0.5, high))
+    }
+  context.globalAlpha = 1
+}
+
+/** @type {(view: View) => void} */
+function drawSentence(view) {
+  const { sentence, content } = view
+  sentence.replaceChildren()
+  for (const [sequence, words] of content.sequences.entries()) {
+    const line = make("div", "line", sentence)
+    for (const [at, text] of words.entries()) {
+      const word = makeName("button", "word", line, text)
+      Object.assign(word, { type: "button" })
+      Object.assign(word.dataset, { sequence, at })
+      make("small", "", word)
+    }
+    const { answer } = content
+    if (answer && sequence === content.sequences.length - 1) {
+      const end = make("output", "answer", line)
+      makeName("strong", "", end, answer.word)
+      make("span", "", end, { textContent: answer.now })
+      if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
+    }
+  }
+}
+
+/** Everything that follows the pointer: words, the large head, the sentence.
+    @type {(view: View) => void} */
+function follow(view) {
+  const { content, told, off } = view
+  const head = shown(view)
+  const { queries, keys } = sequencesOf(content, head)
+  const row = rowOf(content, head)
+  const shades = ramp(palette(view.frame, "sequential"))
+  for (const word of view.sentence.querySelectorAll("button")) {
+    const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
+    const weight = sequence === keys ? row[at] : 0
+    const pixel = shadeOf(weight, 0, 1, shades)
+    word.style.background = rgb(pixel)
+    word.classList.toggle("deep", weight > 0.55)
+    const asks = sequence === queries && at === content.queries[queries]
+    word.classList.toggle("asks", asks)
+    word.classList.toggle("asked", content.pair >= 0 && sequence === keys && at === content.pair)
+    word.setAttribute("aria-pressed", String(asks))
+    const small = /** @type {HTMLElement} */ (word.lastElementChild)
+    small.textContent = weight >= LEAST_SHARE ? inPercent(weight) : ""
+  }
+  told.textContent = content.pair >= 0 && view.pointed < 0 ? content.linkWords : content.told[head]
+  off.textContent = content.offWords
+  off.hidden = !content.offWords
+  drawLarge(view, head, row)
+}
+
+/** The chosen word on the left, all it may look at on the right, a line for each weight.
+    @type {(view: View, head: number, row: Float32Array) => void} */
+function drawLarge({ large, content, frame }, head, row) {
+  const { queries, keys } = sequencesOf(content, head)
+  const words = content.sequences[keys]
+  const asking = content.sequences[queries][content.queries[queries]]
+  large.replaceChildren()
+  const title = make("h3", "", large, { textContent: `Head ${Math.floor(head / content.heads)}.${head % content.heads} ` })
+  make("small", "", title, { textContent: `from “${asking}”` })
+  const seen = strongest(row, MOST_KEYS)
+  const height = ROW * seen.length
+  const box = make("div", "lines", large)
+  const svg = makeShape("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, box)
+  setLengths(box, { height })
+  const from = make("span", "from", box)
+  make("bdi", "", from, { textContent: asking })
+  const to = make("ol", "", box)
+  const shades = ramp(palette(frame, "sequential"))
+  for (const [place, key] of seen.entries()) {
+    const weight = row[key]
+    const end = (place + 0.5) * ROW
+    makeShape(
+      "path",
+      {
+        d: `M 0 ${height / 2} C 50 ${height / 2}, 50 ${end}, 100 ${end}`,
+        fill: "none",
+        stroke: rgb(shadeOf(0.35 + 0.65 * weight, 0, 1, shades)),
+        "stroke-width": 0.4 + 11 * weight,
+        "vector-effect": "non-scaling-stroke",
+      },
+      svg,
+    )
+    const item = make("li", weight > 0.55 ? "deep" : "", to)
+    item.style.background = rgb(shadeOf(weight, 0, 1, shades))
+    makeName("span", "", item, words[key])
+    make("span", "share", item, { textContent: inPercent(weight) })
+  }
+  if (seen.length < words.length)
+    make("p", "rest", large, { textContent: `The ${seen.length} strongest of ${words.length}.` })
+}
+
+/** The positions of the greatest numbers, in their own order.
+    @type {(row: Float32Array, most: number) => number[]} */
+export function strongest(row, most) {
+  const order = [...row.keys()].sort((one, other) => row[other] - row[one])
+  return order.slice(0, most).sort((one, other) => one - other)
+}
+
+/** A share in per cent: whole from 10 % on, below with one decimal.
+    @type {(share: number) => string} */
+export function inPercent(share) {
+  if (share > 0 && share < 0.0005) return "< 0.1 %"
+  return `${(100 * share).toFixed(share >= 0.0995 || !share ? 0 : 1)} %`
+}
+
+/** @type {(view: View) => void} */
+function drawBars({ bars, content }) {
+  const most = Math.max(0.01, ...content.bars.flatMap(({ shares }) => shares))
+  if (bars.children.length !== content.bars.length) bars.replaceChildren()
+  let at = 0
+  for (const [list, { title, texts, shares }] of content.bars.entries()) {
+    const box = childrenOf(bars)[list] ?? make("section", list ? "so" : "trained", bars)
+    if (!box.children.length) {
+      make("h3", "", box)
+      make("div", "", box)
+    }
+    const [name, rows] = childrenOf(box)
+    name.textContent = title
+    while (rows.children.length > texts.length) rows.lastElementChild?.remove()
+    for (const [index, text] of texts.entries()) {
+      const row = childrenOf(rows)[index] ?? emptyRow(rows)
+      row.dataset.at = String(at++)
+      row.classList.toggle("answer", text === content.answer?.word)
+      const [piece, bar, share] = childrenOf(row)
+      piece.textContent = text
+      row.title = `Add “${text}” to the sentence`
+      childrenOf(bar)[0].style.width = `${((100 * shares[index]) / most).toFixed(2)}%`
+      share.textContent = inPercent(shares[index])
+    }
+  }
+}
+
+/** @type {(rows: HTMLElement) => HTMLElement} */
+function emptyRow(rows) {
+  const row = make("button", "", rows, { type: "button" })
+  make("bdi", "piece", row)
+  make("i", "", make("span", "bar", row, { ariaHidden: "true" }))
+  make("span", "share", row)
+  return row
+}
+
+/** @type {(view: View) => void} */
+function drawActs({ acts, content }) {
+  acts.replaceChildren()
+  const isOff = content.off.includes(content.chosen)
+  const name = `${Math.floor(content.chosen / content.heads)}.${content.chosen % content.heads}`
+  const main = make("button", isOff ? "" : "main", acts, {
+    type: "button",
+    textContent: `Switch ${name} ${isOff ? "on again" : "off"}`,
+  })
+  main.dataset.act = "switch"
+  for (const [act, title] of content.acts) {
+    const button = make("button", "", acts, { type: "button", textContent: title })
+    button.dataset.act = act
+  }
+}
+
+/** @type {(view: View, head: number) => void} */
+function point(view, head) {
+  if (head === view.pointed) return
+  view.pointed = head
+  follow(view)
+}
+
+/** @type {(view: View, head: number) => void} */
+function choose(view, head) {
+  view.pointed = -1
+  if (head === view.content.chosen) return
+  view.content.chosen = head
+  lay(view)
+  paint(view)
+  drawActs(view)
+  follow(view)
+  settle(view, 40, () => view.send("head", head))
+}
+
+/** @type {(view: View, head: number) => void} */
+function switchOne(view, head) {
+  const { off } = view.content
+  view.content.off = off.includes(head) ? off.filter((each) => each !== head) : [...off, head]
+  paint(view)
+  drawActs(view)
+  view.send("switched", [head, Number(view.content.off.includes(head))])
+}
+
+/** @type {(view: View, name: string) => void} */
+function chooseLens(view, name) {
+  if (!name || name === view.content.lens) return
+  view.content.lens = name
+  drawLenses(view)
+  paint(view)
+  view.send("lens", name)
+}
+
+/** A word is asked from; a second one after it is the key that heads are to link it with.
+    @type {(view: View, sequence: number, at: number) => void} */
+function chooseWord(view, sequence, at) {
+  const { content, first } = view
+  const { queries, keys } = sequencesOf(content, content.chosen)
+  if (first && sequence === keys && (sequence !== first[0] || at !== first[1])) {
+    view.first = null
+    view.send("pair", [first[1], at])
+  } else if (sequence === queries) {
+    view.first = [sequence, at]
+    content.pair = -1
+    chooseShown("query", at)
+  } else if (sequence === keys) {
+    view.first = null
+    view.send("pair", [content.queries[queries], at])
+  }
+}

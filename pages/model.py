@@ -1,0 +1,144 @@
+"""A real model: its answer, all its heads with a switch on each, and more behind tabs."""
+
+import streamlit as st
+
+from attention.app import (
+    frame,
+    notes,
+    session,
+    shared,
+    tab_associations,
+    tab_computed,
+    tab_layers,
+    tab_names,
+    tab_parts,
+    tab_reasons,
+    widgets,
+    window,
+    works,
+    writing,
+)
+from attention.app.view import View
+from attention.components.inputs import examples
+from attention.components.pictures import tell_selection
+from attention.lessons import switches
+from attention.lessons.switches import AS_IN, Example
+from attention.pipeline import NoWords
+from attention.trained import sources
+from attention.trained.sources import NONE
+
+TABS = {
+    switches.LAYERS: tab_layers.draw_layers,
+    switches.REASONS: tab_reasons.draw_reasons,
+    switches.PARTS: tab_parts.draw_parts,
+    switches.ASSOCIATIONS: tab_associations.draw_associations,
+    switches.NAMES: tab_names.draw_names,
+    switches.COMPUTED: tab_computed.draw_computed,
+}
+
+
+def page(view: View) -> None:
+    """The window, the ways to write on and to switch off, and the chosen tab."""
+    if view["model"] == NONE:
+        notes.explain_missing_models()
+        return
+    st.fragment(drawn, run_every=pause(view))(followed(view))
+    further(view)
+    tell_selection(view.selection, window.select, key="selection")
+    tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
+    if draw := TABS.get(tab):
+        draw(view)
+
+
+def pause(view: View) -> float | None:
+    """The time from one look at the effects of all heads to the next, None once all are there."""
+    try:
+        task = window.task_of(view, window.shown_of(view))
+    except ValueError:
+        return None
+    return works.PAUSE if task.steps and task.is_asked_for else None
+
+
+def followed(view: View) -> tuple[object, ...]:
+    """The settings that what stands around the window depends on."""
+    open_tab = ("layer", "head", "query", "key") if view["more"] != switches.CLOSED else ()
+    return tuple(view[name] for name in ("s", "model", *open_tab))
+
+
+def drawn(around: tuple[object, ...]) -> None:
+    """The window as far as it is worked out, how far that is, and what is switched off.
+
+    around: what stands around it was drawn for, see `followed`.
+    """
+    view = session.view()
+    if followed(view) != around:
+        st.rerun()
+    try:
+        shown = window.shown_of(view)
+        task = window.task_of(view, shown)
+        done = works.is_done(task)
+        window.draw(view, shown)
+        if not done:
+            works.show(task)
+        window.search(view, shown)
+    except NoWords:
+        st.info("Type a sentence above, or take one of the examples.")
+        return
+    except ValueError as problem:
+        notes.note(str(problem))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
+        widgets.widget(view, "off_to", width="content")
+        if view["off_to"] == AS_IN:
+            widgets.widget(view, "off_second", live="200ms", width=340)
+
+
+def known_answers(view: View) -> None:
+    """Sentences whose answer few heads carry, or the usual examples."""
+    known = switches.examples_of(view["model"])
+    if view.hidden & {"s", "layer", "head"}:
+        return
+    if not known:
+        widgets.examples_row(view)
+        return
+    titles = [one.title for one in known]
+    examples("Try:", titles, lambda at: show(known[at]), key="known_answers")
+
+
+def show(example: Example) -> None:
+    """Show an example with its head, all heads on, within a callback."""
+    for name, value in (
+        ("s", example.s),
+        ("layer", example.layer),
+        ("head", example.head),
+        ("off", ""),
+        ("key", -1),
+    ):
+        session.choose(name, value)
+    window.ask_from_last()
+
+
+def further(view: View) -> None:
+    """The model, and ways to let it write on."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)
+        writing.draw(view)
+        with st.popover("Pieces"):
+            for name in ("special", "join"):
+                widgets.widget(view, name)
+    if words := switches.answer_words(shared.load_model(view["model"])):
+        st.caption(words)
+
+
+def heading(view: View) -> tuple[str, str]:
+    """The question that the window asks, and how it is answered."""
+    if view["model"] == NONE:
+        return view.page.told
+    model = shared.load_model(view["model"])
+    try:
+        return switches.heading(model, window.shown_of(view).answered), switches.purpose(model)
+    except ValueError:
+        return switches.heading(model, None), switches.purpose(model)
+
+
+frame.show(__file__, page, heading=heading, typed=window.ask_from_last, examples=known_answers)
