@@ -28,7 +28,7 @@ LEGENDS = {
     switches.LOST: "orange: the answer loses · blue: it gains · dot: other sentences need it too",
     switches.SAYS: "blue: speaks for the answer · orange: for the next likeliest word",
 }
-MOVES = "blue: the vector moves without it · dot: other sentences need it too"
+MOVES = "the stronger the orange, the further the vector moves · dot: other sentences need it too"
 ENCODER_LEGENDS = LEGENDS | {switches.LOST: MOVES}
 
 

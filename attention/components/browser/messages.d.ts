@@ -122,6 +122,51 @@ export interface MatricesHeader {
   written?: number
 }
 
+export interface Layer {
+  name: string
+  sequences: [number, number]
+  first: number
+  rows: number
+  columns: number
+}
+
+export interface Answer {
+  word: string
+  before: string
+  now: string
+}
+
+export interface Bars {
+  title: string
+  texts: string[]
+  shares: number[]
+}
+
+export interface ModelWindowHeader {
+  sequences: string[][]
+  queries: number[]
+  layers: Layer[]
+  heads: number
+  columns: number
+  lenses: [string, string][]
+  legends: Record<string, string>
+  lens: string
+  sign: number
+  chosen: number
+  off: number[]
+  needed: number[]
+  greatest: number
+  least: number
+  pair: number
+  linkWords: string
+  linkLegend: string
+  told: string[]
+  offWords: string
+  answer: Answer | null
+  bars: Bars[]
+  acts: [string, string][]
+}
+
 export interface NextPiecesHeader {
   texts: string[]
   shares: number[]
@@ -257,6 +302,7 @@ export interface Headers {
   lights: LightsHeader
   mask_grid: MaskGridHeader
   matrices: MatricesHeader
+  model_window: ModelWindowHeader
   next_pieces: NextPiecesHeader
   number_grid: NumberGridHeader
   picture: SelectedHeader
@@ -280,6 +326,7 @@ export interface Answers {
   lights: {}
   mask_grid: { paint: Paint }
   matrices: { cell: [number, number] }
+  model_window: { head: number; switched: [number, number]; lens: string; pair: [number, number]; piece: number; act: string }
   next_pieces: { piece: number }
   number_grid: { cells: string[][] }
   picture: {}

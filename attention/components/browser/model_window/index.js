@@ -1,9 +1,18 @@
 import { corner, headAfter } from "../head_grid/index.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, makeShape, setLengths, settle, under } from "../shared/elements.js"
+import {
+  childrenOf,
+  make,
+  makeName,
+  makeShape,
+  setLengths,
+  settle,
+  under,
+} from "../shared/elements.js"
 import { countDrawing, sharp } from "../shared/painter.js"
-import { choose as chooseShown, whenMoved, where } from "../shared/selection.js"
+import { choose as chooseShown, whenMoved } from "../shared/selection.js"
+import { drawCard, savePng } from "./card.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
@@ -14,6 +23,9 @@ const GAP = 3
 const LEFT = 22
 const TOP = 18
 const LARGEST = 46
+const MOST_HEIGHT = 330
+const SIDE = 19 * 16
+const BETWEEN = 36
 const LEAST = 20 // of a tile on a phone, where layers go down
 const NARROW = 640
 const MOST_KEYS = 12
@@ -42,7 +54,20 @@ function build({ root, content, send }) {
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
-  const parts = { sentence, lenses, legend, map, canvas, names, tiles, told, off, acts, bars, large }
+  const parts = {
+    sentence,
+    lenses,
+    legend,
+    map,
+    canvas,
+    names,
+    tiles,
+    told,
+    off,
+    acts,
+    bars,
+    large,
+  }
   const layout = layoutOf(content, 0)
   /** @type {[number, number] | null} */
   const first = null
@@ -75,7 +100,10 @@ function build({ root, content, send }) {
     const { chosen } = view.content
     if (event.key === "x" || event.key === "X") return switchOne(view, chosen)
     const count = countOf(view.content)
-    const next = headAfter(event.key, chosen, count, { across: view.content.heads, turned: view.layout.turned })
+    const next = headAfter(event.key, chosen, count, {
+      across: view.content.heads,
+      turned: view.layout.turned,
+    })
     if (next === undefined) return
     event.preventDefault()
     if (next < 0 || next >= count) return
@@ -93,6 +121,7 @@ function build({ root, content, send }) {
   acts.addEventListener("click", (event) => {
     const button = under(event, "button")
     if (button?.dataset.act === "switch") switchOne(view, view.content.chosen)
+    else if (button?.dataset.act === "card") savePng(drawCard(cardOf(view)), "attention.png")
     else if (button) send("act", button.dataset.act ?? "")
   })
   whenMoved(frame, () => follow(view))
@@ -104,16 +133,17 @@ function countOf({ layers, heads }) {
   return layers.length * heads
 }
 
-/** Layers across and heads down where there is room, else layers down.
+/** The longer of layers and heads across where there is room, else layers down.
     @type {(content: Pick<ModelWindowHeader, "layers" | "heads">, width: number) => {
       across: number, side: number, width: number, height: number, left: number, top: number,
       label: number, gap: number, turned: boolean }} */
 export function layoutOf({ layers, heads }, width) {
   const sideOf = (/** @type {number} */ columns) =>
     Math.min(LARGEST, Math.floor((width - LEFT - GAP * (columns - 1)) / columns))
-  const turned = sideOf(layers.length) >= LEAST || layers.length <= heads
+  const turned = layers.length >= heads && sideOf(layers.length) >= LEAST
   const [columns, rows] = turned ? [layers.length, heads] : [heads, layers.length]
-  const side = Math.max(1, sideOf(columns))
+  const fits = columns < rows ? LARGEST : Math.floor((MOST_HEIGHT - TOP) / rows) - GAP
+  const side = Math.max(1, Math.min(sideOf(columns), fits))
   return {
     across: heads,
     side,
@@ -132,7 +162,8 @@ function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.frame.classList.toggle("narrow", view.width < NARROW)
-  view.layout = layoutOf(view.content, childrenOf(view.frame.querySelector(".body") ?? view.frame)[0].clientWidth)
+  const narrow = view.width < NARROW
+  view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
   drawLenses(view)
   lay(view)
   paint(view)
@@ -187,7 +218,11 @@ function drawLenses(view) {
   if (lenses.children.length !== content.lenses.length)
     lenses.replaceChildren(
       ...content.lenses.map(([name, title]) => {
-        const button = make("button", "", null, { type: "button", role: "radio", textContent: title })
+        const button = make("button", "", null, {
+          type: "button",
+          role: "radio",
+          textContent: title,
+        })
         button.dataset.name = name
         return button
       }),
@@ -209,7 +244,9 @@ function lay(view) {
   const count = countOf(content)
   if (tiles.children.length !== count)
     tiles.replaceChildren(
-      ...Array.from({ length: count }, () => make("button", "", null, { type: "button", role: "radio" })),
+      ...Array.from({ length: count }, () =>
+        make("button", "", null, { type: "button", role: "radio" }),
+      ),
     )
   for (const [head, tile] of childrenOf(tiles).entries()) {
     const [x, y] = corner(layout, head)
@@ -220,11 +257,14 @@ function lay(view) {
     tile.tabIndex = head === content.chosen ? 0 : -1
   }
   names.replaceChildren()
-  const [across, down] = turned ? [content.layers.length, content.heads] : [content.heads, content.layers.length]
+  const [across, down] = turned
+    ? [content.layers.length, content.heads]
+    : [content.heads, content.layers.length]
   for (let at = 0; at < across; at++) {
     const name = make("span", "across", names, { textContent: String(at) })
     setLengths(name, { left: left + at * (side + gap), width: side, top: 0 })
   }
+  make("span", "axis", names, { textContent: turned ? "layer" : "head" })
   for (let at = 0; at < down; at++) {
     const name = make("span", "down", names, { textContent: String(at) })
     setLengths(name, { top: top + at * (side + gap), height: side, left: 0, width: left - 4 })
@@ -376,12 +416,18 @@ function drawLarge({ large, content, frame }, head, row) {
   const words = content.sequences[keys]
   const asking = content.sequences[queries][content.queries[queries]]
   large.replaceChildren()
-  const title = make("h3", "", large, { textContent: `Head ${Math.floor(head / content.heads)}.${head % content.heads} ` })
+  const title = make("h3", "", large, {
+    textContent: `Head ${Math.floor(head / content.heads)}.${head % content.heads} `,
+  })
   make("small", "", title, { textContent: `from “${asking}”` })
   const seen = strongest(row, MOST_KEYS)
   const height = ROW * seen.length
   const box = make("div", "lines", large)
-  const svg = makeShape("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, box)
+  const svg = makeShape(
+    "svg",
+    { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    box,
+  )
   setLengths(box, { height })
   const from = make("span", "from", box)
   make("bdi", "", from, { textContent: asking })
@@ -473,6 +519,40 @@ function drawActs({ acts, content }) {
   for (const [act, title] of content.acts) {
     const button = make("button", "", acts, { type: "button", textContent: title })
     button.dataset.act = act
+  }
+  make("button", "", acts, { type: "button", textContent: "Save card" }).dataset.act = "card"
+}
+
+/** What the card shows: all that is seen now.
+    @type {(view: View) => import("./card.js").Card} */
+function cardOf({ frame, sentence, canvas, content, told, off }) {
+  const style = getComputedStyle(frame)
+  const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
+  const [primary, ground] = [read("--st-primary-color"), read("--st-background-color")]
+  const pills = [...sentence.querySelectorAll(".line")].map((line) =>
+    childrenOf(line).map((pill) => {
+      const looks = getComputedStyle(pill)
+      const answers = pill.matches(".answer")
+      const words = answers
+        ? childrenOf(pill).slice(0, 2)
+        : [/** @type {HTMLElement} */ (pill.firstChild)]
+      return {
+        word: words.map((each) => each.textContent).join("  "),
+        fill: looks.backgroundColor,
+        ink: looks.color,
+        edge: pill.matches(".asks") ? "#d97706" : "",
+      }
+    }),
+  )
+  return {
+    pills,
+    map: canvas,
+    bars: content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
+    told: [told.textContent ?? "", off.textContent ?? ""].filter(Boolean),
+    link: `${location.host}${location.pathname}`,
+    font: style.fontFamily,
+    ink: style.color,
+    ground,
   }
 }
 

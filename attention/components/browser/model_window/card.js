@@ -1,0 +1,124 @@
+/** A card of what the window shows, to share: its sentence with the answer, the map, the likely next
+    words and what is told, in the colours and letters of the app.
+
+    @typedef {{ word: string, fill: string, ink: string, edge: string }} Pill
+    @typedef {{ title: string, texts: string[], shares: number[], colour: string }} Bars
+    @typedef {{ pills: Pill[][], map: HTMLCanvasElement, bars: Bars[], told: string[], link: string,
+      font: string, ink: string, ground: string }} Card */
+
+const WIDTH = 1200
+const HEIGHT = 630
+const MARGIN = 48
+const PILL = 50
+const MAP_WIDTH = 720
+const MAP_HEIGHT = 300
+const RIGHT = MARGIN + MAP_WIDTH + 48
+
+/** @type {(card: Card) => HTMLCanvasElement} */
+export function drawCard(card) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: WIDTH, height: HEIGHT })
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
+  const write = writer(context, card)
+  context.fillStyle = card.ground
+  context.fillRect(0, 0, WIDTH, HEIGHT)
+  context.textBaseline = "middle"
+  let y = MARGIN
+  for (const line of card.pills) y = drawPills(context, card, line, y) + 12
+  const scale = Math.min(MAP_WIDTH / card.map.width, MAP_HEIGHT / card.map.height)
+  const [wide, high] = [card.map.width * scale, card.map.height * scale]
+  context.drawImage(card.map, MARGIN, y, wide, high)
+  drawBars(context, card, y, write)
+  let below = Math.max(y + high + 34, 470)
+  for (const text of card.told)
+    for (const line of wrapped(context, text, card.font)) {
+      if (below > HEIGHT - 60) break
+      write(line, MARGIN, below, 24)
+      below += 34
+    }
+  write(card.link, MARGIN, HEIGHT - 26, 18)
+  return canvas
+}
+
+/** Pills from left to right, on up to two lines. Gives where they end.
+    @type {(context: CanvasRenderingContext2D, card: Card, pills: Pill[], y: number) => number} */
+function drawPills(context, { font }, pills, y) {
+  let [x, line] = [MARGIN, y]
+  context.font = `500 30px ${font}`
+  for (const { word, fill, ink, edge } of pills) {
+    const wide = context.measureText(word).width + 26
+    if (x + wide > WIDTH - MARGIN) {
+      if (line > y) break
+      x = MARGIN
+      line += PILL + 10
+    }
+    context.fillStyle = fill
+    context.beginPath()
+    context.roundRect(x, line, wide, PILL, 10)
+    context.fill()
+    if (edge) {
+      context.strokeStyle = edge
+      context.lineWidth = 4
+      context.stroke()
+    }
+    context.fillStyle = ink
+    context.fillText(word, x + 13, line + PILL / 2 + 2)
+    x += wide + 10
+  }
+  return line + PILL
+}
+
+/** @type {(context: CanvasRenderingContext2D, card: Card, top: number,
+      write: ReturnType<typeof writer>) => void} */
+function drawBars(context, { bars }, top, write) {
+  const most = Math.max(0.01, ...bars.flatMap(({ shares }) => shares))
+  let y = top + 12
+  for (const { title, texts, shares, colour } of bars) {
+    write(title, RIGHT, y, 18)
+    y += 30
+    for (const [at, text] of texts.entries()) {
+      write(text.slice(0, 12), RIGHT, y, 20)
+      context.fillStyle = colour
+      context.fillRect(RIGHT + 120, y - 10, Math.max(2, (140 * shares[at]) / most), 20)
+      write(`${(100 * shares[at]).toFixed(0)} %`, RIGHT + 272, y, 20)
+      y += 30
+    }
+    y += 14
+  }
+}
+
+/** @type {(context: CanvasRenderingContext2D, card: Card)
+      => (text: string, x: number, y: number, size: number) => void} */
+function writer(context, { font, ink }) {
+  return (text, x, y, size) => {
+    context.font = `${size}px ${font}`
+    context.fillStyle = ink
+    context.fillText(text, x, y)
+  }
+}
+
+/** A text in lines as wide as the card.
+    @type {(context: CanvasRenderingContext2D, text: string, font: string) => string[]} */
+function wrapped(context, text, font) {
+  context.font = `24px ${font}`
+  const lines = [""]
+  for (const word of text.split(" ")) {
+    const longer = `${lines[lines.length - 1]} ${word}`.trim()
+    if (context.measureText(longer).width > WIDTH - 2 * MARGIN) lines.push(word)
+    else lines[lines.length - 1] = longer
+  }
+  return lines.filter(Boolean)
+}
+
+/** Saves a canvas as a PNG file of a name.
+    @type {(canvas: HTMLCanvasElement, name: string) => void} */
+export function savePng(canvas, name) {
+  canvas.toBlob((blob) => {
+    if (!blob) return
+    const link = Object.assign(document.createElement("a"), {
+      href: URL.createObjectURL(blob),
+      download: name,
+    })
+    link.click()
+    URL.revokeObjectURL(link.href)
+  })
+}
