@@ -86,6 +86,9 @@ def drawn(around: tuple[object, ...]) -> None:
         return
     except ValueError as problem:
         notes.note(str(problem))
+    else:
+        for words in window.problems(view):
+            notes.note(words)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
         widgets.widget(view, "off_to", width="content")

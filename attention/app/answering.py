@@ -16,7 +16,7 @@ from attention.analysis import causes, glances, switches
 from attention.analysis.causes import Metric
 from attention.analysis.elsewhere import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.glances import Glance
-from attention.analysis.interventions import Progress, means
+from attention.analysis.interventions import Progress, check_same_length, means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.switches import Head, Replacement
 from attention.app.results import glances_of, run_model
@@ -52,18 +52,13 @@ def asked_of(view: View) -> Asked:
     name, text = view["model"], plain(view["s"])
     model, run = load_model(name), run_model(name, text)
     pieces = run.inputs[-1].pieces
-    if len(run.pieces.ids) > MAX_PIECES:
-        raise ValueError(
-            f"Heads are switched off in sentences of up to {MAX_PIECES} pieces; this one has "
-            f"{len(run.pieces.ids)}."
-        )
     way, second = view["off_to"], ""
     if way == AS_IN:
         second = plain(view["off_second"])
         if not second.strip():
             raise ValueError("Type the other sentence, with a word changed and as many pieces.")
         try:
-            causes.check_same_length(run, run_model(name, second))
+            check_same_length(run, run_model(name, second))
         except NoWords:
             raise ValueError("The other sentence has no words.") from None
         except ValueError as error:
@@ -72,6 +67,11 @@ def asked_of(view: View) -> Asked:
         return Asked(name, text, len(pieces.ids) - 1, way, second)
     kept = pieces.kept(view["special"] == "ignored")
     return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
+
+
+def is_long(asked: Asked) -> bool:
+    """Whether a sentence has too many pieces to switch off one head after the other."""
+    return len(run_model(asked.model, asked.text).pieces.ids) > MAX_PIECES
 
 
 def off_of(view: View) -> list[Head]:
@@ -163,7 +163,7 @@ def _packaged(asked: Asked) -> Tensor | None:
 
 def steps_to_effects(asked: Asked) -> list[Step]:
     """Remaining steps until all effects are known, those of the last layers first."""
-    if _packaged(asked) is not None:
+    if _packaged(asked) is not None or is_long(asked):
         return []
     steps: list[Step] = []
     if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means:

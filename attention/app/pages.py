@@ -16,7 +16,6 @@ from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import CrossSettings
 from attention.lessons.heads import HeadSettings
-from attention.lessons.known_heads import first_known
 from attention.lessons.opening import opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
@@ -420,7 +419,6 @@ EARLIER = [
         name="trained",
         file=MODEL.path,
         figures={"heads": "model_window", "heatmap": "picture", "layers": "layer_lines"},
-        opens=first_known,
         implied={"lens": LOOKS, "more": COMPUTED},
     ),
     replace(

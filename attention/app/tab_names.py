@@ -87,4 +87,6 @@ def measured_heads(view: View, model: Model) -> None:
         st.html(
             tables.table(heads.MEASURED + crossing, names, columns, total=even, digits=heads.DIGITS)
         )
+        if words := trained.sink_words(glance.seen):
+            st.caption(words)
     st.caption(heads.measure_words(*(glance.seen for glance in seen)))

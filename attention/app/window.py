@@ -10,6 +10,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention.analysis.names import names_of
 from attention.analysis.switches import Head
 from attention.app import answering, results, session, works
 from attention.app.answering import Asked
@@ -18,6 +19,7 @@ from attention.app.view import View
 from attention.components.model_window import Answer, Bars, ModelWindow, model_window
 from attention.lessons import switches
 from attention.lessons.switches import AS_IN, MEAN, ZERO, Answered
+from attention.lessons.trained import name_words
 from attention.trained.models import Model, Run
 from attention.trained.sources import NONE
 
@@ -48,6 +50,12 @@ def shown_of(view: View) -> Shown:
     asked, off = answering.asked_of(view), answering.off_of(view)
     model, run = load_model(asked.model), results.run_model(asked.model, asked.text)
     return Shown(model, run, asked, off, answering.answered(asked, off))
+
+
+def problems(view: View) -> Sequence[str]:
+    """What of a view could not be taken as it was set, in words."""
+    result = results.as_trained(view)
+    return () if result is None else result.notes
 
 
 def task_of(view: View, shown: Shown) -> works.Task:
@@ -180,8 +188,8 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
     ]  # sequences of queries and of keys
     rows = answering.rows_of(view, shown.run, queries)
     effects = answering.effects_so_far(asked)
-    lenses = switches.lenses_of(model)
-    lens = view["lens"] if view["lens"] in lenses else switches.LOST
+    lenses = switches.lenses_of(model, answering.is_long(asked))
+    lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
     says = answering.votes_of(asked) if switches.SAYS in lenses else None
     layer, head = chosen(view, model)
     heads = effects.shape[1]
@@ -239,6 +247,7 @@ def told_of(
     asked, answered = shown.asked, shown.answered
     way, there = WAYS[asked.way], answering.elsewhere_of(asked)
     other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
+    names = names_of(asked.model)
     told = []
     for layer, row in enumerate(rows):
         asking, keys = of_layers[layer]
@@ -254,7 +263,9 @@ def told_of(
                     float(effects[layer, head]),
                     None if says is None else float(says[layer, head]),
                     other,
-                    switches.elsewhere_words(answered.kind, there, (layer, head), way),
+                    name_words(names, layer, head)
+                    if lens == switches.LOOKS
+                    else switches.elsewhere_words(answered.kind, there, (layer, head), way),
                 )
             )
     return told
@@ -306,7 +317,10 @@ def bars_of(shown: Shown) -> list[Bars]:
 def acts_of(shown: Shown) -> list[tuple[str, str]]:
     """Further buttons below the map, by name."""
     acts = [(ALL_ON, "All on again")] if shown.off else []
-    return [*acts, (LAYER, "Switch its whole layer"), (NEEDS, "What does the answer need most?")]
+    acts.append((LAYER, "Switch its whole layer"))
+    if not answering.is_long(shown.asked):
+        acts.append((NEEDS, "What does the answer need most?"))
+    return acts
 
 
 def search(view: View, shown: Shown) -> None:

@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from attention.analysis import causes
-from attention.analysis.interventions import Change, Progress, hidden
+from attention.analysis.elsewhere import elsewhere
+from attention.analysis.interventions import Progress
 from attention.analysis.names import NAMINGS, WORDS, holds, names_of
+from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.lessons.causes import goes_on
 from attention.pipeline import Result, Settings
 from attention.trained.models import Model, Run, Transformer
@@ -71,7 +73,9 @@ def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Pr
     votes = causes.votes(model, run, word, other).heads
     layer, head = divmod(int(votes.argmax()), votes.shape[1])
     progress(1, 2)
-    cut = hidden(model, run, [[Change(layer, heads=[head])]])[0, -1]
+    packaged = elsewhere(model.about.name)
+    replacement = by_zero() if packaged is None else by_mean(packaged.means)
+    cut = states_without(model, run, [(layer, head)], replacement)[-1]
     texts = model.shown(ids.tolist())
     found = (
         f"Of its {votes.numel()} heads, {model.title_of(layer)} head {head} says most for "

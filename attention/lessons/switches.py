@@ -285,11 +285,11 @@ def head_words(
     """What is seen of one head in a lens, in a few sentences.
 
     looks: see `looks_words`; effect: by how much the metric changes without it, NaN while it is not
-    known; says: its vote for the answer rather than for `other`; there: see `elsewhere_words`.
+    known; says: its vote for the answer rather than for `other`; there: a sentence on others.
     """
     name = f"head {name_of(head)}"
     if lens == LOOKS:
-        return f"H{looks_of(name[1:], looks)}"
+        return f"H{name[1:]}: {looks[0].lower()}{looks[1:]} {there}".strip()
     if lens == SAYS and says is not None:
         word, against = (answered.word, other) if says >= 0 else (other, answered.word)
         told = (
@@ -300,11 +300,6 @@ def head_words(
     if math.isnan(effect):
         return f"The effect of {name} is being worked out. {looks}"
     return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
-
-
-def looks_of(name: str, looks: str) -> str:
-    """The sentence on where a head looks, with the head's name first."""
-    return f"{name}: {looks[0].lower()}{looks[1:]}"
 
 
 def off_words(answered: Answered, off: Sequence[Head], way: str, singles: Sequence[float]) -> str:
@@ -371,9 +366,14 @@ def answer_words(model: Model) -> str:
     return ""
 
 
-def lenses_of(model: Model) -> dict[str, str]:
-    """The lenses that mean something for a model: a vote needs an unembedding."""
+def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
+    """The lenses that mean something for a model: a vote needs an unembedding.
+
+    is_long: whether the sentence is too long to judge each head, see `answering.is_long`.
+    """
     kind = kind_of(model)
+    if is_long:
+        return {LOOKS: LENSES[LOOKS]}
     return {name: title for name, title in LENSES.items() if name != SAYS or kind == "piece"}
 
 

@@ -30,7 +30,6 @@ from attention.trained.translator import Translation
 from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
-LINKING = 8  # heads
 LIKELIEST_OF_EACH = 5  # with a change, and without
 AS_TRAINED = "as trained"
 SINK = 2.0  # times an even spread
@@ -330,38 +329,13 @@ def probe_words(probed: Probe) -> str:
     )
 
 
-def _holds(named: Named) -> str:
-    return f"{named.name}, on {percent(named.share)} of {named.over}"
-
-
-def earned_names(names: Sequence[Named], here: Glance) -> list[str]:
-    """For each head at a glance the names that it has earned, "" for none."""
-    found: list[list[str]] = [[] for _ in range(len(here.layers) * here.heads)]
-    for named in names:
-        if named.layer in here.layers:
-            found[here.layers.index(named.layer) * here.heads + named.head].append(_holds(named))
-    return ["; ".join(each) for each in found]
-
-
-def name_words(names: Sequence[Named], result: Result, query: int) -> str:
-    """Where the head of a result usually looks and where its query looks here, in two sentences.
-
-    names: of all heads of the model. "" where the head has none.
-    """
-    assert result.trained is not None
-    layer, head = result.trained.position, result.head
+def name_words(names: Sequence[Named], layer: int, head: int) -> str:
+    """Where a head usually looks, in a sentence; "" where it has no name."""
     ours = [named for named in names if (named.layer, named.head) == (layer, head)]
     if not ours:
         return ""
-    told = listed(
-        f"at {WORDS[named.name]} ({percent(named.share)} of {named.over}"
-        + (f", not “{named.errs}”)" if named.errs else ")")
-        for named in ours
-    )
-    query = piece_at(result, query)
-    row = result.trace.weights[query]
-    here = f" Here “{result.tokens[query]}” looks most at “{result.key_tokens[int(row.argmax())]}”."
-    return f"This head usually looks {told}.{here if row.any() else ''}"
+    told = listed(f"at {WORDS[one.name]} ({percent(one.share)} of {one.over})" for one in ours)
+    return f"This head usually looks {told}."
 
 
 def best_named(names: Sequence[Named]) -> list[Named]:
@@ -391,27 +365,6 @@ NAMED_WORDS = (
     "right in both sentences of a pair, in which a pronoun means another noun. Special tokens, or "
     "the first token where there are none, count for “first” and “separator” alone."
 )
-
-
-def linking_heads(rows: Tensor, key: int) -> list[tuple[int, int]]:
-    """The (row of a layer, head) that give a key the most weight, the greatest first.
-
-    rows: the weights of one query, (layers, heads, keys).
-    """
-    order = rows[..., key].flatten().argsort(descending=True, stable=True)
-    return [divmod(index, rows.shape[1]) for index in order[:LINKING].tolist()]
-
-
-def most_linked(rows: Tensor, query: int, special: Sequence[bool]) -> int:
-    """The key that some head gives the most weight, the query itself and sinks aside.
-
-    rows: as in `linking_heads`; special: for each key whether it is a special token; where none is,
-    the first key is the sink.
-    """
-    greatest = rows.amax((0, 1)).clone()
-    sinks = [at for at, each in enumerate(special) if each] or [0]
-    greatest[[*sinks, query]] = -1.0
-    return int(greatest.argmax())
 
 
 def layer_rows(

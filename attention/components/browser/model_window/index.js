@@ -69,8 +69,7 @@ function build({ root, content, send }) {
     large,
   }
   const layout = layoutOf(content, 0)
-  /** @type {[number, number] | null} */
-  const first = null
+  const first = /** @type {[number, number] | null} */ (null)
   const view = { content, frame, ...parts, width: 0, layout, send, pointed: -1, first }
 
   lenses.addEventListener("click", (event) => {
