@@ -220,7 +220,7 @@ def _settings_words(view: View, told: Told) -> list[str]:
     words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
     if name := _model(view):
         words += [sources.about(name).title]
-        words += [f"Layer: {view['layer']}"] if "layer" in view.page.beside(view) else []
+        words += [f"Layer: {view['layer']}"] if _has(view, "layer") else []
     elif view.menu:
         words += [VARIANTS[view.variant].title]
     if "scale" in view.page.beside(view):
@@ -231,8 +231,12 @@ def _settings_words(view: View, told: Told) -> list[str]:
 
 def _model(view: View) -> str:
     """The trained model that a page shows, empty where it shows none."""
-    shown = "model" in view.page.beside(view) and view["model"] != NONE
-    return str(view["model"]) if shown else ""
+    return str(view["model"]) if _has(view, "model") and view["model"] != NONE else ""
+
+
+def _has(view: View, name: str) -> bool:
+    """Whether a page shows what a setting of trained models is about."""
+    return view.page.models == "needed" or name in view.page.beside(view)
 
 
 def _source(view: View) -> str:

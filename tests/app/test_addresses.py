@@ -133,8 +133,8 @@ def test_the_address_of_the_opening_shows_the_same() -> None:
 
 def test_the_address_of_a_head_of_a_model_shows_the_same() -> None:
     packaged("minilm")
-    app = opened("trained", model="minilm").tell("glance_0", "head", 17)
-    expect_the_same(app, "trained")
+    app = opened("model", model="minilm").tell("model_window", "head", 17)
+    expect_the_same(app, "model")
     app = opened("explore", model="minilm", layer=2, head=7, cut="3")
     expect_the_same(app, "explore")
     app.switch_page("pages/heads.py").run()

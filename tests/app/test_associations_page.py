@@ -1,4 +1,4 @@
-"""The page "Associations": two methods side by side, links, agreement with erasure, small cases."""
+"""Associations of a model: two methods side by side, links, agreement with erasure, small cases."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from attention.app import works
 from attention.lessons import associations, small_cases
 from attention.lessons.associations import AssociationSettings
 from attention.lessons.study import share
+from attention.lessons.switches import ASSOCIATIONS
 from tests.running import App, opened
 from tests.trained.packaged import packaged
 
@@ -31,7 +32,7 @@ TABLES = {"agreement": "on this sentence", "pairs": "has to do with", "faithfuln
 
 def visit(name: str = "minilm", **link: Any) -> App:
     packaged(name)
-    return opened("associations", **{"s": SENTENCE, "model": name} | link)
+    return opened("model", **{"s": SENTENCE, "model": name, "more": ASSOCIATIONS} | link)
 
 
 def table(app: App, which: str) -> dict[str, list[str]]:
@@ -234,7 +235,7 @@ def test_too_long_a_sentence_is_refused_with_a_word() -> None:
 
 def test_without_a_choice_the_bare_address_leads_to_a_telling_sentence() -> None:
     packaged("minilm")
-    app = opened("associations", s="")
+    app = opened("model", s="", more=ASSOCIATIONS)
     assert [info.value for info in app.info] == [
         "Type a sentence above, or take one of the examples."
     ]

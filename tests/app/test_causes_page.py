@@ -1,4 +1,4 @@
-"""The page "Causes": each head changed, and the chosen head explained."""
+"""Heads in numbers, and why a head looks where it looks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from torch.testing import assert_close
 
 from attention.analysis import causes as analysed
-from attention.app import works
 from attention.lessons import causes
 from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, first_cause
+from attention.lessons.switches import LAYERS, PARTS, REASONS
 from attention.trained import sources
 from attention.trained.models import Transformer
 from tests.hostile import HOSTILE
@@ -25,12 +25,19 @@ def visit(**link: object) -> App:
     """The page with its work done."""
     name = str(link.setdefault("model", "minilm"))
     packaged(name)
-    app = opened("causes", **{"s": SENTENCE} | link)
+    app = opened("model", **{"s": SENTENCE, "more": PARTS} | link)
     until = time.monotonic() + PATIENCE
     while any(button.label == "Stop" for button in app.button):
         assert time.monotonic() < until
         app.run()
     return app
+
+
+def chosen(app: App) -> tuple[int, int]:
+    """The layer and the head that the window shows."""
+    header = app.sent["model_window"].header
+    layer, head = divmod(header["chosen"], header["heads"])
+    return layer, head
 
 
 def table(app: App, column: str) -> dict[str, list[str]]:
@@ -53,16 +60,17 @@ def test_each_head_is_a_square_in_the_colour_of_its_effect(intervention: str) ->
 def test_a_click_chooses_a_head_of_all_and_a_button_one_of_the_strongest() -> None:
     app = visit()
     app.tell("effects", "point", 17)
-    assert (app.values["layer"], app.values["head"]) == (1, 5)
+    assert chosen(app) == (1, 5)
     app.tell("strongest", "example", 0)
     first = table(app, "total")[""][0]
-    assert first == f"layer {app.values['layer']} head {app.values['head']}"
+    assert first == "layer {} head {}".format(*chosen(app))
 
 
 def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_layers() -> None:
     known = KNOWN_CAUSES[0]
     app = visit(model="smollm2").tell("known_causes", "example", 0)
-    assert {name: app.values[name] for name in known.settings} == {**known.settings}
+    assert chosen(app) == (known.layer, known.head)
+    assert (app.values["s"], app.values["second"]) == (known.s, known.second)
     assert app.selection["query"] == known.query
     until = time.monotonic() + PATIENCE
     while any(button.label == "Stop" for button in app.button):
@@ -71,12 +79,13 @@ def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_l
     assert table(app, "direct")[""][0] == f"layer {known.layer} head {known.head}"
     assert len(app.sent["effects"].header["data"]) == 2
     assert "vote" in table(app, "vote")
+    app.choose("more", LAYERS)
     assert [line["name"] for line in app.sent["guesses"].header["data"]] == ["·Mary", "·John"]
     assert any("“·Mary”" in text.value for text in app.text)
 
 
 def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
-    app = visit(layer=3, head=1, query=6, key=5)
+    app = visit(layer=3, head=1, query=6, key=5, more=REASONS)
     run = run_model("minilm", SENTENCE)
     rows, *_ = causes.length_rows(run, 3, 1, 6)
     assert_close(app.sent["lengths"].result, rows)
@@ -92,16 +101,15 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None
 def test_another_length_and_a_missing_second_sentence_are_told_and_the_rest_stays() -> None:
     app = visit(intervention=EXCHANGED, second="two words")
     assert "The first has 8, the second 4" in said(app).replace("the first", "The first")
-    assert "lengths" in app.sent
     app = visit(intervention=EXCHANGED)
     assert "Type the second sentence" in said(app)
-    assert "lengths" in app.sent
+    assert "model_window" in app.sent
 
 
 def test_long_sentences_are_told_so_and_their_heads_are_still_explained() -> None:
     app = visit(s="one " * 70)
     assert "up to 64 pieces; this one has 72" in said(app)
-    assert "lengths" in app.sent
+    assert app.sent["model_window"].header["lens"] == "looks"
 
 
 def test_an_empty_sentence_asks_for_one() -> None:
@@ -121,14 +129,3 @@ def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch
     assert "intervention=exchanged" in first_cause()
     monkeypatch.setattr(sources, "PACKAGED", {})
     assert first_cause() == ""
-
-
-def test_work_is_stopped_and_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(works, "WAIT", 0.0)
-    packaged("smollm2")
-    app = opened("causes", s="a sentence that nobody has asked of yet", model="smollm2")
-    (stop,) = (button for button in app.button if button.label == "Stop")
-    stop.click().run()
-    (again,) = (button for button in app.button if button.label == "Work it out")
-    again.click().run()
-    assert any(button.label == "Stop" for button in app.button)

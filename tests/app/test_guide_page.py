@@ -190,7 +190,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
         assert word == "Paris"
         assert table[""][1] == "without layer 23 head 4"
     pages = [button.proto.url.partition("?")[0] for button in app.get("link_button")]
-    assert pages == ["trained", "causes", "steps"]
+    assert pages == ["model", "steps"]
     for button in app.get("link_button"):
         page, _, query = button.proto.url.partition("?")
         assert check(parse_qs(query), page) == []

@@ -1,4 +1,4 @@
-"""Trained with a language model: heads at work, the next pieces, and what is ignored."""
+"""A language model: its probe, its layers, its rotation, and pieces that are ignored."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
-from attention.app import results, server
+from attention.app import results
 from attention.display.tables import percent
-from attention.lessons.known_heads import KNOWN_HEADS, KnownHead, first_known
-from attention.trained import sources
+from attention.lessons.switches import COMPUTED, EXAMPLES, LAYERS, NAMES
 from attention.trained.models import Transformer
-from attention.trained.sampling import next_scores
 from tests.running import App, opened
 from tests.trained.packaged import packaged, run_model
 
@@ -24,38 +22,11 @@ TEXT = "red blue green red"
 
 def visit(**settings: object) -> App:
     packaged("smollm2")
-    return opened("trained", **{"model": "smollm2", "s": TEXT, **settings})
-
-
-def test_the_likeliest_pieces_come_next_and_a_click_adds_one() -> None:
-    app = visit()
-    model, run = packaged("smollm2"), run_model("smollm2", TEXT)
-    assert isinstance(model, Transformer)
-    likeliest = next_scores(model, run).softmax(-1).topk(12)
-    header = app.sent["next_pieces"].header
-    assert header["texts"] == list(model.shown(likeliest.indices.tolist()))
-    assert header["shares"] == pytest.approx(likeliest.values.tolist(), rel=1e-3)
-    assert header["trained"] == header["shares"]
-    app.tell("next_pieces", "piece", 1)
-    added = model.text_of([int(likeliest.indices[1])], run.pieces.ids.tolist())
-    assert app.values["s"] == TEXT + (added or "")
-    narrowed = visit(top_k=3).sent["next_pieces"].header
-    assert [share > 0 for share in narrowed["shares"]] == [True] * 3 + [False] * 9
-    assert sum(narrowed["shares"]) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("known", KNOWN_HEADS, ids=lambda known: known.title)
-def test_a_head_at_work_is_shown_on_its_sentence(known: KnownHead) -> None:
-    app = visit().tell("known_heads", "example", KNOWN_HEADS.index(known))
-    assert {name: app.values[name] for name in known.settings} == {**known.settings}
-    assert app.selection["query"] == known.query
-    tokens = app.sent["picture"].header["tokens"]
-    row = app.sent["picture"].parts["weights"][known.query]
-    assert tokens[int(row.argmax())] == run_model("smollm2", known.s).pieces.texts[known.key]
+    return opened("model", **{"model": "smollm2", "s": TEXT, **settings})
 
 
 def test_the_heads_that_a_probe_finds_are_a_click_away() -> None:
-    app = visit()
+    app = visit(more=NAMES)
     model = packaged("smollm2")
     assert isinstance(model, Transformer)
     found = [*best_heads(probe(model)).items()]
@@ -63,13 +34,13 @@ def test_the_heads_that_a_probe_finds_are_a_click_away() -> None:
     assert table[""] == [name for name, _ in found]
     at = [name for name, _ in found].index("induction")
     app.tell("found_heads", "example", at)
-    assert (app.values["layer"], app.values["head"]) == (18, 6)
+    assert app.sent["model_window"].header["chosen"] == 18 * 9 + 6
     assert app.values["s"].endswith("Mr and Mrs Dursley of")
 
 
 def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
-    text = KNOWN_HEADS[0].s
-    app = visit(s=text, layer=20)
+    text = EXAMPLES[2].s
+    app = visit(s=text, layer=20, more=NAMES)
     run = run_model("smollm2", text)
     (glance,) = glances.glances(run)
     share = percent(float(glance.seen.measures["first"].mean()))
@@ -77,8 +48,8 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
         item.value.startswith(f"{share} of all weight lies on the first token, ")
         for item in app.caption
     )
-    assert "attention sink" not in " ".join(item.value for item in visit().caption)
-    aside = visit(s=text, layer=20, special="ignored")
+    assert "attention sink" not in " ".join(item.value for item in visit(more=NAMES).caption)
+    aside = visit(s=text, layer=20, special="ignored", more=COMPUTED)
     tokens = aside.sent["picture"].header["tokens"]
     assert tokens == list(run.pieces.texts[1:])
     weights = run.inputs[20].trace().weights[0, 1:, 1:]
@@ -140,7 +111,7 @@ def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_
 
 @pytest.mark.parametrize("kind", ["mean", "greatest"])
 def test_lines_lead_from_the_chosen_token_through_all_layers(kind: str) -> None:
-    app = visit(query=2, all_layers=kind, cover=0.8)
+    app = visit(query=2, all_layers=kind, cover=0.8, more=LAYERS)
     lines, run = app.sent["layer_lines"], run_model("smollm2", TEXT)
     rows = glances.rows_of(run, 2)
     assert (lines.header["query"], lines.header["tokens"]) == (2, list(run.pieces.texts))
@@ -175,15 +146,3 @@ def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> No
     run = results.run_model("smollm2", text)
     assert len(run.pieces.ids) == model.limit
     assert results.run_model("smollm2", text) is run
-
-
-def test_the_bare_address_of_the_page_leads_to_a_head_at_work() -> None:
-    packaged("smollm2")
-    assert first_known() == KNOWN_HEADS[0].link
-    leads = {path for path, opens in server._links().items() if opens()}
-    assert leads >= {"/", "/trained"}
-
-
-def test_without_that_model_the_bare_address_is_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "names", lambda: ("none", "minilm"))
-    assert first_known() == ""

@@ -8,6 +8,7 @@ import torch
 from attention.analysis.heads import MEASURES, Measure, measures
 from attention.core.settings import settings_of
 from attention.lessons.heads import HeadSettings
+from attention.lessons.switches import CLOSED, NAMES
 from tests.running import opened
 
 LAST = Measure("last", "the last token", lambda weights, special: weights[..., -1].sum(-1), True)
@@ -18,8 +19,8 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
     weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
     assert measures(weights)["last"].tolist() == [0.375]
     assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
-    for page in ("heads", "trained"):
-        app = opened(page, sort="last", s="measured by one more")
+    for page, more in (("heads", CLOSED), ("model", NAMES)):
+        app = opened(page, sort="last", s="measured by one more", more=more)
         table = next(table for table in app.tables if "last" in table)
         shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
         assert shares == sorted(shares, reverse=True)

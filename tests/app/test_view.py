@@ -19,7 +19,7 @@ from tests.properties import given
 from tests.properties import strategies as st
 
 page_named = {page.name: page for page in PAGES}
-EXPLORE, STEPS, TRAINED, CROSS = (page_named[n] for n in ("explore", "steps", "trained", "cross"))
+EXPLORE, STEPS, TRAINED, CROSS = (page_named[n] for n in ("explore", "steps", "model", "cross"))
 every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 

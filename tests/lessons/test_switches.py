@@ -1,0 +1,151 @@
+"""Sentences of the window of a model, held to the numbers that they stand beside."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+import torch
+
+from attention.analysis.elsewhere import Elsewhere
+from attention.lessons import switches
+from attention.lessons.switches import Answered
+from tests.properties import given
+from tests.properties import settings as given_settings
+from tests.properties import strategies as st
+from tests.trained.packaged import packaged
+
+shares = st.floats(0, 1, width=32)
+heads = st.tuples(st.integers(0, 29), st.integers(0, 8))
+
+
+def answer(before: float, now: float, kind: str = "piece") -> Answered:
+    likeliest = [("Paris", before, 3), ("the", 1 - before, 5)]
+    after = sorted([("Paris", now, 3), ("the", 1 - now, 5)], key=lambda one: -one[1])
+    return Answered(kind, 4, "Paris", before, now, (likeliest, after))
+
+
+def read(words: str) -> float:
+    """A share as it is read."""
+    number = float(words.removeprefix("< ").removesuffix(" %"))
+    return number / 100
+
+
+@given(shares)
+def test_a_share_is_read_as_what_it_is(share: float) -> None:
+    words = switches.percent(share)
+    if words.startswith("<"):
+        assert 0 < share < 0.0005
+    else:
+        assert read(words) == pytest.approx(share, abs=0.0051 if share >= 0.0995 else 0.00051)
+
+
+@given(shares, shares)
+def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(before: float, after: float) -> None:
+    words = switches.fall_words(answer(before, after), after, "head 23.4")
+    told = re.findall(r"(?:< )?[\d.]+ %", words)
+    assert told[0] == switches.percent(before)
+    if "stays at" in words:
+        assert switches.percent(before) == switches.percent(after)
+    else:
+        assert told == [switches.percent(before), switches.percent(after)]
+        assert ("falls" in words) == (after < before)
+
+
+@given(st.lists(shares, min_size=1, max_size=7), st.data())
+def test_a_head_looks_most_at_the_key_with_the_greatest_weight(
+    some: list[float], data: st.DataObject
+) -> None:
+    row = torch.tensor(some)
+    keys = [f"key{at}" for at in range(len(some))]
+    itself = data.draw(st.integers(-1, len(some) - 1))
+    words = switches.looks_words("word", keys, row, itself)
+    if not row.any():
+        assert words.endswith("looks at nothing.")
+        return
+    most = row.topk(min(2, len(row)))
+    named = ["itself" if at == itself else f"“key{at}”" for at in most.indices.tolist()]
+    assert f"{named[0]} ({switches.percent(float(most.values[0]))})" in words
+    near = len(some) > 1 and float(most.values[0]) - float(most.values[1]) < switches.NEAR
+    assert (" and " in words) == near
+
+
+@given(st.floats(-1, 3, width=32), st.sampled_from(["piece", "vector"]))
+def test_elsewhere_a_loss_is_called_nothing_little_or_needed_by_its_size(
+    cost: float, kind: str
+) -> None:
+    there = Elsewhere([], {"mean": torch.tensor([[cost]])}, {})
+    words = switches.elsewhere_words(kind, there, (0, 0), "mean")
+    needed = bool(switches.needed_heads(kind, there, "mean"))
+    if kind == "piece":
+        assert ("nothing is lost" in words) == (cost < switches.LEAST_SEEN)
+        assert ("need it too" in words) == needed
+    else:
+        assert ("hardly move" in words) == (cost < switches.LEAST_SEEN)
+    assert switches.elsewhere_words(kind, None, (0, 0), "mean") == ""
+
+
+@given_settings(max_examples=80)
+@given(st.lists(heads, min_size=1, max_size=9, unique=True), shares, shares, st.data())
+def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(
+    off: list[tuple[int, int]], before: float, now: float, data: st.DataObject
+) -> None:
+    singles = data.draw(st.lists(st.floats(-1, 1), min_size=len(off), max_size=len(off)))
+    answered = answer(before, now)
+    words = switches.off_words(answered, sorted(off), switches.MEAN, singles)
+    assert switches.fall_words(answered, now, "x")[9:].strip() in words
+    assert ("now says “the”" in words) == (answered.leader[0] == "the")
+    differ = abs((before - now) + sum(singles)) >= 0.01
+    assert ("do not add up" in words) == (1 < len(off) <= 6 and differ)
+    assert switches.off_words(answered, [], switches.MEAN, []) == ""
+    assert "Zero also" in switches.off_words(answered, off, switches.ZERO, [])
+
+
+@given(st.lists(shares, min_size=6, max_size=6))
+def test_heads_that_link_two_words_are_counted_and_the_first_named_is_the_strongest(
+    some: list[float],
+) -> None:
+    weights = torch.tensor(some).reshape(2, 3)
+    words = switches.link_words("it", "animal", weights)
+    passing = int((weights >= switches.LINKS).sum())
+    strongest = switches.name_of(divmod(int(weights.argmax()), 3))
+    if not passing:
+        assert words.startswith("No head links")
+    else:
+        assert words.startswith(f"From “it” {passing} head")
+        assert f"first {strongest} (" in words
+
+
+@pytest.mark.parametrize("name", ["minilm", "en-pt"])
+def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name: str) -> None:
+    model = packaged(name)
+    count = model.layers[0].attention.heads
+    whole = [(1, head) for head in range(count)]
+    assert switches.write_off([(2, 3), *whole, (0, 0)], model) == "0.0 1 2.3"
+    assert switches.read_off("0.0, 1 2.3", model) == [(0, 0), *whole, (2, 3)]
+    assert switches.read_off("99.0 0.99 <b> 1.x ٣.1 " + "9" * 500, model) == []
+
+
+def test_each_head_is_told_in_each_lens_by_its_own_numbers() -> None:
+    answered = answer(0.75, 0.75)
+    looks = "From “is” it looks most at “France” (90 %)."
+
+    def told(lens: str, effect: float = -0.5, says: float | None = 2.0) -> str:
+        return switches.head_words(lens, answered, (23, 4), looks, effect, says, "the", "There.")
+
+    assert told(switches.LOST) == (
+        f"Without head 23.4 “Paris” falls from 75 % to 25 %. {looks} There."
+    )
+    assert "being worked out" in told(switches.LOST, math.nan)
+    assert "adds 2.00 to the score of “Paris” over “the”" in told(switches.SAYS)
+    assert "adds 2.00 to the score of “the” over “Paris”" in told(switches.SAYS, says=-2.0)
+    assert told(switches.LOOKS) == f"Head 23.4: f{looks[1:]} There."
+
+
+def test_a_vector_that_moves_is_told_by_how_far() -> None:
+    moved = answer(0.0, 0.25, "vector")
+    assert switches.fall_words(moved, 0.25, "head 3.1").endswith("moves by 25 %.")
+    assert switches.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
+    assert "has no next word" in switches.answer_words(packaged("minilm"))
+    assert [*switches.lenses_of(packaged("minilm"), False)] == ["looks", "lost"]
