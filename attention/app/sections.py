@@ -93,7 +93,7 @@ def over_another(result: Result) -> bool:
     if result.memory is None:
         return False
     st.info(
-        "This layer looks from one sentence at another. Explore and Trained show such layers; "
+        "This layer looks from one sentence at another. Explore and A real model show such layers; "
         "choose another layer to go on here."
     )
     return True

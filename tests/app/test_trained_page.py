@@ -35,7 +35,7 @@ from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
 CROSSES = (
-    "This layer looks from one sentence at another. Explore and Trained show such layers; choose "
+    "This layer looks from one sentence at another. Explore and A real model show such layers; choose "
     "another layer to go on here."
 )
 TYPE_ONE = "Type a sentence above, or take one of the examples."
