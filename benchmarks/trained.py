@@ -45,8 +45,8 @@ OVER_NO_MODEL = 1.5
 GRID = replace(
     APP,
     name="72 heads",
-    heatmap="canvas.grid[data-version]",
-    path="trained",
+    heatmap=".map canvas[data-version]",
+    path="model",
     parameters=lambda n: {"s": sentence(n - SPECIAL), "model": MODEL},
 )
 

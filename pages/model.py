@@ -5,6 +5,7 @@ import streamlit as st
 from attention.app import (
     frame,
     notes,
+    results,
     session,
     shared,
     tab_associations,
@@ -23,7 +24,6 @@ from attention.components.inputs import examples
 from attention.components.pictures import tell_selection
 from attention.lessons import switches
 from attention.lessons.switches import AS_IN, Example
-from attention.pipeline import NoWords
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -35,6 +35,8 @@ TABS = {
     switches.NAMES: tab_names.draw_names,
     switches.COMPUTED: tab_computed.draw_computed,
 }
+# Where a figure stands that a link asks for alone.
+OF_FIGURES = {"layers": switches.LAYERS, "heatmap": switches.COMPUTED}
 
 
 def page(view: View) -> None:
@@ -42,10 +44,18 @@ def page(view: View) -> None:
     if view["model"] == NONE:
         notes.explain_missing_models()
         return
-    st.fragment(drawn, run_every=pause(view))(followed(view))
-    further(view)
+    words = results.as_trained(view) is not None
+    if words:
+        st.fragment(drawn, run_every=pause(view))(followed(view))
+    else:
+        st.info("Type a sentence above, or take one of the examples.")
+    further(view, words)
+    if not words:
+        return
     tell_selection(view.selection, window.select, key="selection")
     tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
+    if tab == switches.CLOSED or view["figure"] == "layers":
+        tab = OF_FIGURES.get(view["figure"], tab)
     if draw := TABS.get(tab):
         draw(view)
 
@@ -81,9 +91,6 @@ def drawn(around: tuple[object, ...]) -> None:
         if not done:
             works.show(task)
         window.search(view, shown)
-    except NoWords:
-        st.info("Type a sentence above, or take one of the examples.")
-        return
     except ValueError as problem:
         notes.note(str(problem))
     else:
@@ -121,16 +128,17 @@ def show(example: Example) -> None:
     window.ask_from_last()
 
 
-def further(view: View) -> None:
-    """The model, and ways to let it write on."""
+def further(view: View, words: bool) -> None:
+    """The model, and ways to let it write on where there are words."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)
-        writing.draw(view)
+        if words:
+            writing.draw(view)
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)
-    if words := switches.answer_words(shared.load_model(view["model"])):
-        st.caption(words)
+    if told := switches.answer_words(shared.load_model(view["model"])):
+        st.caption(told)
 
 
 def heading(view: View) -> tuple[str, str]:

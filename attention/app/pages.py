@@ -38,7 +38,6 @@ OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "traine
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 LABORATORY = "Laboratory"
-MODELS = "Models"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
@@ -333,7 +332,6 @@ PAGES = [
         models="needed",
         opens=first_example,
         beside=lambda values: (),
-        group=MODELS,
     ),
     Page(
         "operations",

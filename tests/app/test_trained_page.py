@@ -35,8 +35,8 @@ from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
 CROSSES = (
-    "This layer looks from one sentence at another. Explore and A real model show such layers; choose "
-    "another layer to go on here."
+    "This layer looks from one sentence at another. Explore and A real model show such layers; "
+    "choose another layer to go on here."
 )
 TYPE_ONE = "Type a sentence above, or take one of the examples."
 LONG = [text for text in HOSTILE if len(text) > 1000]
@@ -97,7 +97,7 @@ def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> 
     app = opened("model", more=COMPUTED)
     assert app.controls["model"].options == list(sources.names()[1:])
     assert app.values["model"] == first
-    assert app.query_params["model"] == [first], "another host's first model may be another"
+    assert app.query_params["model"] == first, "another host's first model may be another"
     assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
     assert app.sent["picture"].parts.keys() == {"scores", "weights"}
 
@@ -632,7 +632,7 @@ def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transf
 def test_where_a_model_norms_first_every_page_says_where_x_is(
     written: Transformer, page: str
 ) -> None:
-    app = opened(page, model="writer", s="the cat", layer=1)
+    app = opened(page, model="writer", s="the cat", layer=1, more=COMPUTED)
     normed = "X is that input after the layer norm, which stands before the attention here."
     assert f"parameters. {normed}" in app.read_as_markdown
     before = "came into the layer, before the layer norm; X on Explore and Step by step is"

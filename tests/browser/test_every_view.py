@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attention.app.pages import FIRST, PAGES
+from attention.app.pages import FIRST, MODEL, PAGES
 from attention.lessons.chapters import GUIDE, read_lesson
 from tests.browser.browsing import (
     Open,
@@ -32,7 +32,7 @@ from tests.browser.test_sharing import more
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
 EVERY_PAGE = [f"/{page.name}" for page in PAGES]
-TITLES = {f"/{page.name}": page.title for page in PAGES if page is not FIRST}
+TITLES = {f"/{page.name}": page.title for page in PAGES if page not in (FIRST, MODEL)}
 LONG = "/?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river"
 
 ACCESSIBLE = [
@@ -41,7 +41,8 @@ ACCESSIBLE = [
     "/?model=minilm",
     "/heads?model=minilm",
     "/?map=shown",
-    "/trained?model=minilm",
+    "/model?model=minilm",
+    "/model?model=minilm&more=associations",
 ]
 FITTING = [
     *EVERY_PAGE,
@@ -69,7 +70,6 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
     "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
     "/identities": {"Matrices, SVG": ["x₀", "="]},
-    "/trained?model=minilm": {"Heads, SVG": ["layer 5", "11"]},
     "/associations?model=minilm": {
         "Lines, SVG": ["cat", "street"],
         "Heatmap, SVG": ["walks"],

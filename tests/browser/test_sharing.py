@@ -176,7 +176,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
         ("/heads?figure=heads", ".st-key-head_grid", ".st-key-picture, .numbers"),
         ("/heads?figure=lines", ".st-key-head_view", ".st-key-picture, .numbers, .st-key-cover"),
         ("/heads?figure=heatmap", ".st-key-picture .heatmap", ".st-key-head_grid"),
-        ("/trained?figure=heads", ".st-key-glance_0", ".st-key-picture, .numbers"),
+        ("/trained?figure=heads", ".st-key-model_window", ".st-key-picture, .numbers"),
         (
             "/trained?figure=layers&model=smollm2",
             ".st-key-layer_lines",

@@ -1,7 +1,10 @@
-"""Trained models in Chromium: the grid of all layers, links, and a translation."""
+"""The window of a model in Chromium: heads, switches, words, links, and a card."""
 
 from __future__ import annotations
 
+import re
+import struct
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -44,14 +47,17 @@ def labels(page: Page, axis: str, picture: str = "picture") -> Any:
     return page.locator(f".st-key-{picture} .attention-heatmap .{axis}tick")
 
 
+def window(page: Page) -> Any:
+    return page.locator(".st-key-model_window")
+
+
 def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/trained?model=minilm")
-    expect_heatmap(page)
+    page = open_page("/model?model=minilm")
     expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")
     # Said even unasked: the first model of another host may be another one.
     expect_search(page, {"model": "minilm"})
     tile(page, "layer 1", 5).click()
-    expect(caption(page, "Layer 1, head 5.")).to_be_visible()
+    expect(window(page).get_by_text("Head 1.5 ")).to_be_visible()
     expect_search(page, {"model": "minilm", "layer": "1", "head": "5"})
     for key, layer, head in (
         ("ArrowDown", 2, 5),
@@ -60,7 +66,7 @@ def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Ope
         ("End", 5, 11),
     ):
         page.keyboard.press(key)
-        expect(caption(page, f"Layer {layer}, head {head}.")).to_be_visible()
+        expect(window(page).get_by_text(f"Head {layer}.{head} ")).to_be_visible()
         expect(tile(page, f"layer {layer}", head)).to_have_attribute("aria-checked", "true")
         expect(tile(page, f"layer {layer}", head)).to_be_focused()
     expect_search(page, {"model": "minilm", "layer": "5", "head": "11"})
@@ -69,14 +75,82 @@ def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Ope
     check_link(page, open_page)
 
 
+def test_pointing_at_a_head_shows_where_it_looks_and_leaving_the_chosen_one_again(
+    open_page: Open,
+) -> None:
+    page = open_page("/model?model=minilm&layer=3&head=1&query=2")
+    chosen = window(page).get_by_text("Head 3.1 ")
+    expect(chosen).to_be_visible()
+    tile(page, "layer 2", 7).hover()
+    expect(window(page).get_by_text("Head 2.7 ")).to_be_visible()
+    expect(window(page).locator(".told").first).to_contain_text("head 2.7")
+    page.mouse.move(0, 0)
+    expect(chosen).to_be_visible()
+    expect_search(page, {"model": "minilm", "layer": "3", "head": "1", "query": "2"})
+
+
+def test_a_head_is_switched_off_by_a_button_and_by_a_key_and_all_on_again(open_page: Open) -> None:
+    page = open_page("/model?model=minilm&layer=3&head=1&query=2")
+    told = window(page).locator(".told.off")
+    window(page).get_by_role("button", name="Switch 3.1 off").click()
+    expect(told).to_contain_text("Without head 3.1")
+    page.get_by_role("radio", name="layer 3, head 1, off").press("ArrowRight")
+    tile(page, "layer 3", 2).press("x")
+    expect(told).to_contain_text("Without heads 3.1 and 3.2")
+    expect(page.get_by_label("Heads that are off")).to_have_value("3.1 3.2")
+    check_link(page, open_page)
+    window(page).get_by_role("button", name="All on again").click()
+    expect(told).to_be_hidden()
+
+
+def test_two_words_that_are_clicked_are_linked_by_heads(open_page: Open) -> None:
+    page = open_page("/model?model=minilm")
+    words = window(page).locator("button.word")
+    words.nth(6).click()
+    expect(words.nth(6)).to_have_attribute("aria-pressed", "true")
+    words.nth(2).click()
+    expect(window(page).locator(".told").first).to_contain_text("“street”")
+    expect(window(page).locator(".word.asked")).to_have_text(re.compile("cat"))
+    words.nth(4).click()
+    expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
+    expect(window(page).locator(".word.asked")).to_have_count(0)
+
+
+def test_a_card_of_the_window_is_a_picture_of_1200_by_630(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("/model?model=minilm&layer=3&head=1&query=2")
+    expect(window(page).get_by_text("Head 3.1 ")).to_be_visible()
+    with page.expect_download() as saved:
+        window(page).get_by_role("button", name="Save card").click()
+    file = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(file)
+    data = file.read_bytes()
+    assert data[:4] == b"\x89PNG"
+    assert struct.unpack(">II", data[16:24]) == (1200, 630)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("/trained?model=minilm&layer=2&head=7", "Layer 2, head 7."),
+        ("/causes?model=minilm&intervention=set+to+its+mean", "The effect of each head"),
+        ("/associations?model=minilm&method=Rollout", "The strongest links"),
+    ],
+)
+def test_a_link_of_before_opens_the_window_and_the_tab_it_meant(
+    open_page: Open, link: str, words: str
+) -> None:
+    page = open_page(link)
+    expect(window(page)).to_be_visible()
+    expect(page.get_by_text(words).first).to_be_visible()
+
+
 def test_lines_through_all_layers_follow_the_token_that_is_clicked(open_page: Open) -> None:
-    page = open_page("/trained?model=minilm&query=2")
-    expect_heatmap(page)
+    page = open_page("/model?model=minilm&query=2&more=layer+by+layer")
     lines = page.locator(".st-key-layer_lines")
     expect(page.get_by_text("Follow “cat” through the layers")).to_be_visible()
     lines.get_by_role("option", name="street").click()
     expect(page.get_by_text("Follow “street” through the layers")).to_be_visible()
-    expect_search(page, {"model": "minilm", "query": "6"})
+    expect_search(page, {"model": "minilm", "query": "6", "more": "layer by layer"})
     lines.get_by_role("option", name="cat").hover()
     expect(lines.get_by_role("status")).to_contain_text("“street” to “cat”, the most: ")
     lines.get_by_role("listbox").focus()
@@ -99,10 +173,8 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     pieces = distinct_names(["[CLS]", *SENTENCE.split(), "[SEP]"])
     expect(labels(page, "x")).to_have_text(pieces)
     expect(page.get_by_text("was trained: heads cut out: 3.")).to_be_visible()
-    page.get_by_text("Models", exact=True).click()
-    page.get_by_role("menuitem", name="Trained", exact=True).click()
-    expect(caption(page, "Layer 2, head 7.")).to_be_visible()
-    expect(labels(page, "x")).to_have_text(pieces)
+    page.get_by_role("link", name="A real model", exact=True).click()
+    expect(window(page).get_by_text("Head 2.7 ")).to_be_visible()
     page.get_by_role("link", name="Two sequences", exact=True).click()
     expect(page.get_by_text("In the formulas i counts the queries")).to_be_visible()
     expect(page.get_by_text("Trained model", exact=True)).to_have_count(0)
@@ -112,7 +184,8 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
 
 
 def test_a_translation_shows_what_each_piece_is_drawn_from(open_page: Open) -> None:
-    page = open_page("/trained?" + urlencode({"s": "the red car", "model": "en-pt"}))
+    link = {"s": "the red car", "model": "en-pt", "more": "as it is computed"}
+    page = open_page("/model?" + urlencode(link))
     expect(page.get_by_text("o carro vermelho", exact=True)).to_be_visible()
     expect(labels(page, "x", "alignment")).to_have_text(["·the", "·red", "·car", "</s>"])
     expect(labels(page, "y", "alignment")).to_have_text(["·o", "·carro", "·vermelho", "</s>"])
@@ -123,6 +196,6 @@ def test_a_translation_shows_what_each_piece_is_drawn_from(open_page: Open) -> N
 
 
 def test_the_page_fits_a_phone(open_page: Open) -> None:
-    page = open_page("/trained?model=minilm", viewport={"width": 390, "height": 800})
-    expect_heatmap(page)
+    page = open_page("/model?model=minilm", viewport={"width": 390, "height": 800})
+    expect(window(page).locator("canvas")).to_be_visible()
     expect_to_fit(page)
