@@ -326,19 +326,20 @@ def write_on(view: View, writing: Writing) -> tuple[Writing, bool]:
     assert isinstance(model, Transformer)
     settings, until = view.of(SamplingSettings), time.monotonic() + AT_ONCE
     given = tuple(model.pieces(plain(writing.text)).ids.tolist())
-    added = list(writing.added)
+    added, over = list(writing.added), False
     while len(given) + len(added) < model.limit:
         written = _written_so_far(model, (*given, *added))
         piece = trained.chosen_piece(written, settings, likeliest=False)
         if piece in model.parts.ends:
             return replace(writing, added=tuple(added)), False
         added.append(piece)
-        if time.monotonic() > until:
+        over = trained.ends_sentence(model, piece)
+        if over or time.monotonic() > until:
             break
     more = replace(writing, added=tuple(added))
     if every_setting()["s"].problem(text_written(more)):
         return writing, False
-    return more, len(given) + len(added) < model.limit
+    return more, not over and len(given) + len(added) < model.limit
 
 
 def text_written(writing: Writing) -> str:

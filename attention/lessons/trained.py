@@ -195,6 +195,12 @@ def chosen_piece(written: Written, settings: SamplingSettings, likeliest: bool) 
     return sample(narrowed, settings.sample_seed, len(written.ids))
 
 
+def ends_sentence(model: Transformer, piece: int) -> bool:
+    """Whether a piece is the end of a sentence."""
+    (text,) = model.shown([piece])
+    return text.rstrip("\"'”’)").endswith((".", "!", "?", "…"))
+
+
 def text_added(model: Transformer, given: Sequence[int], added: Sequence[int]) -> str:
     """The text that these pieces add to those given, as far as there is a text that says them."""
     for end in range(len(added), 0, -1):

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from attention.analysis.elsewhere import Elsewhere
-from attention.lessons import switches
+from attention.lessons import switches, trained
 from attention.lessons.switches import Answered
+from attention.trained.models import Transformer
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
@@ -149,3 +150,11 @@ def test_a_vector_that_moves_is_told_by_how_far() -> None:
     assert switches.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
     assert "has no next word" in switches.answer_words(packaged("minilm"))
     assert [*switches.lenses_of(packaged("minilm"), False)] == ["looks", "lost"]
+
+
+def test_a_sentence_ends_with_its_point_and_with_no_comma() -> None:
+    model = packaged("smollm2")
+    assert isinstance(model, Transformer)
+    texts = (".", "!", "?", ",", " Paris")
+    ends = [trained.ends_sentence(model, int(model.pieces(text).ids[-1])) for text in texts]
+    assert ends == [True, True, True, False, False]
