@@ -34,8 +34,8 @@ def draw_associations(view: View) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        for name in ("after", "itself"):
-            widgets.widget(view, name, width="content")
+        widgets.widget(view, "after", width=170)
+        widgets.widget(view, "itself", width="content")
     methods, first = side_by_side(view, pieces)
     of_word(view, pieces, methods, first is not None)
     what_it_is(methods)

@@ -12,7 +12,7 @@ from attention.analysis import switches
 from attention.analysis.elsewhere import LOSSES_OVER, MEANS_OVER, elsewhere, losses
 from attention.analysis.interventions import means
 from attention.analysis.sentences import ANSWERED, SENTENCES
-from attention.core.functional import Trace
+from attention.trained.layers import LayerRun
 from attention.trained.models import Model
 from tests.analysis.conftest import CLOSE, Case, each_model
 from tests.trained.packaged import packaged, run_model
@@ -34,8 +34,9 @@ def test_all_heads_of_a_layer_off_are_a_run_without_its_attention(case: Case) ->
     off = [(last, head) for head in range(heads_of(case.model))]
     found = switches.states_without(case.model, case.run, off, switches.by_zero())
 
-    def nothing(layer: int, trace: Trace) -> Trace:
-        return replace(trace, output=torch.zeros_like(trace.output))
+    def nothing(layer: int, ran: LayerRun) -> LayerRun:
+        output = torch.zeros_like(ran.trace.output)
+        return ran.edited(trace=replace(ran.trace, output=output))
 
     expected = case.model.hidden(case.run.batch, edit=nothing, layers=[last])
     assert_close(found, expected, **CLOSE)

@@ -68,7 +68,8 @@ def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
         assert stage["zmax"] == pytest.approx(associations.greatest(shown))
         assert not stage["diverging"]
     assert app.values["method_beside"] == "Raw weights"
-    assert app.query_params == {"s": SENTENCE, "model": "minilm", "method": "Rollout"}
+    link = {"s": SENTENCE, "model": "minilm", "method": "Rollout", "more": ASSOCIATIONS}
+    assert app.query_params == link
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_the_example_asks_before_it_explains() -> None:
 
 
 def button(app: App, label: str) -> Any:
-    return next((one for one in app.button if one.label == label), None)
+    return next((one for one in app.button if label in (one.label, one.key)), None)
 
 
 def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
@@ -194,18 +195,18 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
     assert "association_0" in app.sent
     assert "association_curves" not in app.sent
     assert not [one for one in app.tables if "on this sentence" in one]
-    app.press("Work it out")
-    assert button(app, "Stop") is not None
-    app.press("Stop")
+    app.press("work_all")
+    assert button(app, "work_all_stop") is not None
+    app.press("work_all_stop")
     app.run()
-    assert button(app, "Stop") is None
-    app.press("Work it out")
+    assert button(app, "work_all_stop") is None
+    app.press("work_all")
     until = time.monotonic() + 120
-    while button(app, "Stop") is not None and time.monotonic() < until:
+    while button(app, "work_all_stop") is not None and time.monotonic() < until:
         time.sleep(0.1)
         app.run()
     assert "association_curves" in app.sent
-    assert button(app, "Work it out") is None
+    assert button(app, "work_all") is None
 
 
 def test_a_method_that_takes_long_waits_for_a_click_where_it_is_to_be_shown(
@@ -221,7 +222,7 @@ def test_a_method_that_takes_long_waits_for_a_click_where_it_is_to_be_shown(
 def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     app = visit(s="word " * 200)
     assert app.notes == [
-        "This page follows sentences of up to 128 pieces; this one has 202. Make it shorter."
+        "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."
     ]
     long = visit("smollm2", s="word " * 70, method_beside="Flow")
     assert "association_0" in long.sent
