@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import Condition, Lock
+from threading import Lock
 
 import torch
 from cachetools import LRUCache, cached
@@ -88,7 +88,7 @@ def means_of(name: str) -> Sequence[Tensor]:
 _means: LRUCache[str, Sequence[Tensor]] = LRUCache(16)
 
 
-@cached(_means, key=lambda name, progress: name, condition=Condition())
+@cached(_means, key=lambda name, progress: name, lock=Lock())
 def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
     return means(load_model(name), SENTENCES[:MEANS_OVER], "output")
 
@@ -137,7 +137,7 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
 _effects: LRUCache[tuple[Asked, int], Tensor] = LRUCache(8192)
 
 
-@cached(_effects, key=lambda asked, layer, progress: (asked, layer), condition=Condition())
+@cached(_effects, key=lambda asked, layer, progress: (asked, layer), lock=Lock())
 def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = _metric(asked)
@@ -167,10 +167,15 @@ def steps_to_effects(asked: Asked) -> list[Step]:
         return []
     steps: list[Step] = []
     if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means:
-        steps.append(("Taking means over packaged sentences", partial(_means_of, asked.model)))
+        means_first = "Taking means over packaged sentences"
+        steps.append(Step(means_first, asked.model, partial(_means_of, asked.model)))
     layers = reversed(range(len(load_model(asked.model).layers)))
     return steps + [
-        ("Switching off one head after another", partial(_effects_of, asked, layer))
+        Step(
+            "Switching off one head after another",
+            (asked, layer),
+            partial(_effects_of, asked, layer),
+        )
         for layer in layers
         if (asked, layer) not in _effects
     ]
@@ -179,7 +184,7 @@ def steps_to_effects(asked: Asked) -> list[Step]:
 _needs: LRUCache[Asked, tuple[Head, ...]] = LRUCache(64)
 
 
-@cached(_needs, key=lambda asked, most, progress: asked, condition=Condition())
+@cached(_needs, key=lambda asked, most, progress: asked, lock=Lock())
 def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = _metric(asked)
@@ -192,7 +197,8 @@ def steps_to_needs(asked: Asked, most: int) -> list[Step]:
     """Remaining steps until the heads that the answer needs most are found."""
     if asked in _needs:
         return []
-    return [("Looking for the heads that the answer needs most", partial(_needs_of, asked, most))]
+    title = "Looking for the heads that the answer needs most"
+    return [Step(title, ("needs", asked), partial(_needs_of, asked, most))]
 
 
 def needs_of(asked: Asked) -> tuple[Head, ...]:

@@ -251,7 +251,7 @@ def _changed(view: View, apart: set[str]) -> dict[str, Value]:
 
     The head is always told, and the first of its own where that says what the page shows.
     """
-    beside = view.page.beside(view)
+    beside = {*view.page.beside(view)} | ({"head"} if view.page.models == "needed" else set())
     own = view.in_use(variant=view.variant if view.menu else None)
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
     for schema in view.page.settings:

@@ -105,7 +105,7 @@ def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
     without = switches.states_without(model, run, [(23, 4)], switches.by_mean(there.means))
     assert float(metric(run.hidden)) == pytest.approx(0.773, abs=1e-3)
     assert 0.12 < float(metric(without)) < 0.15
-    assert float(there.losses["mean"][23, 4]) < 0.002
+    assert float(there.losses["mean"][23, 4]) < 0.004
 
 
 def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
@@ -120,7 +120,7 @@ def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -
     )
     assert zero < 0.07 < 0.9 < mean
     assert float(there.losses["zero"][1, 5]) > 0.2
-    assert float(there.losses["mean"][1, 5]) < 0.01
+    assert float(there.losses["mean"][1, 5]) < 0.03
 
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])

@@ -206,7 +206,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
     app = ended(chapter="trained", s="the cat chased the mouse")
     assert "next_pieces" not in app.sent
     assert "<img src='data:image/svg" in app.said.replace('"', "'")
-    assert "trained?" in app.get("link_button")[0].proto.url
+    assert "model?" in app.get("link_button")[0].proto.url
 
 
 def test_a_visitors_settings_neither_show_nor_change() -> None:
