@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.app import chapters, frame, notes, results, sections, session, widgets, works
 from attention.app.links import every_setting
-from attention.app.pages import FIRST, PAGES
+from attention.app.pages import EARLIER, FIRST, PAGES
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples, lights, next_pieces
@@ -33,8 +33,9 @@ from attention.lessons.chapters import CARRIED, LIGHTS, Chapter, lesson_names
 from attention.lessons.finale import Ending
 from attention.pipeline import Result
 
-TITLES = {page.name: page.title for page in PAGES}
-ADDRESSES = {page.name: "." if page is FIRST else page.name for page in PAGES}
+KNOWN = (*PAGES, *EARLIER)
+TITLES = {page.name: page.title for page in KNOWN}
+ADDRESSES = {page.name: "." if page is FIRST else page.name for page in KNOWN}
 
 
 def guide(view: View) -> None:
