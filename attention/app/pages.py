@@ -299,7 +299,7 @@ PAGES = [
         "A real model",
         "a trained model on your sentence: its answer, all its heads on one map with a switch on "
         "each, where they look, and what is lost without them; behind tabs layer by layer, why a "
-        "head looks there, heads in numbers, associations by eleven methods, names of heads",
+        "head looks there, heads in numbers, associations by many methods, names of heads",
         purpose="A trained model's answer, and all its heads with a switch on each.",
         words=(
             "token",

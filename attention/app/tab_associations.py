@@ -1,4 +1,4 @@
-"""Associations: how strongly words influence each other, by eleven methods side by side."""
+"""Associations: how strongly words influence each other, by several methods side by side."""
 
 from collections.abc import Sequence
 
