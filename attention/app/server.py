@@ -33,12 +33,14 @@ from attention.components.answers import Gate
 from attention.components.base import serve
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
+from attention.hosting.addresses import believed
 from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.preview import Preview
 from attention.hosting.stopping import stop_once_idle
+from attention.hosting.unread import Unread
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.lessons import carried
@@ -61,6 +63,8 @@ def options() -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [metrics.ROUTE],
         "middleware": [
+            believed(),
+            Middleware(Unread),
             Middleware(Headers, headers=headers),
             Middleware(Entrance, links=_links()),
             Middleware(
@@ -71,7 +75,7 @@ def options() -> dict[str, Any]:
                 address=f"{_top()}preview.png",
             ),
             Middleware(Elsewhere, here=_is_here),
-            Middleware(Door, limits=allowed),
+            Middleware(Door, limits=allowed, here=_is_kept),
             Middleware(Counted, uploads=uploads()),
             Middleware(Gate, whole=whole_numbers()),
             Middleware(WholeRuns),
@@ -112,6 +116,12 @@ def _top() -> str:
 
 def _is_here(session: str) -> bool:
     return Runtime.instance().is_active_session(session)
+
+
+def _is_kept(session: str) -> bool:
+    """Whether a session is here, or was cut off and may come back."""
+    manager: Any = Runtime.instance()._session_mgr  # Streamlit asks of both when one comes back
+    return _is_here(session) or manager._session_storage.get(session) is not None
 
 
 @st.cache_resource(show_spinner=False)

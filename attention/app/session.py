@@ -22,7 +22,7 @@ from attention.app.view import View, view_of
 from attention.app.visit import SELECTED, Entry, Visit
 from attention.core.settings import Value
 from attention.hosting import work
-from attention.hosting.door import network
+from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 

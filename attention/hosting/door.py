@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import ipaddress
 import json
 import secrets
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.core.limits import Limits
 from attention.hosting import metrics
+from attention.hosting.addresses import ADDRESSES, address_of
 from attention.hosting.pace import Pace
 from attention.hosting.room import Room, Who
 
@@ -25,7 +25,6 @@ COOKIE = "attention_queue"
 QUEUE = "/attention-queue"  # where the waiting room asks which place one has by now
 BURST = 10  # seconds: what may come at once
 MESSAGE = 1 << 16  # bytes; a longer message counts as several
-ADDRESSES = 10_000
 NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
 SILENT = 10.0  # seconds; a page sends its first message as soon as its websocket is open
 # At this status nginx asks the next replica, and does not count it as a failure of this one, as it
@@ -36,10 +35,13 @@ TOO_MANY = "Too many requests came from your address. Please wait a moment, then
 
 
 class Door:
-    """Before the server: counts, paces, and shows the waiting room where all places are taken."""
+    """Before the server: counts, paces, and shows the waiting room where all places are taken.
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app, self.limits = app, limits
+    here: whether a session is kept, so that a page may come back to it.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits, here: Callable[[str], bool]) -> None:
+        self.app, self.limits, self.here = app, limits, here
         self.room = Room(limits.sessions, max(1, limits.sessions * limits.address // 100))
         self.paces: LRUCache[str, Pace] = LRUCache(ADDRESSES)
         metrics.WAITING.set_function(lambda: len(self.room.waiting))
@@ -56,7 +58,7 @@ class Door:
     def _too_many(self, connection: HTTPConnection) -> bool:
         """Whether more requests than allowed have come from its address."""
         rate, now = self.limits.requests, time.monotonic()
-        pace = self.paces.setdefault(_address(connection), Pace.full(rate, BURST * rate, now))
+        pace = self.paces.setdefault(address_of(connection), Pace.full(rate, BURST * rate, now))
         if pace.spare(1, now):
             return False
         metrics.REFUSED.labels("requests").inc()
@@ -92,7 +94,7 @@ class Door:
             await _turn_away(send)
             return
         said: list[Message] = []
-        if not _comes_back(scope):
+        if not self._comes_back(scope):
             said = await self._first_message(who.address, scope, receive, send)
             if not said:
                 return
@@ -105,6 +107,11 @@ class Door:
         finally:
             metrics.SESSIONS.dec()
             self.room.leave(who, time.monotonic())
+
+    def _comes_back(self, scope: Scope) -> bool:
+        """Whether a page goes on with its session: it says nothing until something is changed."""
+        session = _protocols(scope)[2:3]
+        return bool(session) and self.here(session[0])
 
     async def _stay(self, said: list[Message], scope: Scope, receive: Receive, send: Send) -> None:
         """A visitor who has a place, until they leave; said: what has come from them already."""
@@ -165,11 +172,6 @@ def _protocols(scope: Scope) -> list[str]:
     return list(scope.get("subprotocols") or ())
 
 
-def _comes_back(scope: Scope) -> bool:
-    """Whether a page connects again: it says nothing until something on it is changed."""
-    return len(_protocols(scope)) > 2 and bool(_protocols(scope)[2])
-
-
 def _is_for_page(request: Request) -> bool:
     """Whether a browser opens a page, and not something that a page needs."""
     wants = "text/html" in request.headers.get("accept", "")
@@ -182,26 +184,7 @@ def _is_for_page(request: Request) -> bool:
 
 def _who(connection: HTTPConnection) -> Who:
     """Whoever asks; without a name until they had to wait."""
-    return Who(_address(connection), connection.cookies.get(COOKIE, "")[:NAME])
-
-
-def _address(connection: HTTPConnection) -> str:
-    """Where a request comes from: an address, or the part of it that all in a house have."""
-    return network(connection.client.host) if connection.client else ""
-
-
-@functools.lru_cache(ADDRESSES)
-def network(host: str) -> str:
-    """The address of a host; of IPv6 the first 64 bits, as whoever has one has all with these."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv4Address):
-        return host
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.ip_network((int(address), 64), strict=False))
+    return Who(address_of(connection), connection.cookies.get(COOKIE, "")[:NAME])
 
 
 def waiting_page(place: int, crowded: bool, name: str, secure: bool) -> Response:

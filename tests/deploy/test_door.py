@@ -66,7 +66,7 @@ app = Starlette(
     ],
     middleware=[
         Middleware(Elsewhere, here=sessions.__contains__),
-        Middleware(Door, limits=limits()),
+        Middleware(Door, limits=limits(), here=sessions.__contains__),
     ],
 )
 

@@ -38,7 +38,7 @@ class Asked:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        self.door = Door(inner, self.limits)
+        self.door = Door(inner, self.limits, here={"a session"}.__contains__)
 
     async def get(
         self, path: str = "/", method: str = "GET", address: str = "10.0.0.1", **headers: str
@@ -192,12 +192,17 @@ def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypatch) -
     async def story() -> None:
         asked = Asked(Limits(sessions=7))
         back = asked.visit(says=b"")
-        back.protocols.append("the session that it had")
+        back.protocols.append("a session")
         async with back:
             assert back.answers == [{"type": "websocket.accept"}], "by the server itself"
             assert asked.door.room.free == 6
             back.say(b"changed")
             assert (await back.sent.get())["bytes"] == b"changed"
+        for session in ("", "x", "another session"):
+            stranger = asked.visit(says=b"")
+            stranger.protocols.append(session)
+            async with stranger:
+                assert (await stranger.sent.get())["type"] == "websocket.close", session
 
     asyncio.run(story())
 
@@ -319,7 +324,7 @@ def test_a_lifespan_is_passed_on() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         scopes.append(scope["type"])
 
-    asyncio.run(Door(app, Limits())({"type": "lifespan"}, None, None))
+    asyncio.run(Door(app, Limits(), bool)({"type": "lifespan"}, None, None))
     assert scopes == ["lifespan"]
 
 

@@ -1,0 +1,55 @@
+"""Where a visitor comes from, past the proxies that the owner names."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import os
+
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+PROXIES_VARIABLE = "FORWARDED_ALLOW_IPS"  # of uvicorn
+PROXIES = "127.0.0.1,::1"  # uvicorn's own default
+ADDRESSES = 10_000
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Where a request comes from: an address, or the part of it that all in a house have."""
+    return network(connection.client.host) if connection.client else ""
+
+
+@functools.lru_cache(ADDRESSES)
+def network(host: str) -> str:
+    """The address of a host; of IPv6 the first 64 bits, as whoever has one has all with these."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
+
+
+def believed() -> Middleware:
+    """Has proxies say whose a request is, those of the owner, by what uvicorn believes.
+
+    uvicorn itself knows 127.0.0.1 and not ::ffff:127.0.0.1, which is how a socket of both protocols
+    sees it; all servers listen on such a one unless they are told otherwise.
+    """
+    named = os.environ.get(PROXIES_VARIABLE, PROXIES)
+    hosts = [host.strip() for host in named.split(",")]
+    mapped = [mapped for host in hosts if (mapped := _mapped(host))]
+    return Middleware(ProxyHeadersMiddleware, trusted_hosts=",".join([named, *mapped]))
+
+
+def _mapped(host: str) -> str:
+    """An address or a network of IPv4 as one of IPv6, "" for any other."""
+    try:
+        network = ipaddress.IPv4Network(host)
+    except ValueError:
+        return ""
+    return f"::ffff:{network.network_address}/{96 + network.prefixlen}"
