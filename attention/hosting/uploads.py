@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections import Counter
@@ -11,9 +12,10 @@ from weakref import WeakSet
 from cachetools import LRUCache
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.hosting import metrics
+from attention.hosting.addresses import address_of
 
 PATH = "/_stcore/upload_file/"  # then the visit and the file
 NO_ROOM = (
@@ -22,6 +24,8 @@ NO_ROOM = (
 )
 NOT_HELD = "the server does not hold it any more, please open it again"
 REMEMBERED = 1000  # files that there was no room for
+PATIENCE = 10.0  # seconds for a file to come, and
+SLOWEST = 1 << 15  # bytes a second
 
 
 class NoRoom(ValueError):
@@ -102,25 +106,51 @@ class Counted:
         if not named:
             await self.app(scope, receive, send)
             return
-        request = Request(scope, receive)
+        request = Request(scope, receive := _in_time(receive))
         visit, _, file = named.partition("/")
         told = request.headers.get("content-length", "")
         if not (told.isascii() and told.isdecimal() and len(told) < 16):
             await Response("Length required", 411)(scope, receive, send)
             return
         try:
-            coming = self.uploads.take(
-                visit, int(told), request.client.host if request.client else ""
-            )
+            await self._pass_on(request, visit, file, int(told), send)
+        except TimeoutError:
+            metrics.REFUSED.labels("uploads").inc()
+            answer = Response("The file came too slowly", 408, {"Connection": "close"})
+            await answer(scope, receive, send)
+
+    async def _pass_on(
+        self, request: Request, visit: str, file: str, nbytes: int, send: Send
+    ) -> None:
+        try:
+            coming = self.uploads.take(visit, nbytes, address_of(request))
         except NoRoom:
             metrics.REFUSED.labels("uploads").inc()
             self.uploads.refuse(file)
             with contextlib.suppress(ClientDisconnect):
                 async for _ in request.stream():
                     pass
-            await Response(status_code=204)(scope, receive, send)
+            await Response(status_code=204)(request.scope, request.receive, send)
             return
         try:
-            await self.app(scope, receive, send)
+            await self.app(request.scope, request.receive, send)
         finally:
             coming.nbytes = 0
+
+
+def _in_time(receive: Receive) -> Receive:
+    """Receives a request whose body has to come in time. Raises TimeoutError."""
+    loop = asyncio.get_running_loop()
+    until: float | None = loop.time() + PATIENCE
+
+    async def receive_in_time() -> Message:
+        nonlocal until
+        async with asyncio.timeout_at(until):
+            message = await receive()
+        if not message.get("more_body"):
+            until = None
+        elif until is not None:
+            until += len(message["body"]) / SLOWEST
+        return message
+
+    return receive_in_time

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
+from attention.hosting import uploads as room
 from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Uploads
 from tests.properties import given
 from tests.properties import strategies as st
@@ -89,6 +91,8 @@ class Server:
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append((scope["method"], scope["path"]))
         await self.may_answer.wait()
+        async for _ in Request(scope, receive).stream():
+            pass
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"the app"})
 
@@ -110,6 +114,8 @@ class Server:
         sent: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
+            while not coming:
+                await asyncio.sleep(0)
             return coming.pop(0)
 
         async def send(message: Any) -> None:
@@ -177,6 +183,43 @@ def test_one_address_does_not_take_the_room_of_another() -> None:
         server.may_answer.set()
         another = server.ask(FILE.format("other", "one"), 3 * MB, address="10.0.0.2")
         assert [await another, await of_one] == [200, 200]
+
+    told(Uploads(14, nothing), story)
+
+
+@pytest.mark.parametrize(("slowest", "status"), [(1e9, 408), (1e-9, 200)])
+def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time(
+    monkeypatch, slowest: float, status: int
+) -> None:
+    monkeypatch.setattr(room, "PATIENCE", 0.0)
+    monkeypatch.setattr(room, "SLOWEST", slowest)
+    uploads = Uploads(14, nothing)
+
+    async def story(server: Server) -> None:
+        body = chunks(2)
+        last = body.pop()
+        asked = asyncio.create_task(server.ask(FILE.format("visit", "slow"), 7 * MB, body=body))
+        while body:
+            await asyncio.sleep(0)
+        assert await server.ask(FILE.format("visit", "other"), 1) == 204, "there is no room yet"
+        body.append(last)
+        assert await asked == status
+        assert uploads.take("visit", 7 * MB), "the room is free"
+
+    told(uploads, story)
+
+
+def test_addresses_of_one_house_have_room_together() -> None:
+    async def story(server: Server) -> None:
+        server.may_answer.clear()
+        first = server.ask(FILE.format("visit", "one"), 7 * MB, address="2001:db8:1:2::7")
+        coming = asyncio.create_task(first)
+        await asyncio.sleep(0)
+        again = FILE.format("other", "two")
+        assert await server.ask(again, 1, address="2001:db8:1:2::8") == 204
+        server.may_answer.set()
+        another = server.ask(again, 1, address="2001:db8:1:3::8")
+        assert [await another, await coming] == [200, 200]
 
     told(Uploads(14, nothing), story)
 
