@@ -259,10 +259,15 @@ def _beside(now: Visit) -> set[str]:
 
 
 def turn(page: Page) -> AbstractContextManager[float]:
-    """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`."""
+    """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`.
+
+    Streamlit stops a run that is not wanted any more where it looks at the session's state; else
+    each change of a visitor who has to wait would leave one more waiting thread.
+    """
     if "share" not in st.session_state:
         st.session_state["share"] = work.share()
-    return work.rerun(page.name, st.session_state["share"], _address())
+    used = st.session_state["share"]
+    return work.rerun(page.name, used, _address(), lambda: st.session_state["share"])
 
 
 def _address() -> str:

@@ -6,10 +6,12 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from attention.hosting.spending import Spending
+
+ASK_AGAIN = 0.5  # seconds
 
 
 @dataclass
@@ -30,14 +32,21 @@ class Turns:
     _until: float = 0.0
 
     @contextlib.contextmanager
-    def one(self, address: str = "") -> Iterator[None]:
-        """Waits for the turn and has it for as long as the block runs, or for the longest time."""
+    def one(self, address: str = "", still_wanted: Callable[[], object] = bool) -> Iterator[None]:
+        """Waits for the turn and has it for as long as the block runs, or for the longest time.
+
+        still_wanted: is asked again and again while it waits, and raises where the turn is not.
+        """
         turn = object()
         with self._changed:
             self._waiting[turn] = address
+            ask = time.monotonic() + ASK_AGAIN
             try:
                 while (left := self._left()) > 0 or self._next() is not turn:
-                    self._changed.wait(left or None)
+                    self._changed.wait(min(left or ASK_AGAIN, ASK_AGAIN))
+                    if time.monotonic() > ask:
+                        self._ask(still_wanted)
+                        ask = time.monotonic() + ASK_AGAIN
             finally:
                 del self._waiting[turn]
             self._under_way[address] += 1
@@ -52,6 +61,15 @@ class Turns:
                     self._turn = None
                 self._under_way += Counter()  # forgets whoever has none
                 self._changed.notify_all()
+
+    def _ask(self, still_wanted: Callable[[], object]) -> None:
+        """Ask while others go on."""
+        self._changed.release()
+        try:
+            still_wanted()
+        finally:
+            self._changed.acquire()
+            self._changed.notify_all()  # another one may have been chosen meanwhile
 
     def take(self, address: str, seconds: float) -> None:
         """Note what an address has had of the processor."""

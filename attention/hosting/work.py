@@ -6,12 +6,12 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from attention.core.limits import limits
 from attention.hosting import metrics
 from attention.hosting.pace import Pace
-from attention.hosting.turns import Turns
+from attention.hosting.turns import ASK_AGAIN, Turns
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
@@ -34,6 +34,13 @@ def _turns() -> Turns:
     return Turns(0.1, limits().runs)
 
 
+def _hold_back(seconds: float, still_wanted: Callable[[], object]) -> None:
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, ASK_AGAIN))
+        still_wanted()
+
+
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
     """To be entered while a rerun waits for work that is done elsewhere: others have its turn."""
@@ -45,28 +52,31 @@ def waiting() -> Iterator[None]:
     try:
         yield
     finally:
-        turn.enter_context(_turns().one(_thread.address))
+        turn.enter_context(_turns().one(*_thread.asks))
 
 
 @contextlib.contextmanager
-def rerun(page: str, used: Pace, address: str = "") -> Iterator[float]:
+def rerun(
+    page: str, used: Pace, address: str = "", still_wanted: Callable[[], object] = bool
+) -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
 
-    page: its name; used: the session's `share`; address: where it comes from. Gives the seconds
-    that it was held back, during which the others have the core.
+    page: its name; used: the session's `share`; address: where it comes from; still_wanted: raises
+    once the rerun is to be stopped, and is asked while it waits. Gives the seconds that it was held
+    back, during which the others have the core.
     """
     if getattr(_thread, "turn", None):
         yield 0.0
         return
     held = min(used.take(0, time.monotonic()), MAX_HELD)
     if held:
-        time.sleep(held)
+        _hold_back(held, still_wanted)
         metrics.HELD.inc(held)
     _thread.turn = turn = contextlib.ExitStack()
-    _thread.address = address
+    _thread.asks = address, still_wanted
     try:
         with metrics.RERUNS.labels(page).time(), turn:
-            turn.enter_context(_turns().one(address))
+            turn.enter_context(_turns().one(address, still_wanted))
             yield held
     finally:
         _thread.turn = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from attention.hosting import metrics, work
 from attention.hosting.pace import Pace
 from attention.hosting.turns import Turns
@@ -24,7 +26,7 @@ def sample(name: str, **labels: str) -> float:
 
 def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(work.time, "sleep", slept.append)
+    monkeypatch.setattr(work, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
     used = Pace.full(rate=0.01, burst=0.02, now=work.time.monotonic())
     with work.rerun("explore", used) as held:
         spin(0.05)
@@ -100,6 +102,33 @@ def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch)
         assert not begun.wait(0.2)
     assert begun.wait(LONG)
     thread.join(LONG)
+
+
+class NotWantedError(Exception):
+    """A rerun that is to be stopped."""
+
+
+def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> None:
+    turns = Turns(LONG, places=1)
+    monkeypatch.setattr(work, "_turns", lambda: turns)
+    used_up = Pace(rate=1e-6, burst=0.0, left=-1.0, at=work.time.monotonic())
+
+    def stop() -> None:
+        raise NotWantedError
+
+    def wait(used: Pace) -> None:
+        with pytest.raises(NotWantedError), work.rerun("explore", used, still_wanted=stop):
+            raise AssertionError("nobody gives a turn to it")
+
+    with work.rerun("explore", work.share()):
+        for used in (work.share(), used_up):
+            thread = threading.Thread(target=wait, args=(used,))
+            thread.start()
+            thread.join(LONG)
+            assert not thread.is_alive()
+        assert not turns._waiting
+    with work.rerun("explore", work.share()):
+        pass
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
