@@ -13,7 +13,7 @@ from attention.hosting import metrics
 from attention.hosting.addresses import address_of
 
 OF_ONE = 24 << 20  # bytes; Streamlit sends no message over 16 MB, the heaviest link brings 6
-TOGETHER = 192 << 20  # bytes
+TOGETHER = 128 << 20  # bytes
 BEHIND = 1 << 20  # bytes; where more waits, nothing new is taken from the browser
 LAGS = 60.0  # seconds that one message may take, as an answer to a ping may
 
@@ -31,15 +31,13 @@ class Waiting:
         self.messages: asyncio.Queue[Message] = asyncio.Queue()
         self.keeps_up = asyncio.Event()
         self.keeps_up.set()
-        self._send = send
+        self.send = send
         self._connection = getattr(send, "__self__", None)
 
-    async def pass_on(self, message: Message) -> None:
-        """Send a message; returns once the system has taken all of it. Raises OSError."""
-        async with asyncio.timeout(LAGS):
-            await self._send(message)
-            if writable := getattr(self._connection, "writable", None):
-                await writable.wait()
+    async def is_taken(self) -> None:
+        """Returns once the system has taken all that was sent."""
+        if writable := getattr(self._connection, "writable", None):
+            await writable.wait()
 
     def abort(self) -> None:
         """End the connection at once; its websocket is then told to be disconnected."""
@@ -95,14 +93,18 @@ class Unread:
         """Send what waits, one after the other."""
         while True:
             message = await waiting.messages.get()
+            size = _size(message)
             try:
-                await waiting.pass_on(message)
+                async with asyncio.timeout(LAGS):
+                    await waiting.send(message)
+                    del message  # the server has a copy
+                    await waiting.is_taken()
             except TimeoutError:
                 self._cut(waiting)
             except (OSError, RuntimeError):  # it is closed already, or about to be
                 self._end(waiting)
             if not waiting.over:
-                self._count(waiting, -_size(message))
+                self._count(waiting, -size)
             waiting.messages.task_done()
 
     def _add(self, waiting: Waiting, message: Message) -> None:
