@@ -82,7 +82,11 @@ class Family:
 
 
 T5 = {"d_model": 24, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_heads": 3, "vocab_size": 53}
-T5 |= {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 6}
+T5 |= {
+    "decoder_start_token_id": 0,
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 6,
+}
 BART = {"d_model": 12, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 3}
 BART |= {"decoder_attention_heads": 3, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20}
 BART |= {"pad_token_id": 0, "vocab_size": 53, "decoder_start_token_id": 1}
