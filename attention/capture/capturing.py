@@ -114,6 +114,7 @@ class Watch:
         self.counts: Counter[str] = Counter()  # calls of each module in this forward pass
         self.decided = False  # which run this forward pass is of
         self.silent = 0  # how many functions deep nothing is to be taken
+        self.seen = False  # any call at all
         self.masks = Masks()
         self.mode = functions.FunctionMode(self.take, self.soften)
         self.patches = ExitStack()
@@ -264,6 +265,7 @@ class Watch:
         """A call of an attention function, by this module or by the one that is running."""
         if self.silent or threading.get_ident() != self.thread:
             return
+        self.seen = True
         for frame in self.stack[-2:]:
             frame.near = True
         for frame in self.stack[-1:]:
@@ -327,7 +329,9 @@ class Watch:
             self.captured.runs.append(recording)
             return
         self.into.mkdir(parents=True, exist_ok=True)
-        path = self.into / f"{run.step:08d}-{run.model or 'run'}.safetensors"
+        name = f"{run.step:08d}-{run.model or 'run'}"
+        same = sum(path.name.startswith(f"{name}.") for path in self.captured.files)
+        path = self.into / f"{name}{f'.{same + 1}' if same else ''}.safetensors"
         recording.save(path)
         self.captured.files.append(path)
 
@@ -337,7 +341,7 @@ class Watch:
             told = "; ".join(f"{name} {why}" for name, why in [*left_out.items()][:5])
             more = f"; and {len(left_out) - 5} more" if len(left_out) > 5 else ""
             warnings.warn(f"not kept: {told}{more}", stacklevel=4)
-        elif not self.captured.runs and not self.captured.files:
+        elif not self.seen:
             warnings.warn("no attention was seen: did a model run in this block?", stacklevel=4)
 
 

@@ -1,0 +1,63 @@
+"""Runs of a training loop: some of them, each in a file of its own."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+from torch import nn
+
+import attention
+from attention.capture import Recording
+from tests.capture.making import OwnAttention, inputs, model
+
+
+def train(steps: int, **options):
+    """What is captured, the losses, and the keys before each step; without options, plainly."""
+    net, criterion = model(OwnAttention(is_causal=True)), nn.MSELoss()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+    losses, keys = [], []
+    with attention.capture(**options) if options else nullcontext() as captured:
+        for step in range(steps):
+            keys.append(net[0].mix.keys(inputs(seed=step)).detach())
+            loss = criterion(net(inputs(seed=step)), torch.zeros(2, 7, 12))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return captured, losses, keys
+
+
+def test_every_third_run_is_a_file_and_learning_is_as_without(tmp_path):
+    captured, losses, keys = train(8, every=3, into=tmp_path / "runs")
+    assert losses == train(8)[1]
+    names = [f"0000000{step}-Sequential.safetensors" for step in (0, 3, 6)]
+    assert [path.name for path in captured.files] == names
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == names
+    assert captured.runs == []
+    opened = Recording.open(captured.files[1])
+    assert opened.step == 3
+    expected = keys[3].unflatten(-1, (3, 4)).transpose(1, 2)
+    assert torch.equal(opened.attentions[0].keys, expected)
+
+
+def test_without_a_folder_the_runs_are_kept():
+    captured, _, _ = train(5, every=2)
+    assert [run.step for run in captured.runs] == [0, 2, 4]
+
+
+def test_models_of_one_class_have_files_of_their_own(tmp_path):
+    one, other = model(OwnAttention()), model(OwnAttention(is_causal=True))
+    with attention.capture(into=tmp_path) as captured:
+        one(inputs())
+        other(inputs())
+    first, second = map(Recording.open, captured.files)
+    assert first.weights(0, 0, 0, 6) > 0
+    assert second.weights(0, 0, 0, 6) == 0
+
+
+def test_no_runs_between_are_refused():
+    refused = pytest.raises(ValueError, match="every must be 1 or more, got 0")
+    with refused, attention.capture(every=0):
+        pass
