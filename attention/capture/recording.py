@@ -260,6 +260,14 @@ class Recording:
         return attention.pooled(at, rows, columns, entry, how)
 
     @torch.no_grad()
+    def blocks(
+        self, layer: int | str, head: int, rows: int, columns: int, *, entry: int = 0
+    ) -> Tensor:
+        """The greatest weight of each block of so many rows and columns of a head."""
+        attention, at = self._asked(layer, head, entry)
+        return attention.pooled(at, rows, columns, entry, "greatest")
+
+    @torch.no_grad()
     def heads(self, cells: int = 32, *, entry: int = 0) -> Iterator[tuple[int, Tensor]]:
         """A thumbnail of each head: the number of each attention, and (heads, rows, columns).
 

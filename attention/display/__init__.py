@@ -2,5 +2,5 @@
 
 Nothing here displays anything.
 
-May import: core, inputs, pipeline; torch, numpy, plotly, safetensors.
+May import: core, capture, inputs, pipeline; torch, numpy, plotly, safetensors.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,16 +28,34 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
     weights: (layers, heads, queries, keys). Where these are more than `MAX_CELLS`, a cell is the
     greatest weight of a block, and the title says of how many.
     """
-    layers, heads, rows, columns = weights.shape
+
+    def blocks(down: int, across: int) -> Tensor:
+        return max_pool2d(weights, (down, across), ceil_mode=True)
+
+    return glance_of_blocks(blocks, range(weights.shape[0]), range(weights.shape[1]), tokens, keys)
+
+
+def glance_of_blocks(
+    blocks: Callable[[int, int], Tensor],
+    layer_numbers: Sequence[int],
+    head_numbers: Sequence[int],
+    tokens: Sequence[str],
+    keys: Sequence[str],
+) -> go.Figure:
+    """The same of the greatest weights of blocks of so many queries and keys, which `blocks` gives.
+
+    blocks(queries, keys): (layers, heads, rows, columns), the last blocks being smaller.
+    """
+    layers, heads, rows, columns = map(len, (layer_numbers, head_numbers, tokens, keys))
     largest = WIDTH if layers * heads == 1 else LARGEST
     pixels = max(SMALLEST, min(largest, WIDTH // heads))
     share = GAP / pixels
     side = max(1, int(math.sqrt(MAX_CELLS / (layers * heads)) / (1 + share)))
     down, across = (math.ceil(length / side) for length in (rows, columns))
-    shown = max_pool2d(weights, (down, across), ceil_mode=True)
+    shown = blocks(down, across)
     greatest = shown.amax((-2, -1), keepdim=True)
-    of_layers = _Side("layer", layers, "query", tokens, down, share)
-    of_heads = _Side("head", heads, "key", keys, across, share)
+    of_layers = _Side("layer", layer_numbers, "query", tokens, down, share)
+    of_heads = _Side("head", head_numbers, "key", keys, across, share)
 
     def beside(numbers: Tensor) -> Any:
         """(layers, heads, rows, columns) as one matrix, with gaps between the heads."""
@@ -61,8 +79,8 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
     }
     layout = {
         "title": {"text": _words(rows, columns, down, across), "font": {"size": 13}, "x": 0.0},
-        "xaxis": of_heads.axis(range(heads)) | {"side": "top"},
-        "yaxis": of_layers.axis([f"layer {layer}" for layer in range(layers)])
+        "xaxis": of_heads.axis(head_numbers) | {"side": "top"},
+        "yaxis": of_layers.axis([f"layer {layer}" for layer in layer_numbers])
         | {
             "autorange": "reversed",
             "scaleanchor": "x",
@@ -77,17 +95,22 @@ def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Fi
 
 @dataclass(frozen=True)
 class _Side:
-    """What stands along one side: so many layers or heads, and the tokens of each in blocks.
+    """What stands along one side: layers or heads of these numbers, and their tokens in blocks.
 
     share: how much of a head's size the gap beside it has.
     """
 
     name: str
-    count: int
+    numbers: Sequence[int]
     role: str
     tokens: Sequence[str]
     block: int
     share: float
+
+    @property
+    def count(self) -> int:
+        """Of layers or heads."""
+        return len(self.numbers)
 
     @property
     def cells(self) -> int:
@@ -112,7 +135,7 @@ class _Side:
             for first, last in zip(firsts, lasts, strict=False)
         ]
         each = [*told, *(f"gap {cell}" for cell in range(self.gap))]
-        labels = [f"{self.name} {number}, {one}" for number in range(self.count) for one in each]
+        labels = [f"{self.name} {number}, {one}" for number in self.numbers for one in each]
         return labels[: -self.gap]
 
     def axis(self, names: Sequence[object]) -> dict[str, Any]:

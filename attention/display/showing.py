@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import numpy
 import plotly.graph_objects as go
@@ -16,11 +16,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
+from attention.capture import Recording
 from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
 from attention.display.captions import sums_words
-from attention.display.glance import MAX_CELLS, glance
-from attention.display.returned import Layer, one_sequence, tensor_of
+from attention.display.glance import MAX_CELLS, glance, glance_of_blocks
+from attention.display.returned import Layer, OneSequence, one_sequence, tensor_of
 
 MAX_BYTES = 16 << 20  # of a file, packed and unpacked
 MAX_TEXT = 1 << 20  # bytes of a header and characters of tokens: 512 long ones take 0.6 MB
@@ -50,9 +51,9 @@ class OpenedWeights:
 
 def show(
     weights: Any,
-    tokens: Sequence[str],
+    tokens: Sequence[str] | None = None,
     *,
-    layer: Layer = None,
+    layer: Layer | str = None,
     head: int | None = None,
     query: int = 0,
     keys: Sequence[str] | None = None,
@@ -61,17 +62,30 @@ def show(
 ) -> go.Figure:
     """Any weights as the app shows them: all heads at a glance, or one of them.
 
-    weights: what transformers returns, from a call or from `generate`, or its `attentions` or
-    `cross_attentions`, or a tensor or an array of (layers, heads, queries, keys), (heads, queries,
-    keys) or (queries, keys); tokens: one for each query; keys: the tokens across, None = those of
-    the queries; entry: which of a batch; attention_mask: as a tokenizer gives it, its padding is
-    left out. With `layer` or `head`, both counted from 0, one head's heatmap, with the row of
-    `query` outlined; layer "all" says of an array of four axes that the first counts layers. See
+    weights: a recording of `attention.capture`, of which those layers are shown whose queries and
+    keys are as many as the tokens; or what transformers returns, from a call or from `generate`, or
+    its `attentions` or `cross_attentions`, or a tensor or an array of (layers, heads, queries,
+    keys), (heads, queries, keys) or (queries, keys); tokens: one for each query, None = those of
+    the recording; keys: the tokens across, None = those of the queries; entry: which of a batch;
+    attention_mask: as a tokenizer gives it, its padding is left out. With `layer`, counted from 0
+    or a module's name in a recording, or `head`, one head's heatmap, with the row of `query`
+    outlined; layer "all" says of an array of four axes that the first counts layers. See
     `returned.one_sequence`. Raises ValueError where shapes or numbers do not fit.
     """
+    if isinstance(weights, Recording):
+        return _show_recording(weights, tokens, layer, head, query, keys, entry or 0)
+    if tokens is None:
+        raise ValueError("there must be a token for each query, as `show(weights, tokens)`")
+    if isinstance(layer, str) and layer != "all":
+        raise ValueError(f'layer must be a number or "all", got {layer!r}')
+    of = cast(Layer, layer)
     shown = one_sequence(
-        weights, tokens, keys, layer=layer, entry=entry, attention_mask=attention_mask
+        weights, tokens, keys, layer=of, entry=entry, attention_mask=attention_mask
     )
+    return _show_weights(shown, of, head, query)
+
+
+def _show_weights(shown: OneSequence, layer: Layer, head: int | None, query: int) -> go.Figure:
     fitting = fit_weights(shown.numbers, shown.tokens, shown.keys)
     layers, heads, n_queries, n_keys = fitting.shape
     if one := (layers, heads) == (1, 1) or layer not in (None, "all") or head is not None:
@@ -92,6 +106,51 @@ def show(
     if bool(_sums_to_less(numbers).any()):
         figures.write_below(figure, f"{sums_words(numbers).capitalize()}: {SINK}")
     return figure
+
+
+def _show_recording(
+    run: Recording,
+    tokens: Sequence[str] | None,
+    layer: Layer | str,
+    head: int | None,
+    query: int,
+    keys: Sequence[str] | None,
+    entry: int,
+) -> go.Figure:
+    """All heads of a run that fit the tokens at a glance, made block by block; or one head."""
+    tokens, keys = tokens or run.tokens, keys or run.keys
+    if tokens is None:
+        raise ValueError("there must be a token for each query, as `show(run, tokens)`")
+    of_keys = tokens if keys is None else keys
+    one = layer not in (None, "all") or head is not None
+    fitting = [
+        kept
+        for kept in run.attentions
+        if kept.shape[2:] == (len(tokens), len(of_keys))
+        and (not one or layer in (None, "all", kept.number, kept.name))
+    ]
+    if not fitting or not 0 <= query < len(tokens):
+        there = ", ".join(
+            f"{one.number} ({one.shape[2]}, {one.shape[3]})" for one in run.attentions
+        )
+        raise ValueError(
+            f"tokens and keys must be as many as queries and keys of a layer, {there}, and query "
+            f"one of them, got {len(tokens)}, {len(of_keys)} and {query}"
+        )
+    heads = fitting[0].heads if not one else (fitting[0].heads[0] if head is None else head,)
+    fitting = fitting[:1] if one else [kept for kept in fitting if kept.heads == heads]
+    if one and len(tokens) * len(of_keys) <= MAX_CELLS:
+        alone = WeightsAlone(run.weights(fitting[0].number, heads[0], entry=entry).float().cpu())
+        return figures.heatmap(alone, "weights", tokens, query, keys)
+
+    def blocks(down: int, across: int) -> Tensor:
+        each = [
+            [run.blocks(kept.number, head, down, across, entry=entry) for head in heads]
+            for kept in fitting
+        ]
+        return torch.stack([torch.stack(of_layer) for of_layer in each]).float().cpu()
+
+    return glance_of_blocks(blocks, [kept.number for kept in fitting], heads, tokens, of_keys)
 
 
 def fit_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
