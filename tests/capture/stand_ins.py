@@ -1,0 +1,38 @@
+"""Tiny random models and a tokenizer in place of those that the docs name, without a network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from tests.capture.families import FAMILIES
+
+NAMED = {
+    "Qwen/Qwen3-0.6B": ("Qwen3", "AutoModelForCausalLM"),
+    "gpt2": ("GPT-2", "AutoModelForCausalLM"),
+    "google/vit-base-patch16-224": ("ViT", "AutoModel"),
+}
+WORDS = ["the", "cat", "sat", "on", "mat", "because", "it", "was", "tired"]
+
+
+def tiny(name: str) -> Any:
+    family, kind = NAMED[name]
+    return replace(FAMILIES[family], model=kind).build()
+
+
+def tokenizer(name: str) -> Any:
+    vocabulary = {word: number for number, word in enumerate(["?", *WORDS])}
+    vocabulary |= {f"piece{number}": number for number in range(len(vocabulary), 53)}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    kind: Any = PreTrainedTokenizerFast
+    return kind(tokenizer_object=made, unk_token="?", pad_token="?")
+
+
+MADE = {"AutoModel": tiny, "AutoModelForCausalLM": tiny, "AutoTokenizer": tokenizer}
+for kind, make in MADE.items():
+    getattr(transformers, kind).from_pretrained = staticmethod(make)

@@ -1,0 +1,66 @@
+"""The examples of the docs, run as they are copied."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = {
+    "A model of transformers": """
+        assert last.shape == (1, 10) and abs(float(last.sum()) - 1) < 1e-6
+        assert again.tokens == tokens == "the cat sat on the mat because it was tired".split()
+        assert (again.weights(1, 2, -1) == last).all()
+    """,
+    "A model of your own": """
+        assert kept.queries.shape == kept.values.shape == (3, 4, 4096, 8)
+        assert overview.shape == (64, 64) and float(overview[0, 1:].max()) == 0
+        assert (shares.sum(1) - 1).abs().max() < 1e-5
+        assert (tile.max() <= overview[46:51, :4].max()).all()
+    """,
+    "Torch's own encoder": """
+        weights = run.weights(1, 3, entry=1)
+        assert weights[:, 4:].abs().max() == 0 and (weights.sum(1) - 1).abs().max() < 1e-5
+    """,
+    "A model that writes": """
+        assert run.attentions[0].shape == (1, 2, 11, 11) and len(tokens) == 12
+        assert float(run.weights(1, 2, 5, 6)) == 0 < float(run.weights(1, 2, 6, 6))
+    """,
+    "A vision model": """
+        assert picture.shape == (3, 3) and 0 < float(picture.sum()) < 1
+    """,
+    "A training loop": """
+        assert [run.step for run in (early, middle, late)] == [0, 100, 200]
+        assert (early.attentions[0].keys != late.attentions[0].keys).any()
+    """,
+}
+
+
+def examples() -> dict[str, str]:
+    text = (ROOT / "docs" / "capture.md").read_text("utf-8")
+    sections = [section.split("\n", 1) for section in text.split("\n## ")[1:]]
+    found = {
+        title: re.findall(r"```python\n(.*?)```", words, re.DOTALL) for title, words in sections
+    }
+    return {title: codes[0] for title, codes in found.items() if codes}
+
+
+def test_the_examples_of_the_docs_run_as_they_are_copied(tmp_path: Path) -> None:
+    shown = examples()
+    assert shown.keys() == CLAIMS.keys()
+    parts = [
+        shown[title] + re.sub(r"^ +", "", CLAIMS[title], flags=re.MULTILINE) for title in shown
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import tests.capture.stand_ins\n" + "".join(parts)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [" ".join(["2", *3 * ["torch.Size([3, 4, 4096, 8])"]])]
