@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.nn.utils.rnn import pad_sequence
@@ -34,11 +35,21 @@ from attention.analysis.interventions import (
 from attention.core.functional import linear, merge_heads
 from attention.core.papers import ARXIV
 from attention.trained.layers import Layer, LayerRun
-from attention.trained.models import LayerInput, Model, Padded, Pieces, Run, Start, Transformer
+from attention.trained.models import (
+    Edit,
+    LayerInput,
+    Model,
+    Padded,
+    Pieces,
+    Run,
+    Start,
+    Transformer,
+)
 
 WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part
 TOGETHER = 8  # tokens that are erased at once where none before them is worked out again
 MASKS = ("[MASK]", "<mask>")
+FEWEST = 5  # keys of a row that has a rank correlation
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +154,15 @@ class Followed:
                     break
             yield outputs
 
-    def rest_of(self, rows: Tensor, first: int) -> dict[int, Tensor]:
+    def rest_of(self, rows: Tensor, first: int, edit: Edit | None = None) -> dict[int, Tensor]:
         """The outputs of each layer for sentences that have these of its pieces, by position.
 
         rows (sentences, pieces); first: the sentences begin with so many pieces of this one, which
-        are not in rows. (sentences, pieces, d_model).
+        are not in rows; edit: see `Model.forward`. (sentences, pieces, d_model).
         """
         kept = [run.kept.beginning(first, len(rows)) for run in self.runs] if first else []
-        forward = self.model.forward(Padded(self.pieces.ids[rows]), after=kept)
+        batch, layers = Padded(self.pieces.ids[rows]), range(len(self.layers))
+        forward = self.model.forward(batch, edit=edit, layers=layers, after=kept)
         runs = itertools.islice(forward, len(self.layers))
         return {layer: run.output for layer, run in enumerate(runs)}
 
@@ -214,15 +226,23 @@ def through_norm(followed: Followed, layer: int) -> Tensor:
     return found if norm is None else norm.split(found, followed.runs[layer].middle[:, None])
 
 
-def mixing_ratio(followed: Followed, normed: bool = True) -> Tensor:
+def mean_weights(followed: Followed, layer: int) -> Tensor:
+    """The weights of a layer, mean over its heads, as vectors of one number. (queries, keys, 1)."""
+    return followed.runs[layer].trace.weights.mean(0)[..., None]
+
+
+def mixing_ratio(
+    followed: Followed, parts: Callable[[Followed, int], Tensor] = through_norm
+) -> Tensor:
     """How much of each vector comes from other tokens, of each layer. (layers, queries).
 
     ‖Σ_{j≠i} T_ij‖ / (‖Σ_{j≠i} T_ij‖ + ‖T_ii‖), in [0, 1] (Kobayashi et al. 2021, section 3.3).
-    normed: through the norm behind the sum.
+    parts: a function of a layer -> T (queries, keys, d): `through_norm`, `with_residual`,
+    `vectors`, or `mean_weights`.
     """
     rows = []
     for layer in range(len(followed.layers)):
-        found = (through_norm if normed else with_residual)(followed, layer)
+        found = parts(followed, layer)
         own = found.diagonal(0, 0, 1).T
         others = (found.sum(1) - own).norm(dim=-1)
         rows.append(others / (others + own.norm(dim=-1)))
@@ -275,11 +295,15 @@ def flow(followed: Followed) -> Tensor:
     return flow_of(with_identity(raw(followed)), followed.progress)
 
 
-def flow_of(steps: Tensor, progress: Progress = lambda done, of: None) -> Tensor:
+def flow_of(
+    steps: Tensor,
+    progress: Progress = lambda done, of: None,
+    after: Collection[int] | None = None,
+) -> Tensor:
     """The maximum flow from each token after each layer to each token before the first, rows to 1.
 
     steps (layers, queries, keys): the capacities of the edges from a layer's queries to its keys.
-    progress: see `Followed`.
+    progress: see `Followed`; after: the layers that are asked for, None: all; others are nan.
     """
     n_layers, n_tokens, _ = steps.shape
     capacities = (steps.double() * WHOLE).round().to(torch.int32)
@@ -288,8 +312,9 @@ def flow_of(steps: Tensor, progress: Progress = lambda done, of: None) -> Tensor
     shape = ((n_layers + 1) * n_tokens,) * 2
     edges = (numbers, ((layer + 1) * n_tokens + query, layer * n_tokens + key))
     graph = csr_array(edges, shape=shape, dtype=np.int32)
-    found = np.zeros(steps.shape)
-    for above, row, column in itertools.product(range(n_layers), range(n_tokens), range(n_tokens)):
+    found = np.full(steps.shape, np.nan)
+    layers = range(n_layers) if after is None else after
+    for above, row, column in itertools.product(layers, range(n_tokens), range(n_tokens)):
         if column == 0:
             progress(above * n_tokens + row, n_layers * n_tokens)
         source = (above + 1) * n_tokens + row
@@ -392,23 +417,53 @@ def value_zeroing(followed: Followed) -> Tensor:
 
 
 def erasure(followed: Followed) -> Tensor:
+    found = erased(followed, ways_of(followed.model)[0])
+    if followed.words is not None:
+        found.states[-1] = found.drops.abs()
+    return found.states
+
+
+@dataclass(frozen=True, eq=False)
+class Erasure:
+    """What becomes of each token when another is erased.
+
+    states (layers, tokens, erased tokens): the cosine distance of a token's output after each layer
+    from what it was; drops (tokens, erased tokens): by how much its target falls, see
+    `Followed.directions`. Where a token is gone itself there is no number.
+    """
+
+    states: Tensor
+    drops: Tensor
+
+
+def erased(followed: Followed, way: str) -> Erasure:
+    """Erase each token of a sentence, in one of `WAYS`.
+
+    Raises ValueError where there is no such way, or the model has no mask token to put in.
+    """
+    if way not in WAYS or (way == MASKED and mask_of(followed.model) is None):
+        offered = ", ".join(ways_of(followed.model))
+        raise ValueError(f"tokens are erased in one of these ways: {offered}; got {way!r}")
     n_tokens, n_layers = len(followed.positions), len(followed.layers)
-    hidden = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
-    for erased in _erased(followed):
-        for layer, outputs in erased.outputs.items():
-            run, now, rows = followed.runs[layer], outputs, erased.rows
-            was = run.output
+    states = torch.full((n_layers, n_tokens, n_tokens), torch.nan)
+    drops = torch.full((n_tokens, n_tokens), torch.nan)
+    for part in WAYS[way](followed):
+        columns, rows = torch.tensor(part.positions)[:, None], part.rows
+        states[:, : part.first, part.positions] = 0.0  # who sees nothing of it
+        drops[: part.first, part.positions] = 0.0
+        for layer, outputs in part.outputs.items():
+            was, now = followed.runs[layer].output, outputs
             if layer == n_layers - 1:
                 was, now = followed.final(was), followed.final(now)
             was, now = was[rows].double(), now.double()
-            if layer == n_layers - 1 and followed.words is not None:
-                moved = ((now - was) * followed.directions[rows].double()).sum(-1).abs()
-            else:
-                moved = 1 - cosine_similarity(now, was, dim=-1)
-            columns = torch.tensor(erased.positions)[:, None]
-            hidden[layer, : erased.first, erased.positions] = 0.0  # who sees nothing of it
-            hidden[layer, rows, columns] = moved.clamp_min(0).float()
-    return followed.seen(hidden)
+            moved = 1 - cosine_similarity(now, was, dim=-1)
+            states[layer, rows, columns] = moved.clamp_min(0).float()
+        fell = ((was - now) * followed.directions[rows].double()).sum(-1)
+        drops[rows, columns] = fell.float()
+    if way == HIDDEN:
+        states.diagonal(0, 1, 2).fill_(torch.nan)
+        drops.fill_diagonal_(torch.nan)
+    return Erasure(followed.seen(states), followed.seen(drops))
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,34 +481,68 @@ class Erased:
     outputs: dict[int, Tensor]
 
 
-def _erased(followed: Followed) -> Iterator[Erased]:
-    """All tokens of a sentence erased, some after the others."""
-    mask, n_tokens, n_layers = (
-        mask_of(followed.model),
-        len(followed.positions),
-        len(followed.layers),
-    )
-    everything = torch.arange(n_tokens)
-    if mask is not None:
-        several = [[Token(position, mask)] for position in followed.positions]
-        first = 0
-        for outputs in followed.changed(several, n_layers):
-            count = len(outputs[0])
-            positions = [*range(first, first + count)]
-            yield Erased(positions, everything.expand(count, -1), 0, outputs)
-            first += count
-        return
+def _masked(followed: Followed) -> Iterator[Erased]:
+    """The mask token in the place of each token."""
+    mask, first = mask_of(followed.model), 0
+    assert mask is not None
+    several = [[Token(position, mask)] for position in followed.positions]
+    everything = torch.arange(len(several))
+    for outputs in followed.changed(several, len(followed.layers)):
+        count = len(outputs[0])
+        positions = [*range(first, first + count)]
+        yield Erased(positions, everything.expand(count, -1), 0, outputs)
+        first += count
+
+
+def _some(followed: Followed) -> Iterator[tuple[list[int], int]]:
+    """Positions that are erased together, and from which one on the model runs again."""
+    n_tokens = len(followed.positions)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_tokens)
     if followed.causal:
         at_once = min(at_once, TOGETHER)
     for first in range(0, n_tokens, at_once):
         followed.progress(first, n_tokens)
         positions = [*range(first, min(first + at_once, n_tokens))]
-        begin = first if followed.causal else 0
+        yield positions, first if followed.causal else 0
+
+
+def _left_out(followed: Followed) -> Iterator[Erased]:
+    """The sentence without each token: those behind it move up."""
+    everything = torch.arange(len(followed.positions))
+    for positions, begin in _some(followed):
         rest = everything[begin:].expand(len(positions), -1)
         rows = rest[rest != torch.tensor(positions)[:, None]].view(len(positions), -1)
         if rows.numel():
             yield Erased(positions, rows, begin, followed.rest_of(rows, begin))
+
+
+def _hidden(followed: Followed) -> Iterator[Erased]:
+    """No other token sees the erased one as a key, in any layer: all positions stay."""
+    everything = torch.arange(len(followed.positions))
+    for positions, begin in _some(followed):
+        rows = everything[begin:].expand(len(positions), -1)
+        shown = torch.ones(len(positions), 1, rows.shape[1], len(everything), dtype=torch.bool)
+        for index, position in enumerate(positions):
+            shown[index, :, :, position] = False
+            shown[index, :, position - begin, position] = True
+
+        def hide(_: int, run: LayerRun, shown: Tensor = shown) -> LayerRun:
+            mask = run.trace.mask
+            return run.edited(
+                trace=replace(run.trace, mask=shown if mask is None else mask & shown)
+            )
+
+        yield Erased(positions, rows, begin, followed.rest_of(rows, begin, hide))
+
+
+MASKED, HIDDEN, LEFT_OUT = "masked", "hidden", "left out"
+# how a token can be erased; the last way alone moves positions
+WAYS = {MASKED: _masked, HIDDEN: _hidden, LEFT_OUT: _left_out}
+
+
+def ways_of(model: Model) -> list[str]:
+    """Those of `WAYS` that a model has what they need for; the first one is `erasure`'s."""
+    return [way for way in WAYS if way != MASKED or mask_of(model) is not None]
 
 
 @functools.lru_cache(maxsize=16)
@@ -594,10 +683,54 @@ METHODS = {
             "erasure",
             "Erasure",
             ABNAR,
-            "Token j replaced by the mask token, or left out where the model has none: the cosine "
-            "distance of output i from what it was; with two words, how far the difference of "
-            "their scores moves. What a token that is left out does to itself is not a number.",
+            "Token j replaced by the mask token, or, where the model has none, hidden from all "
+            "other tokens as a key of every layer: the cosine distance of output i from what it "
+            "was; with two words, how far the difference of their scores moves. What a token that "
+            "is hidden does to itself is not a number.",
             erasure,
+        ),
+    )
+}
+
+
+def recency(followed: Followed) -> Tensor:
+    """The position of the key, whatever the query: a later one counts for more. (n, n)."""
+    positions = torch.arange(1.0, 1 + len(followed.positions))
+    return followed.seen(positions.expand(len(positions), -1))
+
+
+def nearness(followed: Followed) -> Tensor:
+    """The number of tokens less the distance of the key from the query. (n, n)."""
+    positions = torch.arange(float(len(followed.positions)))
+    return followed.seen(len(positions) - (positions - positions[:, None]).abs())
+
+
+def embedding_length(followed: Followed) -> Tensor:
+    """The length of what enters the first layer at the key, whatever the query. (n, n)."""
+    lengths = followed.runs[0].entered.norm(dim=-1)
+    return followed.seen(lengths.expand(len(lengths), -1))
+
+
+def _baseline(
+    name: str, title: str, definition: str, number: Callable[[Followed], Tensor]
+) -> Method:
+    return Method(name, title, "", definition, lambda followed: number(followed)[None])
+
+
+# Orders of the keys that ask no layer: a method that agrees with erasure no better than these says
+# nothing of the model.
+BASELINES = {
+    method.name: method
+    for method in (
+        _baseline(
+            "recency", "Recency", "The position of the key: a later one counts more.", recency
+        ),
+        _baseline("nearness", "Nearness", "A key nearer to the query counts more.", nearness),
+        _baseline(
+            "embedding",
+            "Length of the embedding",
+            "The length of what enters the first layer at the key.",
+            embedding_length,
         ),
     )
 }
@@ -626,24 +759,46 @@ def methods_for(model: Model) -> list[str]:
     return [name for name, method in METHODS.items() if goes_on or not method.decoder]
 
 
-def agreement(
-    found: Tensor, yardstick: Tensor, special: Sequence[bool] = (), causal: bool = False
-) -> float:
-    """Spearman's rank correlation of two associations, mean over the queries; ties count as ties.
+def row_agreements(
+    found: np.ndarray, yardstick: np.ndarray, kept: Sequence[int], causal: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spearman's rank correlation of each row that has one, and of how many keys; ties are ties.
 
-    found, yardstick: (queries, keys). Rows and columns of special tokens are left out, and of each
-    row the token itself, keys behind it where causal, and what is not a number. Rows with fewer
-    than three keys, or of one number alone, have no correlation; nan where no row has one.
+    found (…, queries, keys); yardstick (queries, keys). Of each row count the keys that are kept,
+    but the token itself, those behind it where causal, and what is no number in the yardstick. A
+    row needs `FEWEST` keys and two numbers in the yardstick; one of a single number in `found` is
+    nan. (…, rows), (rows,).
     """
-    plain = [at for at in range(len(found)) if not (special and special[at])]
-    rows = []
-    for query in plain:
-        keys = [at for at in plain if at != query and not (causal and at > query)]
-        pair = torch.stack([found[query, keys], yardstick[query, keys]]).double()
-        pair = pair[:, pair.isfinite().all(0)]
-        if pair.shape[1] >= 3 and bool((pair.amax(1) > pair.amin(1)).all()):
-            rows.append(float(spearmanr(*pair.numpy()).statistic))
-    return float(np.mean(rows)) if rows else float("nan")
+    rows, counts = [np.empty((*found.shape[:-2], 0))], []
+    for query in kept:
+        keys = [key for key in kept if key != query and not (causal and key > query)]
+        keys = [key for key in keys if np.isfinite(yardstick[query, key])]
+        if len(keys) < FEWEST or np.ptp(yardstick[query, keys]) == 0:
+            continue
+        ours = _centred_ranks(found[..., query, :][..., keys])
+        theirs = _centred_ranks(yardstick[query, keys])
+        lengths = np.linalg.norm(ours, axis=-1) * np.linalg.norm(theirs)
+        with np.errstate(invalid="ignore"):
+            rows.append((ours @ theirs / lengths)[..., None])
+        counts.append(len(keys))
+    return np.concatenate(rows, -1), np.array(counts)
+
+
+def _centred_ranks(numbers: np.ndarray) -> np.ndarray:
+    ranks = rankdata(numbers, axis=-1)
+    centred: np.ndarray = ranks - ranks.mean(-1, keepdims=True)
+    return centred
+
+
+def agreement(found: Tensor, yardstick: Tensor, kept: Sequence[int], causal: bool = False) -> float:
+    """The rank agreement of two associations (queries, keys): see `row_agreements`.
+
+    The mean over the rows, each weighted by how many keys it has. kept: the positions that count,
+    without those of attention sinks, see `Pieces.kept`. nan where no row has a correlation.
+    """
+    rows, counts = row_agreements(found.numpy(), yardstick.numpy(), kept, causal)
+    known = np.isfinite(rows)
+    return float(np.average(rows[known], weights=counts[known])) if known.any() else math.nan
 
 
 @dataclass(frozen=True, eq=False)

@@ -527,8 +527,8 @@ def is_associated(view: View, method: str) -> bool:
 @cached(LRUCache(1024), lock=Lock())
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
     found, erased = (_associate(name, text, one, _untold) for one in (method, "erasure"))
-    special = run_model(name, text).pieces.special
-    return followed.agreement(found[layer], erased[-1], special, _is_causal(name))
+    kept = run_model(name, text).pieces.kept(True)
+    return followed.agreement(found[layer].abs(), erased[-1], kept, _is_causal(name))
 
 
 def _is_causal(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import associations
-from attention.analysis.associations import METHODS, Followed, associate
+from attention.analysis.associations import BASELINES, METHODS, Followed, associate
+from attention.core.functional import Trace
 from attention.trained.models import Padded, Transformer
 from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
 from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, of_trace, run_theirs
@@ -66,17 +67,35 @@ def test_flow_is_that_of_networkx() -> None:
         assert_close(found[layer], expected / expected.sum(-1, keepdim=True), atol=1e-5, rtol=1e-5)
 
 
-def test_agreement_counts_ties_as_ties() -> None:
-    """Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: Pearson of ranks = 4.5 / √(4.5 · 5)."""
-    found, yardstick = torch.zeros(5, 5), torch.zeros(5, 5)
-    found[0, 1:], yardstick[0, 1:] = torch.tensor([1.0, 2, 2, 3]), torch.tensor([1.0, 2, 3, 4])
-    expected = 4.5 / math.sqrt(4.5 * 5)
-    assert associations.agreement(found, yardstick) == pytest.approx(expected)
-    assert math.isnan(associations.agreement(found, yardstick, [True, False, False, False, False]))
-    found[4, :4], yardstick[4, :4] = torch.tensor([4.0, 3, 2, 1]), torch.tensor([1.0, 2, 3, 4])
-    both = associations.agreement(found, yardstick)
-    assert both == pytest.approx((expected - 1) / 2)
-    assert associations.agreement(found, yardstick, causal=True) == pytest.approx(-1)
+def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number() -> None:
+    """Ranks 1, 2.5, 2.5, 4, 5 against 1 to 5: ties count as ties, 9.5 / √(9.5 · 10)."""
+    found, yardstick = torch.zeros(7, 7), torch.zeros(7, 7)
+    found[0, 2:], yardstick[0, 2:] = torch.tensor([1.0, 2, 2, 3, 4]), torch.arange(5.0)
+    yardstick[0, 1] = torch.nan
+    found[6, :6], yardstick[6, :6] = torch.arange(6.0, 0, -1), torch.arange(6.0)
+
+    def agreed(kept: Sequence[int] = range(7), causal: bool = False) -> float:
+        return associations.agreement(found, yardstick, kept, causal)
+
+    expected = math.sqrt(0.95)
+    assert agreed() == pytest.approx((5 * expected - 6) / 11)
+    assert agreed(causal=True) == pytest.approx(-1)
+    assert agreed([0, 2, 3, 4, 5, 6]) == pytest.approx((expected - 1) / 2)
+    assert math.isnan(agreed([2, 3, 4, 5, 6]))
+    found[6] = 1  # of one number alone there is no order
+    assert agreed() == pytest.approx(expected)
+
+
+def test_baselines_ask_for_the_place_of_the_key_alone(
+    checkpoint: Callable[[str], Checkpoint],
+) -> None:
+    case = case_of(GOING_ON[0], checkpoint)
+    followed = Followed(case.model, replace(case.run.pieces, ids=case.run.pieces.ids[:3]))
+    found = {name: baseline(followed)[0] for name, baseline in BASELINES.items()}
+    assert found["recency"].tolist() == [[1, 0, 0], [1, 2, 0], [1, 2, 3]]
+    assert found["nearness"].tolist() == [[3, 0, 0], [2, 3, 0], [1, 2, 3]]
+    lengths = case.model.embed(followed.pieces.ids).norm(dim=-1)
+    assert_close(found["embedding"], lengths.expand(3, -1).tril())
 
 
 # Every method
@@ -175,6 +194,10 @@ def test_norms_and_alti_are_those_of_loops_over_the_tensors_of_transformers(
         others = torch.stack([T[i].sum(0) - T[i, i] for i in range(n)]).norm(dim=-1)
         ratio = others / (others + T.norm(dim=-1).diagonal())
         assert_close(associations.mixing_ratio(followed)[layer], ratio, **CLOSE)
+        others = torch.stack([raw[i].sum(0) - raw[i, i] for i in range(n)]).norm(dim=-1)
+        ratio = others / (others + raw.norm(dim=-1).diagonal())
+        found = associations.mixing_ratio(followed, associations.vectors)[layer]
+        assert_close(found, ratio, **CLOSE)
 
 
 @torch.no_grad()
@@ -280,27 +303,53 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
     monkeypatch.setattr(associations, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
-    found, mask = (
-        associate(case.model, case.run.pieces, "erasure"),
-        associations.mask_of(case.model),
-    )
+    mask = associations.mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)
     assert (mask is None) == (case.model.about.name in ("en-pt", *GOING_ON))
-    for token in (0, 2, 4):
-        if mask is None:
-            changed = torch.cat([ids[:token], ids[token + 1 :]])
-            rows = [at for at in range(len(ids)) if at != token]
-        else:
-            changed, rows = ids.clone(), [*range(len(ids))]
+    ways = associations.ways_of(case.model)
+    assert ways == [*(["masked"] if mask is not None else []), "hidden", "left out"]
+    for way, token in itertools.product(ways, (0, 2, 4)):
+        found, changed = associations.erased(followed, way), ids.clone()
+        rows, edit = [at for at in range(len(ids)) if at != token or way == "masked"], None
+        if way == "masked" and mask is not None:
             changed[token] = mask
-        runs = [*itertools.islice(case.model.forward(Padded(changed)), n_layers)]
-        now, was = followed.final(runs[-1].output), followed.hidden[rows]
+        if way == "left out":
+            changed = ids[rows]
+        if way == "hidden":
+
+            def hide(_: int, trace: Trace, token: int = token) -> Trace:
+                weights = trace.weights.clone()
+                weights[..., token] = 0
+                weights = weights / weights.sum(-1, keepdim=True)
+                weights[..., token, :] = trace.weights[..., token, :]
+                return replace(trace, weights=weights)
+
+            edit = of_trace(hide)
+
+        layers = range(n_layers)
+        forward = case.model.forward(Padded(changed), edit=edit, layers=layers)
+        runs = [*itertools.islice(forward, n_layers)]
+        at = rows if way == "hidden" else slice(None)
+        now, was = followed.final(runs[-1].output)[at], followed.hidden[rows]
         expected = 1 - torch.cosine_similarity(now.double(), was.double(), dim=-1).float()
-        assert_close(found[-1][rows, token], expected, atol=1e-5, rtol=1e-3)
-        before = followed.runs[0].output[rows].double()
-        expected = 1 - torch.cosine_similarity(runs[0].output.double(), before, dim=-1).float()
-        assert_close(found[0][rows, token], expected, atol=1e-5, rtol=1e-3)
-        assert bool(found[-1][token, token].isnan()) == (mask is None)
+        assert_close(found.states[-1][rows, token], expected, atol=1e-5, rtol=1e-3)
+        before, output = followed.runs[0].output[rows].double(), runs[0].output[at].double()
+        expected = 1 - torch.cosine_similarity(output, before, dim=-1).float()
+        assert_close(found.states[0][rows, token], expected, atol=1e-5, rtol=1e-3)
+        fell = ((was - now) * followed.directions[rows]).sum(-1)
+        assert_close(found.drops[rows, token], fell, atol=1e-3, rtol=1e-3)
+        assert bool(found.states[-1][token, token].isnan()) == (way != "masked")
+    first = associations.erased(followed, ways[0]).states
+    assert_close(associate(case.model, case.run.pieces, "erasure"), first, equal_nan=True)
+
+
+@each_decoder
+@torch.no_grad()
+def test_erasure_asked_about_two_words_is_how_far_their_difference_moves(case: Case) -> None:
+    found = associate(case.model, case.run.pieces, "erasure", (7, 11))[-1]
+    drops = associations.erased(Followed(case.model, case.run.pieces, (7, 11)), "hidden").drops
+    assert_close(found, drops.abs(), equal_nan=True)
+    assert float(found.nan_to_num().max()) > 1e-3
 
 
 @MINILM
@@ -366,6 +415,8 @@ def test_what_cannot_be_asked_is_refused(case: Case) -> None:
     with pytest.raises(ValueError, match="ALTI-Logit needs a model that goes on"):
         associate(case.model, case.run.pieces, "alti-logit")
     assert "alti-logit" not in associations.methods_for(case.model)
+    with pytest.raises(ValueError, match="one of these ways: masked, hidden, left out; got 'lost'"):
+        associations.erased(Followed(case.model, case.run.pieces), "lost")
 
 
 def test_every_method_says_where_it_is_from_and_what_it_is() -> None:
