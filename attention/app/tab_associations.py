@@ -14,7 +14,6 @@ from attention.display import tables
 from attention.display.associations import arcs, curves_figure
 from attention.lessons import associations, small_cases
 from attention.lessons.associations import Association
-from attention.lessons.study import STUDIES
 from attention.pipeline import NoWords
 from attention.trained.models import Pieces
 
@@ -38,7 +37,7 @@ def draw_associations(view: View) -> None:
         widgets.widget(view, "itself", width="content")
     methods, first = side_by_side(view, pieces)
     of_word(view, pieces, methods, first is not None)
-    what_it_is(methods)
+    what_it_is(view, methods)
 
 
 def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], Association | None]:
@@ -182,7 +181,7 @@ def faithfulness(view: View, drawn: Sequence[str]) -> None:
     st.caption(associations.faithfulness_words(shared.load_model(view["model"])))
 
 
-def what_it_is(methods: Sequence[str]) -> None:
+def what_it_is(view: View, methods: Sequence[str]) -> None:
     """What an association is, why weights alone mislead, and the shown methods by hand."""
     st.subheader("What is an association?")
     left, right = st.columns(2, gap="large")
@@ -191,8 +190,8 @@ def what_it_is(methods: Sequence[str]) -> None:
         weights_mislead()
     with right:
         st.markdown(associations.TRUST)
-        for name, study in STUDIES.items():
-            st.markdown(f"*{associations.title_of_model(name)}.* {study.words}")
+        for words in associations.trust(shared.load_model(view["model"])):
+            st.markdown(words)
     st.subheader("By hand")
     st.caption(small_cases.INTRODUCTION)
     for name in dict.fromkeys(methods):

@@ -20,7 +20,7 @@ from attention.display.captions import distinct_names, listed
 from attention.display.tables import fixed, percent
 from attention.lessons import small_cases
 from attention.lessons.small_cases import ROW
-from attention.lessons.study import STUDIES, share
+from attention.lessons.study import ABOUT, STUDIES, most_trusted, share
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, Transformer
 from attention.trained.sources import MINILM
@@ -272,8 +272,9 @@ def agreement_table(
     order = sorted(here, key=lambda name: (math.isnan(here[name]), -here[name]))
     columns = {"on this sentence": [share(here[name]) for name in order]}
     if study := STUDIES.get(model):
-        last = study.last
-        columns[f"over {study.sentences} sentences"] = [share(last.get(name)) for name in order]
+        found = study.main().agreement
+        last = [found[name].value if name in found else None for name in order]
+        columns[f"over {study.sentences} sentences"] = [*map(share, last)]
     return [METHODS[name].title for name in order], columns
 
 
@@ -317,10 +318,23 @@ TRUST = (
     "rule. Prefer those that agree with erasure, on your sentence in the table above and over many "
     "sentences in the study below."
 )
+
+
+def trust(model: Model) -> list[str]:
+    """The methods that the study trusts most for a model, the best baseline beside, in sentences.
+
+    For one that was not studied, those of a studied one of its kind.
+    """
+    goes_on = isinstance(model, Transformer) and model.unembedding is not None
+    found = (most_trusted(model.about.name, about, decoder=goes_on) for about in ABOUT)
+    return [f"*{title_of_model(one.model)}.* {one.words}" for one in found if one is not None]
+
+
 AGREEMENT = (
-    "How alike a method and erasure rank the other words, as a mean over all words: 1 is the same "
-    "order, 0 is none in common. Special tokens and the word itself are left out; ties count as "
-    "ties. Erasure is always that of the whole model."
+    "How alike a method and erasure rank the other words: 1 is the same order, 0 is none in "
+    "common. A mean over the words with at least five others, each weighted by their number. "
+    "Special tokens (in models without them the first token) and the word itself are left out; "
+    "ties count as ties. Erasure is always that of the whole model."
 )
 
 

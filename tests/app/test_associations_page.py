@@ -21,7 +21,7 @@ from attention.analysis.associations import (
 from attention.app import works
 from attention.lessons import associations, small_cases
 from attention.lessons.associations import AssociationSettings
-from attention.lessons.study import share
+from attention.lessons.study import ABOUT, most_trusted, share
 from attention.lessons.switches import ASSOCIATIONS
 from tests.running import App, opened
 from tests.trained.packaged import packaged
@@ -118,11 +118,12 @@ def test_the_strongest_pairs_and_links_are_those_of_the_first_method() -> None:
 
 
 def test_every_method_is_compared_with_erasure_over_the_sentence() -> None:
-    app = visit(after=3)
-    model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
+    text = "the cat unhappily sat on the mat"
+    app = visit(after=3, s=text)
+    model, pieces = packaged("minilm"), packaged("minilm").pieces(text)
     erased = associate(model, pieces, "erasure")[-1]
     expected = {
-        METHODS[name].title: agreement(associate(model, pieces, name)[2], erased, pieces.special)
+        METHODS[name].title: agreement(associate(model, pieces, name)[2], erased, pieces.kept(True))
         for name in methods_for(model)
         if name != "erasure"
     }
@@ -167,6 +168,18 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
             for at, step in enumerate(small_cases.small_case(name)):
                 assert step.words in app.read_as_markdown
                 assert f"small_{name}_{at}" in app.sent
+
+
+@pytest.mark.parametrize(("model", "abouts"), [("minilm", 1), ("smollm2", len(ABOUT))])
+def test_the_method_to_trust_is_that_of_the_study_with_the_baseline_beside(
+    model: str, abouts: int
+) -> None:
+    app = visit(model)
+    found = [most_trusted(model, about) for about in ABOUT]
+    told = [one.words for one in found if one is not None]
+    assert len(told) == abouts
+    for words in told:
+        assert any(read.endswith(words) for read in app.read_as_markdown.splitlines())
 
 
 def test_the_example_asks_before_it_explains() -> None:
