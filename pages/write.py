@@ -7,7 +7,8 @@ import streamlit as st
 from attention.app import chapters, frame, notes, session
 from attention.app.view import View
 from attention.lessons import carried
-from attention.lessons.chapters import CARRIED, FIGURES, MAX_WORDS, Lesson
+from attention.lessons.chapters import CARRIED, FIGURES, Lesson
+from attention.lessons.reading import MAX_CHAPTER, MAX_LESSON, MAX_LINE, MAX_WORDS
 
 DRAFT, HEIGHT = "draft", 560
 HOW = f"""\
@@ -24,6 +25,7 @@ A line `===` stands between two chapters. A chapter begins with its front matter
 - `try`: a sentence on what to do with the figure, which is not printed. May be left out.
 
 Then come the words before the figure, {MAX_WORDS} at most. They are shown as they are written.
+A line has up to {MAX_LINE:,} letters, a chapter {MAX_CHAPTER:,}, a lesson {MAX_LESSON:,}.
 """
 
 
@@ -33,7 +35,9 @@ def write(view: View) -> None:
         st.session_state[DRAFT] = begun(view)
     left, right = st.columns(2, gap="large")
     with left:
-        text = st.text_area("Lesson", key=DRAFT, height=HEIGHT, on_change=keep)
+        text = st.text_area(
+            "Lesson", key=DRAFT, height=HEIGHT, on_change=keep, max_chars=MAX_LESSON
+        )
         opened_file()
     lesson = chapters.text_lesson(text)
     with right:
@@ -82,11 +86,15 @@ def take_file() -> None:
     if file is None:
         return
     try:
-        st.session_state[DRAFT] = file.getvalue().decode("utf-8-sig")
+        text = file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError:
         st.session_state["lesson_problem"] = "The file is no text in UTF-8."
-    else:
-        keep()
+        return
+    if len(text) > MAX_LESSON:
+        st.session_state["lesson_problem"] = f"The file has more than {MAX_LESSON:,} letters."
+        return
+    st.session_state[DRAFT] = text
+    keep()
 
 
 def faults(lesson: Lesson) -> None:

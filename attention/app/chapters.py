@@ -33,10 +33,9 @@ from attention.lessons.chapters import (
     Lesson,
     Link,
     own_lessons_path,
-    read_lesson,
-    read_text,
 )
 from attention.lessons.compare import OTHER, Comparison
+from attention.lessons.reading import MAX_LESSON, read_lesson, read_text
 from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
@@ -64,7 +63,6 @@ def lesson(view: View) -> Lesson:
     return _newest(GUIDE) if own is None else own
 
 
-@functools.lru_cache(maxsize=32)  # up to 64 kB each
 def carried_lesson(packed: str) -> Lesson:
     """The lesson that a link carries; anybody may write one, see `text_lesson`."""
     try:
@@ -74,9 +72,13 @@ def carried_lesson(packed: str) -> Lesson:
     return text_lesson(text)
 
 
-@functools.lru_cache(maxsize=32)
 def text_lesson(text: str) -> Lesson:
     """The lesson of a text, its words shown as they are written, and all that is wrong with it."""
+    return _text_lesson(text[: MAX_LESSON + 1])
+
+
+@functools.lru_cache(maxsize=16)  # up to 1 MB each
+def _text_lesson(text: str) -> Lesson:
     read = read_text(text, check)
     return Lesson(tuple(chapter.as_text for chapter in read.chapters), read.problems)
 

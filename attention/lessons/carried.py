@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention.core.settings import text
-from attention.lessons.chapters import MAX_BYTES, MAX_CHOICES, Lesson, text_told
+from attention.lessons.chapters import MAX_CHOICES, Lesson
+from attention.lessons.reading import MAX_LESSON, text_told
 
 LONGEST = 6000  # letters of a packed lesson; an address of 8,000 is taken everywhere
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mistaken for others
@@ -71,7 +72,7 @@ def unpack(packed: str) -> str:
     try:
         content = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         unpacking = zlib.decompressobj()
-        found = unpacking.decompress(content, MAX_BYTES)
+        found = unpacking.decompress(content, 4 * MAX_LESSON)  # of UTF-8
         if unpacking.unconsumed_tail or not unpacking.eof:
             raise ValueError
         return found.decode()

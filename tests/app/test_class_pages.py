@@ -6,7 +6,8 @@ import pytest
 
 from attention.app import chapters
 from attention.lessons.carried import EXAMPLE, Result, code_of, pack, unpack
-from attention.lessons.chapters import CARRIED, GUIDE, Lesson, read_lesson, read_text
+from attention.lessons.chapters import CARRIED, GUIDE, Lesson
+from attention.lessons.reading import read_lesson, read_text
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 

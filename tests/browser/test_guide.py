@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from attention.lessons.chapters import GUIDE, LIGHT, read_lesson
+from attention.lessons.chapters import GUIDE
+from attention.lessons.reading import LIGHT, read_lesson
 from tests.browser.browsing import Open, Page, eventually, expect, expect_search
 from tests.trained.packaged import packaged
 

@@ -13,7 +13,8 @@ from attention.app import server
 from attention.app.pages import FIRST, PAGES
 from attention.hosting.preview import Preview
 from attention.lessons.carried import EXAMPLE, pack
-from attention.lessons.chapters import CARRIED, text_told
+from attention.lessons.chapters import CARRIED
+from attention.lessons.reading import text_told
 from tests.hostile import HOSTILE
 
 HTML = b"<html><head><title>x</title></head><body></head></body></html>"

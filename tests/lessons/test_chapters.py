@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from attention.app.chapters import check
-from attention.lessons.chapters import (
-    FIGURES,
-    GUIDE,
-    MAX_WORDS,
-    NUMBERED,
-    read_chapter,
-    read_lesson,
-    read_text,
-)
+from attention.lessons.chapters import FIGURES, GUIDE, NUMBERED
+from attention.lessons.reading import MAX_WORDS, read_chapter, read_lesson, read_text
 
 SOUND = """---
 title: Scores
@@ -108,7 +101,11 @@ REFUSED: list[tuple[str, str, str]] = [
     ("title: Scores", "title: [a]", "line 2: title must be text"),
     ("page: explore", "title: Again", "line 6: “title” is given twice."),
     ("figure: picture", "figure: film", "line 3: figure must be one of picture, "),
-    ("[sum, lines]", "[sum, bars]", "line 4: parts must be some of lines, heatmap, sum, away"),
+    (
+        "[sum, lines]",
+        "[sum, bars]",
+        "line 4: a text of parts must be one of lines, heatmap, sum, away",
+    ),
     ("mask=causal", "mask=round", "line 5: link: mask must be some of"),
     ("scale=none", "colour=red", "line 5: link: “colour” is not a setting"),
     ("&scale=none", "&scale", "line 5: link must be written as name=value"),
@@ -166,7 +163,9 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "").startswith("line 1: a lesson begins")
     assert refused(tmp_path, "---\n- one\n---\nBody").startswith("line 2: the front matter must")
     assert refused(tmp_path, "---\n!!python/object:os.system x\n---\nBody").startswith("line 2:")
-    assert refused(tmp_path, "---\n" + "x" * 70000).startswith("line 1: the file has more than")
+    assert refused(tmp_path, "---\n" + "x" * 70000).startswith(
+        "line 1: the file has more than 32,000 bytes"
+    )
     without = SOUND.split("Words")[0]
     assert refused(tmp_path, without) == "line 12: the text after the front matter is missing."
 

@@ -15,8 +15,9 @@ from attention.analysis import additions
 from attention.core.functional import Trace
 from attention.core.variants import VARIANTS
 from attention.lessons import heads
-from attention.lessons.chapters import GUIDE, Chapter, read_lesson
+from attention.lessons.chapters import GUIDE, Chapter
 from attention.lessons.glossary import GLOSSARY
+from attention.lessons.reading import read_lesson
 from attention.pipeline import Result, Settings, compute
 from attention.trained.parts import LayerNorm, RmsNorm
 from tests.cases import over

@@ -20,9 +20,10 @@ from attention.app.links import settings_of_link
 from attention.core.functional import Trace, attend
 from attention.inputs.vectors import look_up
 from attention.lessons import compare, finale, trained
-from attention.lessons.chapters import GUIDE, Chapter, read_lesson
+from attention.lessons.chapters import GUIDE, Chapter
 from attention.lessons.compare import MAX_TEMPERATURE, MIN_TEMPERATURE
 from attention.lessons.finale import Ending
+from attention.lessons.reading import read_lesson
 from attention.lessons.spread import spread_of_scores
 from attention.pipeline import Result, Settings, compute
 from attention.trained.translator import Translator
