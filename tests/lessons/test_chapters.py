@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from attention.app.chapters import check
+from attention.lessons import reading
 from attention.lessons.chapters import FIGURES, GUIDE, NUMBERED
-from attention.lessons.reading import MAX_WORDS, read_chapter, read_lesson, read_text
+from attention.lessons.reading import (
+    MAX_LESSON,
+    MAX_LINE,
+    MAX_PROBLEMS,
+    MAX_WORDS,
+    read_chapter,
+    read_lesson,
+    read_text,
+)
 
 SOUND = """---
 title: Scores
@@ -116,6 +126,20 @@ REFUSED: list[tuple[str, str, str]] = [
     ("Which one?", "Which: one?", "line 8: the YAML is wrong: "),
     ('[this, "2", that]', "[this]", "line 9: choices must be a list of 2 to 4 texts"),
     ('[this, "2", that]', "[this, this]", "line 9: choices has the same text twice."),
+    (
+        '[this, "2", that]',
+        "[this, [that]]",
+        "line 9: “choices” must be text, or a list of",
+    ),
+    ('[this, "2", that]', "*a", "line 9: “choices” must be text, or a list of"),
+    ("answer: that", "answer: that\n[a]: b", "line 11: a key must be text."),
+    ("answer: that", "answer: that\n--- a", "the front matter must end with the first line ---."),
+    (
+        "page: ",
+        "".join(f"k{n}: v\n" for n in range(31)),
+        "line 32: the front matter has more than 30",
+    ),
+    ("scale=none", "s=&" * 100, "line 5: link has more than 100 values."),
     ("answer: that", "answer: other", "line 10: answer must be one of the choices"),
     ("answer: that", "answer: 4", "line 10: answer must be one of the choices"),
     ("*that*", "<b>that</b>", "line 11: HTML is not allowed"),
@@ -168,6 +192,44 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
     )
     without = SOUND.split("Words")[0]
     assert refused(tmp_path, without) == "line 12: the text after the front matter is missing."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a" * (MAX_LESSON + 1), "The lesson has more than 60,000 letters."),
+        (f"---\n{'a' * (MAX_LINE + 1)}\n---\n", "line 2: the line has more than 2,000 letters."),
+        (f"---\n{'a: b' + chr(10)}" * 1000, "line 1778: the chapter has more than 8,000 letters."),
+    ],
+)
+def test_letters_are_counted_before_anything_is_made_of_them(
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("yaml", "html", "LINKS", "FORBIDDEN", "LIGHT"):
+        monkeypatch.delattr(reading, name)
+    (problem,) = read_text(text, anything).problems
+    assert problem.endswith(words)
+
+
+@pytest.mark.parametrize("begun", ["", "](", "[", "]( <"])
+@pytest.mark.parametrize("repeated", ["a", " ", "a+", "](", "] ( ", "&#9", "\\", "/", "1:"])
+def test_checks_take_time_in_proportion_to_the_letters(begun: str, repeated: str) -> None:
+    lines = [begun + repeated * count for count in (500, 8000)]
+    short, long = (min(seconds_to_check(line) for _ in range(3)) for line in lines)
+    assert long < 4 * 16 * short  # their square would be 16 times 16
+
+
+def seconds_to_check(line: str) -> float:
+    begun = time.thread_time()
+    reading._forbidden(line)
+    return time.thread_time() - begun
+
+
+def test_of_many_mistakes_the_first_twenty_are_listed() -> None:
+    text = "===\n".join([SOUND.replace("page: explore", "a: 1\nb: 2\nc: 3")] * 17)
+    found = read_text(text, anything).problems
+    assert len(found) == MAX_PROBLEMS + 1 == 21
+    assert found[-1] == "31 more mistakes are not listed."
 
 
 def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:
