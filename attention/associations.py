@@ -92,12 +92,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Shard:
-    """Some lines of a file: the first one's number, from 1, and where it begins, in bytes."""
+    """Some lines of a file: the first one's number, from 1; where it begins and how long all are,
+    in bytes."""
 
     number: int
     line: int
     offset: int
     lines: int
+    size: int
 
 
 def shards_of(file: Path, lines: int) -> Iterator[Shard]:
@@ -109,10 +111,10 @@ def shards_of(file: Path, lines: int) -> Iterator[Shard]:
             if ended:
                 count += 1
             if count == lines:
-                yield Shard(number, line + 1, offset, count)
+                yield Shard(number, line + 1, offset, count, at - offset)
                 number, line, offset, count = number + 1, line + count, at, 0
         if count:
-            yield Shard(number, line + 1, offset, count)
+            yield Shard(number, line + 1, offset, count, at - offset)
 
 
 def _lengths(opened: Any) -> Iterator[tuple[int, bool]]:
@@ -225,8 +227,8 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
                         more = False
                         break
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        count = future.result()
-                        way.report(running.pop(future), count)
+                        future.result()
+                        way.report(running.pop(future))
             except BrokenProcessPool:
                 for shard in running.values():
                     if way.has(shard):
@@ -272,7 +274,8 @@ def run_on_cluster(file: Path, folder: Path, job: Job, address: str, out: TextIO
         for future in completed:
             shard = running.pop(future)
             try:
-                way.report(shard, future.result())
+                future.result()
+                way.report(shard)
             except KilledWorker as error:
                 last = shard.line + shard.lines - 1
                 raise RuntimeError(
@@ -289,16 +292,18 @@ class Way:
 
     def __init__(self, file: Path, folder: Path, job: Job, out: TextIO) -> None:
         self.file, self.folder, self.job, self.out = file, folder, job, out
-        self.done, self.size = 0, max(1, file.stat().st_size)
+        self.lines = self.bytes = 0  # that are done
+        self.size = max(1, file.stat().st_size)
 
     def missing(self) -> Iterator[Shard]:
         """The shards that are not there yet."""
         return (shard for shard in shards_of(self.file, self.job.lines) if not self.has(shard))
 
     def has(self, shard: Shard) -> bool:
-        """Whether a shard is there; counts its lines if it is."""
+        """Whether a shard is there; counts it if it is."""
         there = (self.folder / self.job.name(shard.number)).exists()
-        self.done += shard.lines if there else 0
+        if there:
+            self._count(shard)
         return there
 
     def sweep(self) -> None:
@@ -306,17 +311,21 @@ class Way:
         for left in self.folder.glob(f".part-*-{self.job.hash}.parquet.*"):
             left.unlink(missing_ok=True)
 
-    def report(self, shard: Shard, lines: int) -> None:
-        """Tell in one line how far it is, when a shard is done."""
-        self.done += lines
-        share = min(1.0, shard.offset / self.size)
+    def _count(self, shard: Shard) -> None:
+        self.lines += shard.lines
+        self.bytes += shard.size
+
+    def report(self, shard: Shard) -> None:
+        """Tell in one line how far it is, when a shard is done; shards end in any order."""
+        self._count(shard)
+        share = min(1.0, self.bytes / self.size)
         bar = "█" * round(20 * share)
-        words = f"\r{bar:░<20} {share:4.0%}  {self.done:,} lines"
+        words = f"\r{bar:░<20} {share:4.0%}  {self.lines:,} lines"
         print(words, end="", file=self.out, flush=True)
 
     def end(self) -> None:
         """Tell how many lines are done."""
-        print(f"\r{self.done:,} lines", file=self.out)
+        print(f"\r{self.lines:,} lines", file=self.out)
 
 
 def parts_of(folder: Path, job: Job) -> list[Path]:

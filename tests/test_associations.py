@@ -6,6 +6,7 @@ import csv
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -47,11 +48,22 @@ def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
     return [row for part in parts for row in pq.read_table(part).to_pylist()]
 
 
+def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path: Path) -> None:
+    file, told = written(tmp_path, b"\n".join(map(str.encode, LINES))), io.StringIO()
+    way = command.Way(file, tmp_path, job_of(file), told)
+    for shard in reversed([*shards_of(file, 2)]):
+        way.report(shard)
+    shares = [int(share) for share in re.findall(r"(\d+)%", told.getvalue())]
+    assert shares == sorted(shares)
+    assert (len(shares), shares[-1]) == (3, 100)
+
+
 def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path) -> None:
     long = b"x" * 200_001
     file = written(tmp_path, b"one\n\n" + long + b"\n\xff\nfive")
     found = [*shards_of(file, 2)]
-    assert found == [Shard(0, 1, 0, 2), Shard(1, 3, 5, 2), Shard(2, 5, 5 + 200_002 + 2, 1)]
+    middle = 200_002 + 2
+    assert found == [Shard(0, 1, 0, 2, 5), Shard(1, 3, 5, 2, middle), Shard(2, 5, 5 + middle, 1, 4)]
     lines = [line for shard in found for line in texts_of(file, shard)]
     assert lines == [
         (1, "one", ""),
@@ -68,7 +80,7 @@ def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path)
 def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) -> None:
     file = written(tmp_path, b"unhappiest cats\n")
     job = job_of(file)
-    work(file, tmp_path, job, Shard(0, 1, 0, 1))
+    work(file, tmp_path, job, Shard(0, 1, 0, 1, 1))
     rows = rows_of(tmp_path, job)
     model = packaged("minilm")
     run = model.run("unhappiest cats")
@@ -150,7 +162,7 @@ def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", full)
         with pytest.raises(OSError, match="No space left"):
-            work(file, out, job_of(file), Shard(0, 1, 0, 1))
+            work(file, out, job_of(file), Shard(0, 1, 0, 1, 1))
     assert [*out.iterdir()] == []
     monkeypatch.setattr(command, "run", full)
     assert command.main([str(file), "-o", str(out)]) == 1

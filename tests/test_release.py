@@ -21,6 +21,8 @@ from streamlit.web import cli
 
 import attention
 from attention.app import command
+from attention.core.limits import Limits
+from attention.core.settings import settings_of
 from tests.serving import ROOT, running
 from tests.test_boundaries import may_import
 
@@ -141,7 +143,7 @@ def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_th
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 1
     assert ran.stderr.startswith("No module named 'streamlit")
-    assert ran.stderr.endswith('This adds it:\npip install "attention-explorer[app]"\n')
+    assert ran.stderr.endswith('this adds it:\npip install ".[app]"\n')
     command_line = [sys.executable, "-c", code, "--version"]
     ran = subprocess.run(command_line, cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (0, f"{attention.__version__}\n")
@@ -229,4 +231,6 @@ def test_the_command_says_its_version_and_names_all_that_an_owner_can_set(
     code = "".join(path.read_text("utf-8") for path in LIBRARY.rglob("*.py"))
     named = set(re.findall(r'"(ATTENTION_[A-Z_]+)"', code))
     assert "ATTENTION_VECTORS" in named
-    assert set(re.findall("ATTENTION_[A-Z_]+", said("--help"))) == named
+    helped = said("--help")
+    assert set(re.findall("ATTENTION_[A-Z_]+", helped)) == named
+    assert all(f"{name}=" in helped for name in settings_of(Limits))

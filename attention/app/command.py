@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from attention import __version__
+from attention.core.limits import Limits
+from attention.core.settings import settings_of
 
 HELP = """\
 Serve the attention explorer; open the address that it prints in a browser.
@@ -14,8 +17,10 @@ Every other option goes to Streamlit: attention-explorer --server.port 8600
 `streamlit run --help` lists them.
 """
 LIBRARY_ALONE = """\
-{error}: the library is installed without what the app needs. This adds it:
-pip install "attention-explorer[app]\""""
+{error}: the library is installed without what the app needs. In its
+folder this adds it:
+pip install ".[app]\""""
+INDENT = " " * 21
 ENVIRONMENT = """\
 What an owner can set in the environment:
   ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
@@ -23,7 +28,8 @@ What an owner can set in the environment:
                      model.safetensors and tokenizer.json, GGUF files, or names at Hugging Face;
                      -smollm2 leaves a packaged model out
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
-  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"
+  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; README says more of these:
+{limits}
   ATTENTION_EMBEDDED_IN
                      which pages may embed the app, as "'self' https://school.example"
 """
@@ -42,11 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Ends with a word where Streamlit is not installed.
     Streamlit takes `.streamlit/config.toml` from beside the script, in whatever folder it is run.
     """
+    names = ", ".join(f"{name}={about.default}" for name, about in settings_of(Limits).items())
     parser = argparse.ArgumentParser(
         "attention-explorer",
         "attention-explorer [--help] [--version] [an option of Streamlit] ...",
         HELP,
-        ENVIRONMENT,
+        ENVIRONMENT.format(
+            limits=textwrap.fill(names, 98, initial_indent=INDENT, subsequent_indent=INDENT)
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
