@@ -18,7 +18,8 @@ from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
-from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, read_lesson
+from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE
+from attention.lessons.reading import read_lesson
 from attention.lessons.opening import opening
 from attention.trained import sources
 from tests.hostile import HOSTILE
