@@ -19,8 +19,8 @@ from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
 from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE
-from attention.lessons.reading import read_lesson
 from attention.lessons.opening import opening
+from attention.lessons.reading import read_lesson
 from attention.trained import sources
 from tests.hostile import HOSTILE
 from tests.running import TIMEOUT, App, opened

@@ -13,13 +13,14 @@ from torch.testing import assert_close
 
 from attention.analysis import additions
 from attention.core.functional import Trace
+from attention.core.norms import RmsNorm
 from attention.core.variants import VARIANTS
 from attention.lessons import heads
 from attention.lessons.chapters import GUIDE, Chapter
 from attention.lessons.glossary import GLOSSARY
 from attention.lessons.reading import read_lesson
 from attention.pipeline import Result, Settings, compute
-from attention.trained.parts import LayerNorm, RmsNorm
+from attention.trained.parts import LayerNorm
 from tests.cases import over
 from tests.lessons.making import drawn, no_vectors
 from tests.trained.packaged import packaged
