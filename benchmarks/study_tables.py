@@ -30,7 +30,8 @@ def filled(text: str, studies: Mapping[str, Study]) -> str:
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def title(name: str) -> str:
