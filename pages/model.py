@@ -99,6 +99,7 @@ def drawn(around: tuple[object, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
         widgets.widget(view, "off_to", width="content")
+        widgets.widget(view, "words_by", width="content")
         if view["off_to"] == AS_IN:
             widgets.widget(view, "off_second", live="200ms", width=340)
 

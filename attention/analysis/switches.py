@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from attention.analysis.associations import mask_of
 from attention.analysis.causes import Metric, translation_probability
 from attention.analysis.interventions import Change, Progress, exchanged, hidden
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Pieces, Run, Transformer
 from attention.trained.translator import Translator
 
 Head = tuple[int, int]  # (layer, head)
@@ -56,6 +58,28 @@ def states_without(
     if not off:
         return run.hidden
     return hidden(model, run, [changes(off, replacement)])[0]
+
+
+def can_erase(model: Model, pieces: Pieces, at: int, position: int) -> bool:
+    """Whether a piece can be erased from a sentence: one of the text's own, and not the one that
+    the answer is about, in a model that reads one sentence."""
+    if isinstance(model, Translator) or pieces.words[at] is None:
+        return False
+    asked = position % len(pieces.ids)
+    return at != asked and (model.layers[0].causal or mask_of(model) is not None)
+
+
+def without_piece(model: Model, pieces: Pieces, at: int) -> Pieces:
+    """A sentence without one of its pieces: the mask token in its place where the model has one,
+    as an encoder was trained to read it; else it is left out, and those behind it move up."""
+    mask = None if model.layers[0].causal else mask_of(model)
+    if mask is not None:
+        ids = pieces.ids.clone()
+        ids[at] = mask
+        return replace(pieces, ids=ids)
+    left = [each for each in range(len(pieces.ids)) if each != at]
+    texts, words = ([those[each] for each in left] for those in (pieces.texts, pieces.words))
+    return Pieces(pieces.ids[left], tuple(texts), tuple(words), pieces.left_out)
 
 
 def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None]:

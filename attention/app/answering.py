@@ -13,18 +13,29 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from attention.analysis import causes, glances, switches
+from attention.analysis.associations import methods_for
 from attention.analysis.causes import Metric
 from attention.analysis.elsewhere import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.glances import Glance
 from attention.analysis.interventions import Progress, check_same_length, means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.switches import Head, Replacement
-from attention.app.results import glances_of, run_model
+from attention.app.results import association, glances_of, run_model
 from attention.app.shared import load_model
 from attention.app.view import View
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
-from attention.lessons.switches import AS_IN, MEAN, Answered, kind_of, read_off, word_of
+from attention.lessons.study import most_trusted
+from attention.lessons.switches import (
+    AS_IN,
+    MEAN,
+    WHOLE_MODEL,
+    Answered,
+    kind_of,
+    read_off,
+    trusted_words,
+    word_of,
+)
 from attention.trained.models import Model, NoWords, Run, Transformer
 
 MAX_PIECES = 64
@@ -36,7 +47,7 @@ MOST_DOTS = 24  # of a tile, a side
 class Asked:
     """The answer that heads are judged by.
 
-    model, text: their names; position: of the piece that the answer is about; way: what heads that
+    model, text: their names; position: of the piece that the answer is about, -1 for the last; way: what heads that
     are off are set to; second: the sentence they are taken from, "" where it is none.
     """
 
@@ -64,7 +75,7 @@ def asked_of(view: View) -> Asked:
         except ValueError as error:
             raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     if kind_of(model) == "piece":
-        return Asked(name, text, len(pieces.ids) - 1, way, second)
+        return Asked(name, text, -1, way, second)
     kept = pieces.kept(view["special"] == "ignored")
     return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
 
@@ -106,16 +117,29 @@ def _metric(asked: Asked) -> tuple[Metric, int | None]:
 
 
 @cached(LRUCache(64), lock=Lock())
-def _states(asked: Asked, off: tuple[Head, ...]) -> Tensor:
-    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
+    model = load_model(asked.model)
+    run = run_model(asked.model, asked.text)
+    if erased >= 0:
+        run = model.run_pieces(switches.without_piece(model, run.pieces, erased))
     return switches.states_without(model, run, off, _replacement(asked))
 
 
-def answered(asked: Asked, off: Sequence[Head]) -> Answered:
-    """The answer as trained, and with heads switched off."""
+def erased_of(view: View, asked: Asked) -> int:
+    """The position of the piece that is erased, -1 where none is, or none can be."""
+    model, pieces = load_model(asked.model), run_model(asked.model, asked.text).pieces
+    kept = pieces.kept(view["special"] == "ignored")
+    if asked.way == AS_IN or not 0 <= view["erased"] < len(kept):
+        return -1
+    at = kept[view["erased"]]
+    return at if switches.can_erase(model, pieces, at, asked.position) else -1
+
+
+def answered(asked: Asked, off: Sequence[Head], erased: int = -1) -> Answered:
+    """The answer as trained, and with heads switched off and a piece erased."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, piece = _metric(asked)
-    states = _states(asked, tuple(off))
+    states = _states(asked, tuple(off), erased)
     before, now = (float(metric(each)) for each in (run.hidden, states))
     kind, pieces = kind_of(model), run.inputs[-1].pieces
     if kind != "piece":
@@ -213,6 +237,22 @@ def votes_of(asked: Asked) -> Tensor:
     assert isinstance(model, Transformer)
     (_, _, word), (_, _, other), *_ = answered(asked, ()).likeliest[0]
     return causes.votes(model, run, word, other).heads
+
+
+def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
+    """The share of each word in the answer after all heads and layers, by the method that the study
+    trusts most, and a sentence on it; None where words are coloured by the head, or none is
+    trusted."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    if view["words_by"] != WHOLE_MODEL or len(run.pieces.ids) > MAX_PIECES:
+        return None
+    goes_on = kind_of(model) == "piece"
+    trusted = most_trusted(asked.model, "logit" if goes_on else "states", decoder=goes_on)
+    if trusted is None or trusted.method not in methods_for(model):
+        return None
+    found = association(view, trusted.method)
+    query = len(found.tokens) - 1 if goes_on else min(view["query"], len(found.tokens) - 1)
+    return trusted_words(trusted), found.shares[query].tolist()
 
 
 def rows_of(view: View, run: Run, queries: Sequence[int]) -> list[Tensor]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis.names import names_of
-from attention.analysis.switches import Head
+from attention.analysis.switches import Head, can_erase
 from attention.app import answering, results, session, works
 from attention.app.answering import Asked
 from attention.app.shared import load_model
@@ -23,7 +23,7 @@ from attention.lessons.trained import name_words
 from attention.trained.models import Model, Run
 from attention.trained.sources import NONE
 
-ALL_ON, LAYER, NEEDS = "on", "layer", "needs"
+ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
 WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
 LEGENDS = {
     switches.LOOKS: "a small map for each head: queries down, keys across",
@@ -42,14 +42,21 @@ class Shown:
     run: Run
     asked: Asked
     off: Sequence[Head]
+    erased: int
     answered: Answered
+
+    @property
+    def erased_word(self) -> str:
+        """The word that is erased, "" for none."""
+        return switches.word_of(self.run.pieces.texts[self.erased]) if self.erased >= 0 else ""
 
 
 def shown_of(view: View) -> Shown:
     """What a view's window is about. Raises NoWords, or ValueError with words for the page."""
     asked, off = answering.asked_of(view), answering.off_of(view)
     model, run = load_model(asked.model), results.run_model(asked.model, asked.text)
-    return Shown(model, run, asked, off, answering.answered(asked, off))
+    erased = answering.erased_of(view, asked)
+    return Shown(model, run, asked, off, erased, answering.answered(asked, off, erased))
 
 
 def problems(view: View) -> Sequence[str]:
@@ -91,6 +98,11 @@ def draw(view: View, shown: Shown) -> None:
         now = {*answering.off_of(session.view())}
         if name == ALL_ON:
             set_off(set())
+            session.choose("erased", -1)
+        elif name == ERASE:
+            shown_now = session.view()
+            key = shown_now["key"]
+            session.choose("erased", -1 if shown_now["erased"] == key else key)
         elif name == LAYER:
             whole = {(layer, head) for head in range(heads)}
             set_off(now - whole if whole <= now else now | whole)
@@ -159,7 +171,7 @@ def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
     trained, now = shown.answered.likeliest
     if not trained:
         return []
-    return [trained, now] if shown.off else [trained]
+    return [trained, now] if shown.off or shown.erased >= 0 else [trained]
 
 
 def sequences_of(view: View, shown: Shown) -> tuple[list[list[str]], list[int], list[list[int]]]:
@@ -217,14 +229,18 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
             for at, each in switches.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
         told=told_of(shown, lens, (words, queries, of_layers), rows, effects, says),
-        off_words=switches.off_words(answered, shown.off, asked.way, singles(shown, effects)),
+        off_words=switches.off_words(
+            *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
+        ),
         pair=key,
         least=switches.LINKS,
         link_words=link_words(words, queries, of_layers, rows, key, layer),
         link_legend=f"blue: heads that give it at least {switches.percent(switches.LINKS)}",
         answer=answer_of(answered),
         bars=bars_of(shown),
-        acts=acts_of(shown),
+        acts=acts_of(shown, words[0], key),
+        erased=view["erased"] if shown.erased >= 0 else -1,
+        whole=answering.whole_model(view, asked),
     )
 
 
@@ -302,8 +318,10 @@ def answer_of(answered: Answered) -> Answer | None:
 
 def bars_of(shown: Shown) -> list[Bars]:
     """The likely next words as trained, and with heads off."""
-    off = f"{switches.write_off(shown.off, shown.model)} off"
-    titles = ("Next word, all heads on", off if len(off) < 24 else f"{len(shown.off)} heads off")
+    off = f"{switches.write_off(shown.off, shown.model)} off" if shown.off else ""
+    off = off if len(off) < 24 else f"{len(shown.off)} heads off"
+    without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
+    titles = ("Next word, all heads on", " · ".join(filter(None, (off, without))))
     return [
         {
             "title": title,
@@ -314,9 +332,17 @@ def bars_of(shown: Shown) -> list[Bars]:
     ]
 
 
-def acts_of(shown: Shown) -> list[tuple[str, str]]:
-    """Further buttons below the map, by name."""
-    acts = [(ALL_ON, "All on again")] if shown.off else []
+def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str]]:
+    """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
+    acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
+    if key >= 0:
+        at = shown.run.pieces.kept(len(words) < len(shown.run.pieces.ids))[key]
+        if at == shown.erased:
+            acts.append((ERASE, f"Bring “{words[key]}” back"))
+        elif shown.asked.way != AS_IN and can_erase(
+            shown.model, shown.run.pieces, at, shown.asked.position
+        ):
+            acts.append((ERASE, f"Erase “{words[key]}”"))
     acts.append((LAYER, "Switch its whole layer"))
     if not answering.is_long(shown.asked):
         acts.append((NEEDS, "What does the answer need most?"))

@@ -64,6 +64,9 @@ class ModelWindowHeader(TypedDict):
     answer: Answer | None
     bars: list[Bars]
     acts: Sequence[tuple[str, str]]
+    erased: int
+    whole: list[float]
+    wholeWords: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,9 @@ class ModelWindow:
     effects (layers, heads): by how much the metric changes without each head, NaN while it is not
     known; sign: see `Answered.sign`; says: the vote of each head, None where there is none; chosen,
     off, needed: positions among all heads; told: for each head a few sentences; pair: the key that
-    heads are to link with the query, -1 for none; least: the least weight of such a head.
+    heads are to link with the query, -1 for none; least: the least weight of such a head; erased:
+    the position of an erased word, -1 for none; whole: what colours the words in place of the
+    head's weights, in words, and the share of each.
     """
 
     sequences: Sequence[Sequence[str]]
@@ -101,6 +106,8 @@ class ModelWindow:
     answer: Answer | None
     bars: Sequence[Bars]
     acts: Sequence[tuple[str, str]]
+    erased: int
+    whole: tuple[str, list[float]] | None
 
 
 _window = Component(
@@ -173,6 +180,9 @@ def model_window(
         "answer": shown.answer,
         "bars": list(shown.bars),
         "acts": list(shown.acts),
+        "erased": shown.erased,
+        "whole": [] if shown.whole is None else shown.whole[1],
+        "wholeWords": "" if shown.whole is None else shown.whole[0],
     }
     rows_of_all = torch.cat([pad(row, (0, columns - row.shape[-1])) for row in shown.rows])
     says = shown.effects.new_empty(0) if shown.says is None else shown.says.float()

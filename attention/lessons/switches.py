@@ -12,9 +12,10 @@ from torch import Tensor
 from attention.analysis.elsewhere import Elsewhere
 from attention.analysis.sentences import ANSWERED
 from attention.analysis.switches import Head
-from attention.core.settings import choice, text
+from attention.core.settings import choice, text, whole
 from attention.display.captions import listed
 from attention.display.tables import fixed
+from attention.lessons.study import NAMED, Trusted, share
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
 from attention.trained.translator import Translator
@@ -26,6 +27,7 @@ LENSES = {
     SAYS: "what it says itself",
 }
 MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
+THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
 TABS = (
     CLOSED := "the window alone",
     LAYERS := "layer by layer",
@@ -58,6 +60,8 @@ class SwitchSettings:
         "to every sentence, and later layers expect.",
     )
     off_second: str = text("", "The other sentence", 5000, when=("off_to", AS_IN))
+    erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")
+    words_by: str = choice(THIS_HEAD, "Words are coloured by", (THIS_HEAD, WHOLE_MODEL))
     more: str = choice(CLOSED, "More on this", TABS)
 
 
@@ -302,22 +306,30 @@ def head_words(
     return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
 
 
-def off_words(answered: Answered, off: Sequence[Head], way: str, singles: Sequence[float]) -> str:
-    """The answer with the heads that are off, in a few sentences; "" where none is.
+def off_words(
+    answered: Answered,
+    off: Sequence[Head],
+    way: str,
+    singles: Sequence[float],
+    erased: str = "",
+) -> str:
+    """The answer without the heads that are off and an erased word, in a few sentences; "" where
+    nothing is left out.
 
     singles: by how much the metric changes without each of them alone, as far as that is known.
     """
-    if not off:
+    missing = [f"the word “{erased}”"] if erased else []
+    if off:
+        named = listed([name_of(head) for head in off[:6]])
+        which = f"heads {named}" if len(off) > 1 else f"head {named}"
+        missing.append(which if len(off) <= 6 else f"{len(off)} heads")
+    if not missing:
         return ""
-    named = listed([name_of(head) for head in off[:6]])
-    which = f"heads {named}" if len(off) > 1 else f"head {named}"
-    if len(off) > 6:
-        which = f"{len(off)} heads"
-    told = [fall_words(answered, answered.now, which)]
+    told = [fall_words(answered, answered.now, listed(missing))]
     if answered.kind == "piece" and answered.leader[0] != answered.word:
         text, share = answered.leader
         told.append(f"The model now says “{text}” ({percent(share)}).")
-    if 1 < len(off) <= 6 and len(singles) == len(off):
+    if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
         together = answered.sign * (answered.before - answered.now)
         apart = answered.sign * -sum(singles)
         if abs(together - apart) >= 0.01:
@@ -325,7 +337,7 @@ def off_words(answered: Answered, off: Sequence[Head], way: str, singles: Sequen
                 f"One by one they cost {listed([_points(-answered.sign * one) for one in singles])}"
                 f", together {_points(together)}: effects do not add up."
             )
-    if way == ZERO:
+    if off and way == ZERO:
         told.append(
             "Zero also takes away what a head gives to every sentence; their mean leaves that."
         )
@@ -354,6 +366,16 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
     shown = listed(named[: min(passing, MOST_LINKS)])
     heads_pass = "1 head gives" if passing == 1 else f"{passing} heads give"
     return f"From “{query}” {heads_pass} “{key}” at least {percent(LINKS)}: first {shown}."
+
+
+def trusted_words(trusted: Trusted) -> str:
+    """What colours the words where all heads and layers do, and how far to trust it."""
+    method, baseline = NAMED[trusted.method].title, NAMED[trusted.baseline].title
+    return (
+        f"The words are coloured by {method}, over all heads and layers: of all methods it agrees "
+        f"most with erasure (ρ = {share(trusted.agreement.value)}; {baseline}, no model at all: "
+        f"{share(trusted.of_baseline.value)})."
+    )
 
 
 def answer_words(model: Model) -> str:

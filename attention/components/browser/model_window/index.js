@@ -389,10 +389,12 @@ function follow(view) {
   const { queries, keys } = sequencesOf(content, head)
   const row = rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
+  const whole = content.whole.length && view.pointed < 0 ? content.whole : null
   for (const word of view.sentence.querySelectorAll("button")) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
-    const weight = sequence === keys ? row[at] : 0
+    const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
+    word.classList.toggle("erased", !sequence && at === content.erased)
     word.style.background = rgb(pixel)
     word.classList.toggle("deep", weight > 0.55)
     const asks = sequence === queries && at === content.queries[queries]
@@ -402,7 +404,9 @@ function follow(view) {
     const small = /** @type {HTMLElement} */ (word.lastElementChild)
     small.textContent = weight >= LEAST_SHARE ? inPercent(weight) : ""
   }
-  told.textContent = content.pair >= 0 && view.pointed < 0 ? content.linkWords : content.told[head]
+  const linked = content.pair >= 0 && view.pointed < 0
+  const words = [linked ? content.linkWords : content.told[head], whole ? content.wholeWords : ""]
+  told.textContent = words.filter(Boolean).join(" ")
   off.textContent = content.offWords
   off.hidden = !content.offWords
   drawLarge(view, head, row)
