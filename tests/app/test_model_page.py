@@ -17,6 +17,7 @@ from attention.app.pages import EARLIER, MODEL
 from attention.app.view import view_of
 from attention.app.visit import Visit
 from attention.lessons import switches as told
+from attention.lessons.study import most_trusted
 from attention.lessons.switches import AS_IN, CLOSED, EXAMPLES
 from tests.hostile import HOSTILE
 from tests.running import App, Sent, opened
@@ -209,6 +210,51 @@ def test_hostile_words_are_sent_as_text_alone(name: str) -> None:
         app = opened("model", model=name, s=text[:120], off=text[:120], off_second=text[:120])
         assert "<script" not in app.said.replace("&lt;script", "")
         assert "<img" not in app.read_as_markdown
+
+
+def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> None:
+    packaged("smollm2")
+    link = {"s": PARIS.s, "model": "smollm2", "query": 4, "key": 3}
+    app = opened("model", **link)
+    assert ("erase", "Erase “France”") in [tuple(act) for act in window(app).header["acts"]]
+    app.tell("model_window", "act", "erase")
+    header = window(app).header
+    model, run = packaged("smollm2"), run_model("smollm2", PARIS.s)
+    left = model.run_pieces(switches.without_piece(model, run.pieces, 3))
+    metric, _ = switches.answer_at(model, run, -1)
+    assert left.pieces.ids.tolist() == [*run.pieces.ids[:3].tolist(), int(run.pieces.ids[4])]
+    share = told.percent(float(metric(left.hidden)))
+    assert header["offWords"].startswith("Without the word “France” “Paris” falls from 77 % to ")
+    assert header["answer"]["now"] == share
+    assert (header["erased"], app.query_params["erased"]) == (3, "3")
+    app.tell("model_window", "act", "erase")
+    assert window(app).header["erased"] == -1
+
+
+def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
+    sent = window(visit(query=2, key=4, erased=4))
+    model, run = packaged("minilm"), run_model("minilm", SENTENCE)
+    masked = switches.without_piece(model, run.pieces, 4)
+    assert (masked.ids != run.pieces.ids).nonzero().flatten().tolist() == [4]
+    metric, _ = switches.answer_at(model, run, 2)
+    moved = float(metric(model.run_pieces(masked).hidden))
+    assert f"moves by {told.percent(moved)}" in sent.header["offWords"]
+    assert window(visit(query=2, erased=2)).header["erased"] == -1, "the word itself stays"
+    assert window(visit(query=2, erased=0)).header["erased"] == -1, "a special token stays"
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_words_are_coloured_by_the_method_that_the_study_trusts(name: str) -> None:
+    packaged(name)
+    header = window(opened("model", model=name, s=SENTENCE, words_by=told.WHOLE_MODEL)).header
+    trusted = most_trusted(
+        name, "logit" if name == "smollm2" else "states", decoder=name == "smollm2"
+    )
+    assert trusted is not None
+    assert header["wholeWords"] == told.trusted_words(trusted)
+    assert len(header["whole"]) == len(header["sequences"][0])
+    assert 0.99 < sum(map(abs, header["whole"])) < 1.01 or not any(header["whole"])
+    assert window(opened("model", model=name, s=SENTENCE)).header["whole"] == []
 
 
 def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
