@@ -247,7 +247,7 @@ def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
     if view["words_by"] != WHOLE_MODEL or len(run.pieces.ids) > MAX_PIECES:
         return None
     goes_on = kind_of(model) == "piece"
-    trusted = most_trusted(asked.model, "logit" if goes_on else "states", decoder=goes_on)
+    trusted = most_trusted(asked.model, "fall" if goes_on else "states", decoder=goes_on)
     if trusted is None or trusted.method not in methods_for(model):
         return None
     found = association(view, trusted.method)

@@ -248,7 +248,7 @@ def test_words_are_coloured_by_the_method_that_the_study_trusts(name: str) -> No
     packaged(name)
     header = window(opened("model", model=name, s=SENTENCE, words_by=told.WHOLE_MODEL)).header
     trusted = most_trusted(
-        name, "logit" if name == "smollm2" else "states", decoder=name == "smollm2"
+        name, "fall" if name == "smollm2" else "states", decoder=name == "smollm2"
     )
     assert trusted is not None
     assert header["wholeWords"] == told.trusted_words(trusted)
