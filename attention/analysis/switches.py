@@ -78,8 +78,9 @@ def without_piece(model: Model, pieces: Pieces, at: int) -> Pieces:
         ids[at] = mask
         return replace(pieces, ids=ids)
     left = [each for each in range(len(pieces.ids)) if each != at]
-    texts, words = ([those[each] for each in left] for those in (pieces.texts, pieces.words))
-    return Pieces(pieces.ids[left], tuple(texts), tuple(words), pieces.left_out)
+    texts = tuple(pieces.texts[each] for each in left)
+    words = tuple(pieces.words[each] for each in left)
+    return Pieces(pieces.ids[left], texts, words, pieces.left_out)
 
 
 def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None]:

@@ -47,8 +47,8 @@ MOST_DOTS = 24  # of a tile, a side
 class Asked:
     """The answer that heads are judged by.
 
-    model, text: their names; position: of the piece that the answer is about, -1 for the last; way: what heads that
-    are off are set to; second: the sentence they are taken from, "" where it is none.
+    model, text: their names; position: of the piece that the answer is about, -1 for the last; way:
+    what heads that are off are set to; second: the sentence they are taken from, "" for none.
     """
 
     model: str

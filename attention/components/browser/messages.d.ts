@@ -165,6 +165,9 @@ export interface ModelWindowHeader {
   answer: Answer | null
   bars: Bars[]
   acts: [string, string][]
+  erased: number
+  whole: number[]
+  wholeWords: string
 }
 
 export interface NextPiecesHeader {
