@@ -322,6 +322,7 @@ class Watch:
     def close(self) -> None:
         """The run under way has ended."""
         run, self.run = self.run, None
+        self.masks.clear()
         if run is None or not run.growing:
             return
         recording = run.recording()

@@ -18,7 +18,7 @@ from attention.capture.calls import Call, Masks
 from attention.capture.masking import Rules, join
 from attention.capture.recording import Attention, Kind, Recording
 
-CROSS = re.compile(r"cross|enc_?dec|encoder_attn|multihead_attn", re.IGNORECASE)
+CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)
 
 
 class NoContinuation(Exception):

@@ -79,7 +79,7 @@ def test_a_relative_bias_is_kept_by_distance_and_a_mask_by_stretches():
     assert rules.mask.stop[0, 0].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
-def test_flash_attention_says_its_rules_in_other_words():
+def test_flash_attention_says_its_rules_in_other_words(monkeypatch):
     family = FAMILIES["Mistral"]
     model = family.build()
 
@@ -99,14 +99,10 @@ def test_flash_attention_says_its_rules_in_other_words():
     seen = []
     from transformers.modeling_utils import AttentionInterface
 
-    original = AttentionInterface._global_mapping["flash_attention_2"]
-    AttentionInterface.register("flash_attention_2", stand_in)
-    try:
-        model.config._attn_implementation_internal = "flash_attention_2"
-        with attention.capture() as run:
-            model(input_ids=TEXT, attention_mask=KEPT)
-    finally:
-        AttentionInterface.register("flash_attention_2", original)
+    monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", stand_in)
+    model.config._attn_implementation_internal = "flash_attention_2"
+    with attention.capture() as run:
+        model(input_ids=TEXT, attention_mask=KEPT)
     assert seen[0][0].shape == (2, 9)
     assert seen[0][1] == 5
     eager = family.eager_weights()
@@ -127,3 +123,18 @@ def test_half_precision_is_kept_as_it_is(dtype):
     torch.testing.assert_close(
         made, weights[0][0, 5].float(), atol=2 * torch.finfo(dtype).eps, rtol=0
     )
+
+
+def test_masks_that_are_functions_are_told_by_the_name_of_the_module(monkeypatch):
+    from transformers.modeling_utils import AttentionInterface
+
+    class Attends(torch.nn.Module):
+        def forward(self, x):
+            function = AttentionInterface().get_interface("flex_attention", None)
+            return function(self, x, x, x, lambda *place: True)
+
+    monkeypatch.setitem(AttentionInterface._global_mapping, "flex_attention", lambda *given: "ran")
+    model = torch.nn.Sequential(Attends())
+    with pytest.warns(UserWarning, match="not kept: 0 flex"), attention.capture() as run:
+        assert model(torch.ones(1, 1, 2, 3)) == "ran"
+    assert run.left_out["0"].startswith("flex_attention takes masks as functions")
