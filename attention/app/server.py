@@ -23,6 +23,7 @@ from streamlit.starlette import App
 
 from attention.app import chapters
 from attention.app.cuts import WholeRuns
+from attention.app.errors import log_without_words
 from attention.app.heading import APP
 from attention.app.left import LeftPages
 from attention.app.links import whole_numbers
@@ -57,6 +58,7 @@ def options() -> dict[str, Any]:
     except ValueError as error:
         raise SystemExit(str(error)) from None
     _ask_no_other_host()
+    log_without_words()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {

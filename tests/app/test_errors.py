@@ -1,0 +1,52 @@
+"""The log of errors: where they arose, in one line, and nothing that a visitor wrote."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from streamlit import config, error_util
+
+from attention.app import errors
+from attention.app.view import own_settings
+
+SECRET = "what a visitor typed"
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that Streamlit's own logging of errors writes, from now on."""
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(  # type: ignore[method-assign]
+        logging.Formatter().format(record)
+    )
+    logger = logging.getLogger(errors.LOGGER)
+    monkeypatch.setattr(logger, "filters", [])
+    monkeypatch.setattr(logger, "handlers", [handler])
+    return lines
+
+
+def raised(variant: str) -> Exception:
+    try:
+        own_settings(variant)
+    except KeyError as error:
+        return error
+    raise AssertionError
+
+
+def test_an_error_is_one_line_with_its_places_and_none_of_its_words(logged: list[str]) -> None:
+    errors.log_without_words()
+    errors.log_without_words()
+    error_util._log_uncaught_app_exception(raised(SECRET))
+    error_util._log_uncaught_app_exception(ValueError(SECRET))
+    assert logged[0].startswith("KeyError at attention/app/view.py:")
+    assert logged[1] == "ValueError at no line of the app"
+    assert not any(SECRET in line or "\n" in line for line in logged)
+
+
+def test_streamlit_alone_writes_all_of_it(logged: list[str]) -> None:
+    """Once this fails, `attention/app/errors.py` can go."""
+    assert not config.get_option("logger.enableRich")
+    error_util._log_uncaught_app_exception(raised(SECRET))
+    assert SECRET in logged[0]
