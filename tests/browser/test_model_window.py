@@ -51,13 +51,18 @@ def window(page: Page) -> Any:
     return page.locator(".st-key-model_window")
 
 
+def head_shown(page: Page, name: str) -> Any:
+    """The title of the large head."""
+    return window(page).get_by_role("heading", name=f"Head {name} ")
+
+
 def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
     page = open_page("/model?model=minilm")
     expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")
     # Said even unasked: the first model of another host may be another one.
     expect_search(page, {"model": "minilm"})
     tile(page, "layer 1", 5).click()
-    expect(window(page).get_by_text("Head 1.5 ")).to_be_visible()
+    expect(head_shown(page, "1.5")).to_be_visible()
     expect_search(page, {"model": "minilm", "layer": "1", "head": "5"})
     for key, layer, head in (
         ("ArrowDown", 2, 5),
@@ -66,7 +71,7 @@ def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Ope
         ("End", 5, 11),
     ):
         page.keyboard.press(key)
-        expect(window(page).get_by_text(f"Head {layer}.{head} ")).to_be_visible()
+        expect(head_shown(page, f"{layer}.{head}")).to_be_visible()
         expect(tile(page, f"layer {layer}", head)).to_have_attribute("aria-checked", "true")
         expect(tile(page, f"layer {layer}", head)).to_be_focused()
     expect_search(page, {"model": "minilm", "layer": "5", "head": "11"})
@@ -79,10 +84,10 @@ def test_pointing_at_a_head_shows_where_it_looks_and_leaving_the_chosen_one_agai
     open_page: Open,
 ) -> None:
     page = open_page("/model?model=minilm&layer=3&head=1&query=2")
-    chosen = window(page).get_by_text("Head 3.1 ")
+    chosen = head_shown(page, "3.1")
     expect(chosen).to_be_visible()
     tile(page, "layer 2", 7).hover()
-    expect(window(page).get_by_text("Head 2.7 ")).to_be_visible()
+    expect(head_shown(page, "2.7")).to_be_visible()
     expect(window(page).locator(".told").first).to_contain_text("head 2.7")
     page.mouse.move(0, 0)
     expect(chosen).to_be_visible()
@@ -118,7 +123,7 @@ def test_two_words_that_are_clicked_are_linked_by_heads(open_page: Open) -> None
 
 def test_a_card_of_the_window_is_a_picture_of_1200_by_630(open_page: Open, tmp_path: Path) -> None:
     page = open_page("/model?model=minilm&layer=3&head=1&query=2")
-    expect(window(page).get_by_text("Head 3.1 ")).to_be_visible()
+    expect(head_shown(page, "3.1")).to_be_visible()
     with page.expect_download() as saved:
         window(page).get_by_role("button", name="Save card").click()
     file = tmp_path / saved.value.suggested_filename
@@ -174,7 +179,7 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     expect(labels(page, "x")).to_have_text(pieces)
     expect(page.get_by_text("was trained: heads cut out: 3.")).to_be_visible()
     page.get_by_role("link", name="A real model", exact=True).click()
-    expect(window(page).get_by_text("Head 2.7 ")).to_be_visible()
+    expect(head_shown(page, "2.7")).to_be_visible()
     page.get_by_role("link", name="Two sequences", exact=True).click()
     expect(page.get_by_text("In the formulas i counts the queries")).to_be_visible()
     expect(page.get_by_text("Trained model", exact=True)).to_have_count(0)
