@@ -1,4 +1,4 @@
-"""What a trace or a run tells, in numbers: measures of heads, additions, effects of a change.
+"""Measures of a trace or a run: of heads, additions, effects of a change.
 
 Words for these numbers stand with the pages that show them.
 

@@ -29,14 +29,14 @@ class Additions:
 
     @property
     def along(self) -> Tensor:
-        """How far each part reaches along the output; these sum to its length. (parts,)."""
+        """Projection of each part on the output; these sum to its length. (parts,)."""
         length = self.output.norm()
         along: Tensor = self.parts @ self.output / length.where(length > 0, 1.0)
         return along
 
     @property
     def rounding(self) -> float:
-        """How far the sum of the parts is from the output, by rounding alone: a length."""
+        """Distance between the sum of the parts and the output, by rounding alone: a length."""
         return float((self.parts.double().sum(0) - self.output.double()).norm())
 
     @property
@@ -50,7 +50,7 @@ class Additions:
 
 
 def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions:
-    """What each head adds to the output of one query; trace: of all heads."""
+    """Additions of the heads to the output of one query; trace: of all heads."""
     one = trace.query(query)
     with torch.no_grad():
         parts, output = layer.head_outputs(one)[:, 0], layer.output(one)[0]
@@ -63,7 +63,7 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
 
 @torch.no_grad()
 def layer_additions(layer_input: LayerInput, query: int) -> Additions:
-    """What all heads, the bias and the residual path add up to for one token of a layer.
+    """Additions of all heads, the bias and the residual path for one token of a layer.
 
     That sum is what enters the layer norm, or in a layer that norms first what goes on.
     """

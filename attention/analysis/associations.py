@@ -68,7 +68,7 @@ class Followed:
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
-        """Those of self-attention, which come first."""
+        """Layers of self-attention, which come first."""
         return [layer for layer in self.model.layers if not layer.crosses]
 
     @functools.cached_property
@@ -80,27 +80,27 @@ class Followed:
 
     @functools.cached_property
     def run(self) -> Run:
-        """The same as a run that can be changed."""
+        """Run of these layers, which can be changed."""
         pairs = zip(self.layers, self.runs, strict=True)
         inputs = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
         return Run(self.pieces, tuple(inputs), self.hidden)
 
     @property
     def causal(self) -> bool:
-        """Whether no query sees a key behind it."""
+        """True if no query sees a later key."""
         return all(layer.causal for layer in self.layers)
 
     def seen(self, found: Tensor) -> Tensor:
-        """The same with 0 for what a query cannot see, whatever rounding says. (…, n, n)."""
+        """Set to 0 what a query cannot see, whatever rounding says. (…, n, n)."""
         return found.tril() if self.causal else found
 
     @functools.cached_property
     def whole(self) -> bool:
-        """Whether these layers are all of the model, so that its last norm follows them."""
+        """True if these layers are all of the model, so that its last norm follows them."""
         return len(self.layers) == len(self.model.layers)
 
     def final(self, output: Tensor) -> Tensor:
-        """What comes out after the last of these layers. (…, pieces, d_model)."""
+        """Apply what follows the last of these layers. (…, pieces, d_model)."""
         return self.model.final(output) if self.whole else output
 
     @functools.cached_property
@@ -111,12 +111,12 @@ class Followed:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the model says which piece comes next."""
+        """True if the model predicts the next piece."""
         return isinstance(self.model, Transformer) and self.model.unembedding is not None
 
     @functools.cached_property
     def directions(self) -> Tensor:
-        """What the target of each position is the product of its hidden state with.
+        """Direction at each position whose product with the hidden state is the target.
 
         For decoders the column of the unembedding of the word that is likeliest next, or the
         difference of those of both words; for others the hidden state itself, of length 1.
@@ -132,7 +132,7 @@ class Followed:
 
     @property
     def positions(self) -> range:
-        """Those of all pieces."""
+        """Positions of all pieces."""
         return range(len(self.pieces.ids))
 
     def changed(
@@ -210,7 +210,7 @@ def vectors(followed: Followed, layer: int) -> Tensor:
 
 
 def with_residual(followed: Followed, layer: int) -> Tensor:
-    """The same, x_i added where the key is the query itself. (queries, keys, d_model)."""
+    """Add x_i to `vectors` where the key is the query itself. (queries, keys, d_model)."""
     found = vectors(followed, layer)
     found.diagonal(0, 0, 1).add_(followed.runs[layer].x.T)
     return found
@@ -234,7 +234,7 @@ def mean_weights(followed: Followed, layer: int) -> Tensor:
 def mixing_ratio(
     followed: Followed, parts: Callable[[Followed, int], Tensor] = through_norm
 ) -> Tensor:
-    """How much of each vector comes from other tokens, of each layer. (layers, queries).
+    """Share of each vector that comes from other tokens, of each layer. (layers, queries).
 
     ‖Σ_{j≠i} T_ij‖ / (‖Σ_{j≠i} T_ij‖ + ‖T_ii‖), in [0, 1] (Kobayashi et al. 2021, section 3.3).
     parts: a function of a layer -> T (queries, keys, d): `through_norm`, `with_residual`,
@@ -425,7 +425,7 @@ def erasure(followed: Followed) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Erasure:
-    """What becomes of each token when another is erased.
+    """Effects on each token when another is erased.
 
     states (layers, tokens, erased tokens): the cosine distance of a token's output after each layer
     from what it was; drops (tokens, erased tokens): by how much its target falls, see
@@ -541,7 +541,7 @@ WAYS = {MASKED: _masked, HIDDEN: _hidden, LEFT_OUT: _left_out}
 
 
 def ways_of(model: Model) -> list[str]:
-    """Those of `WAYS` that a model has what they need for; the first one is `erasure`'s."""
+    """Select the `WAYS` that a model has what they need for; the first one is `erasure`'s."""
     return [way for way in WAYS if way != MASKED or mask_of(model) is not None]
 
 
@@ -816,7 +816,7 @@ class Curves:
 
 @torch.no_grad()
 def curves(followed: Followed, importance: Tensor) -> Curves:
-    """How far the target drops as tokens go, the most important first.
+    """Fall of the target as tokens go, the most important first.
 
     importance (pieces,). Special tokens stay, and for decoders the last one, at which the target
     is. For decoders the target is that of `Followed.directions` there; for others it is the cosine

@@ -1,4 +1,4 @@
-"""What a head does: what moves without it, and how it speaks for the next piece by itself."""
+"""Causal effects of heads, by ablation and patching, and their direct effect on the next piece."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Metric = Callable[[Tensor], Tensor]
 
 
 def movement(run: Run) -> Metric:
-    """How far the last hidden states are from those of a run, for encoders.
+    """Distance of the last hidden states from those of a run, for encoders.
 
     Returns a function hidden (…, pieces, d_model) -> the mean over the pieces of 1 - cosine, (…).
     """
@@ -71,7 +71,7 @@ def logit_difference(
 
 
 def translation_probability(model: Translator, run: Run) -> Metric:
-    """How likely each piece of the translation is, among the candidates, for translators.
+    """Probability of each piece of the translation, among the candidates, for translators.
 
     Returns a function hidden (…, pieces, d_model) -> (…, pieces).
     """
@@ -244,7 +244,7 @@ def residual_parts(model: Model, run: Run, layer: int) -> Split:
 
 
 def _through(norm: Norm | None, parts: Tensor, total: Tensor) -> Tensor:
-    """The same parts after a norm of their sum, its bias among the biases, which come second."""
+    """Pass parts through a norm of their sum, its bias added to the biases, which come second."""
     if norm is None:
         return parts
     split = norm.split(parts, total)
@@ -254,14 +254,14 @@ def _through(norm: Norm | None, parts: Tensor, total: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """What each part says of a score, by its name; (parts,), they sum to the score."""
+    """Contribution of each part to a score, by its name; (parts,), they sum to the score."""
 
     names: tuple[Part, ...]
     votes: Tensor
 
     @property
     def heads(self) -> Tensor:
-        """Those of the heads alone: the direct effect of each. (layers, heads)."""
+        """Contributions of the heads alone: the direct effect of each. (layers, heads)."""
         at = [index for index, name in enumerate(self.names) if name.kind == "head"]
         n_heads = 1 + max(name.head for name in self.names)
         heads: Tensor = self.votes[at].unflatten(0, (-1, n_heads))

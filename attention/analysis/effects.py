@@ -1,4 +1,4 @@
-"""What becomes of a model's output where one of its layers is changed."""
+"""Effects on a model's output when one of its layers is changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_PIECES_AT_ONCE = 64  # up to which all heads of a layer are cut out unasked
 def changed(
     model: Model, run: Run, position: int, output: Tensor, kept: Tensor | slice = slice(None)
 ) -> Tensor:
-    """What comes out if the heads of a layer put out something else. (pieces, d_model).
+    """Output of the model if the heads of a layer put out something else. (pieces, d_model).
 
     The heads of the layer at `position` put out `output` (heads, kept pieces, d_v) at the pieces
     `kept`; at all others they put out what they were trained to.

@@ -33,7 +33,7 @@ WAYS = ("mean", "zero")
 
 @dataclass(frozen=True, eq=False)
 class Elsewhere:
-    """What heads give on average, and what their loss costs on sentences at large.
+    """Mean outputs of heads, and the cost of their loss on sentences at large.
 
     means: of each layer (heads, 1, width), see `interventions.means`; losses: by each of `WAYS`
     (layers, heads), see `loss_of`; effects: by sentence, of each head set to its mean (layers,
@@ -120,7 +120,7 @@ def _effects(model: Model, replacement: Replacement) -> dict[str, Tensor]:
 
 @functools.cache
 def elsewhere(model: str) -> Elsewhere | None:
-    """What was measured of a packaged model, None for others."""
+    """Measurements of a packaged model, None for others."""
     if model not in MEASURED:
         return None
     tensors = load_file(FILE)

@@ -26,7 +26,7 @@ class Glance:
     shape: tuple[int, ...]
 
     def names(self, title_of: Callable[[int], str]) -> list[str]:
-        """What each head is called. title_of: what a layer is."""
+        """Names of the heads. title_of: the title of a layer."""
         titles = map(title_of, self.layers)
         return [f"{title} head {head}" for title in titles for head in range(self.heads)]
 

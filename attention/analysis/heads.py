@@ -34,7 +34,7 @@ class Keys:
 
     @functools.cached_property
     def followers(self) -> Tensor:
-        """Which keys followed an earlier token like the query, (tokens, tokens)."""
+        """Keys that followed an earlier token like the query, (tokens, tokens)."""
         numbers = {one: number for number, one in enumerate(dict.fromkeys(self.ids))}
         ids = torch.tensor([numbers[one] for one in self.ids])
         return (ids[:, None] == ids).tril(-1).roll(1, -1)
@@ -66,7 +66,7 @@ class Measure:
     example: str = ""
 
     def says(self, keys: Keys, crosses: bool) -> bool:
-        """Whether it says anything of heads over these keys."""
+        """True if it says anything of heads over these keys."""
         if self.compares and crosses:
             return False
         if self.needs_special and not any(keys.special):
@@ -134,7 +134,7 @@ def measure_names() -> tuple[str, ...]:
 def measures(
     weights: Tensor, keys: Keys = NOTHING_KNOWN, crosses: bool = False
 ) -> dict[str, Tensor]:
-    """What each head attends to, on average over the queries: one number per head, by name.
+    """Measure each head's attention, on average over the queries: one number per head, by name.
 
     weights: (heads, queries, keys), before dropout. Rows with nothing to attend to count for
     nothing; a share on a token that is not there is 0 (the first query has no previous one).
@@ -150,7 +150,7 @@ def measures(
 
 
 def _counted(rows: Tensor, measure: Measure, keys: Keys) -> Tensor:
-    """Which queries of each head count for a measure. rows: those that attend to anything."""
+    """Queries of each head that count for a measure. rows: those that attend to anything."""
     return rows if measure.among is None else rows & measure.among(keys)
 
 
@@ -189,7 +189,7 @@ def overview_of(
     beside: int = 0,
     crosses: bool = False,
 ) -> Overview:
-    """The same of weights (heads, queries, keys), of any type, and the mask of all heads,
+    """Overview of weights (heads, queries, keys), of any type, and the mask of all heads,
     (queries, keys).
 
     beside: how many other heads are shown with these; crosses: as `measures` has it.

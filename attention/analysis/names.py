@@ -121,7 +121,7 @@ class Named:
 
 
 def holds(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Whether a name holds for each head on one sentence, and the mean weight on its tokens.
+    """Test a name for each head on one sentence: if it holds, and the mean weight on its tokens.
 
     weights (heads, queries, keys); targets (queries, keys); kept: the positions that count. Both
     (heads,), empty where no token that counts has such a key.
@@ -161,7 +161,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def noun_targets(pieces: Pieces, noun: str, pronoun: str) -> Tensor:
-    """Which pieces are those of the noun, for those of the pronoun. (queries, keys)."""
+    """Targets of a pronoun's pieces: those of its noun. (queries, keys)."""
     plain = [text.strip("·▁#_ ").lower() for text in pieces.texts]
     targets = torch.zeros(len(plain), len(plain), dtype=torch.bool)
     asking = [at for at, text in enumerate(plain) if text == pronoun.lower()][-1:]
@@ -172,7 +172,7 @@ def noun_targets(pieces: Pieces, noun: str, pronoun: str) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """Whether a name holds on sentences for each head, the weight there, and on which least."""
+    """Results of a name on sentences: if it holds for each head, the weight there, where least."""
 
     right: Tensor
     weight: Tensor

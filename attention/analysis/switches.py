@@ -61,7 +61,7 @@ def states_without(
 
 
 def can_erase(model: Model, pieces: Pieces, at: int, position: int) -> bool:
-    """Whether a piece can be erased from a sentence: one of the text's own, and not the one that
+    """True if a piece can be erased from a sentence: one of the text's own, and not the one that
     the answer is about, in a model that reads one sentence."""
     if isinstance(model, Translator) or pieces.words[at] is None:
         return False
