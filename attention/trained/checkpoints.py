@@ -74,7 +74,7 @@ def load_folder(folder: Path, about: About) -> Transformer:
 
 
 def check_folder(folder: Path) -> Layout:
-    """How the model in a folder is laid out. Raises ValueError where `load_folder` would; no
+    """Return the layout of the model in a folder. Raises ValueError where `load_folder` would; no
     weights are read."""
     layout, _, _ = _read(folder, outline=True)
     return layout
@@ -100,8 +100,8 @@ def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
 
 
 def read_layout(folder: Path) -> Layout:
-    """How the files in a folder are laid out, as its config.json says. Raises ValueError where it
-    says nothing, or nothing that is known."""
+    """Read the layout of a folder's files from its config.json. Raises ValueError where it says
+    nothing, or nothing that is known."""
     config = _read_json(folder / CONFIG)
     layout = LAYOUTS.get(str(config.get("model_type")))
     if layout is None:

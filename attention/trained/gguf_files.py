@@ -87,13 +87,13 @@ class GgufFile:
             raise ValueError(f"its architecture must be {Llama.model_type!r}, got {architecture!r}")
 
     def said(self, name: str) -> Any:
-        """What the file says by that name, None where it says nothing."""
+        """Return the file's value of that name, None where it has none."""
         field = self._said.get(name)
         return None if field is None else field.contents()
 
     @functools.cached_property
     def layout(self) -> Layout:
-        """How the model is laid out. Raises ValueError where the file does not say it, or says what
+        """Layout of the model. Raises ValueError where the file does not say it, or says what
         cannot be done."""
         config: dict[str, Any] = {
             name: self.said(f"{Llama.model_type}.{key}")
@@ -125,7 +125,7 @@ class GgufFile:
         return found
 
     def tokenizer(self) -> Tokenizer:
-        """What turns a text into pieces: bytes, merged in pairs (Sennrich et al. 2016).
+        """Tokenizer of the file: bytes, merged in pairs (Sennrich et al. 2016).
 
         Raises ValueError where the file does not say how, or it is not known here.
         """
@@ -185,7 +185,7 @@ class GgufFile:
 
 
 def _stored(name: str) -> str:
-    """What a GGUF file calls the tensor that safetensors files call by that name."""
+    """Name in GGUF files of the tensor that has this name in safetensors files."""
     part, _, kind = name.rpartition(".")
     layers, _, rest = part.partition(".")
     if layers == "layers":
@@ -202,7 +202,7 @@ def load_gguf(file: Path, about: About) -> Transformer:
 
 
 def check_gguf(file: Path) -> Layout:
-    """How the model in a GGUF file is laid out. Raises ValueError where `load_gguf` would; no
+    """Return the layout of the model in a GGUF file. Raises ValueError where `load_gguf` would; no
     weights are read."""
     opened = GgufFile(file, outline=True)
     _read(opened)

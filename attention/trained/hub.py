@@ -89,7 +89,7 @@ def _fetched(name: str, problem: str | None) -> Path:
 
 
 def _why(error: BaseException) -> str:
-    """What went wrong between here and Hugging Face."""
+    """Reason of a failure between here and Hugging Face."""
     if isinstance(error, HFValidationError):
         return "it must be a folder that is there, or a model's name at Hugging Face"
     if isinstance(error, GatedRepoError):

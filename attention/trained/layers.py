@@ -28,7 +28,7 @@ Part = TypeVar("Part", Tensor, Trace)
 
 @dataclass(frozen=True)
 class TrainedConfig(Config):
-    """What a trained layer is built with; none of it can be set.
+    """Configuration of a trained layer; none of it can be set.
 
     rotary: how queries and keys are rotated, if they are; scale: what scores are multiplied by,
     None = 1/√d_k; cap: what scaled scores stay below, see `functional.capped`; eps: what the norms
@@ -95,7 +95,7 @@ class TrainedAttention(DotScores):
         return None if gain is None else RmsNorm(gain, self.config.eps)
 
     def outputs(self, projected: Projected, mask: Tensor | None) -> Tensor:
-        """What each head makes of the values, no steps kept. (…, heads, queries, d_v).
+        """Output of each head, no steps kept. (…, heads, queries, d_v).
 
         Heads that share keys and values are worked out as further queries of one head. mask: as in
         `forward`.
@@ -117,7 +117,7 @@ class TrainedAttention(DotScores):
         return outputs
 
     def without(self, heads: Iterable[int]) -> TrainedAttention:
-        """The same layer where these heads add nothing: their rows of W_o are 0.
+        """Copy the layer without these heads: they add nothing, their rows of W_o are 0.
 
         That is what multiplying their output by 0 does (Michel et al. 2019, section 2.3).
         """
@@ -142,7 +142,7 @@ class Kept:
     __repr__ = shapes
 
     def beginning(self, tokens: int, copies: int) -> Kept:
-        """That of the first tokens alone, as often as wanted; of layers without a recurrence.
+        """Cache of the first tokens alone, as often as wanted; of layers without a recurrence.
 
         Raises ValueError where there is one: nothing is kept of where it stood before.
         """
@@ -316,11 +316,11 @@ class Layer:
 
     @property
     def norm_first(self) -> bool:
-        """Whether the sum with what the attention adds goes on as it is, through no norm."""
+        """True if the sum with what the attention adds goes on as it is, through no norm."""
         return self.attention_norms.after is None
 
     def attention_input(self, x: Tensor) -> Tensor:
-        """What queries, keys and values are made of. (…, tokens, d_model)."""
+        """Input of the projections to queries, keys and values. (…, tokens, d_model)."""
         return through(self.attention_norms.before, x)
 
     def masks(self, n_queries: int, n_keys: int, first: int = 0) -> dict[str, Tensor]:
@@ -336,7 +336,7 @@ class Layer:
         return made
 
     def mask(self, n_queries: int, n_keys: int) -> Tensor | None:
-        """What all of them allow, (queries, keys), None where there are none."""
+        """Combine all masks, (queries, keys), None where there are none."""
         return masks.combine(self.masks(n_queries, n_keys).values())
 
     def sliced(self, x: Tensor, memory: Tensor | None = None) -> Callable[[slice, slice], Trace]:
@@ -351,8 +351,8 @@ class Layer:
         return self.sliced(x, memory)(ALL, ALL)
 
     def traces(self, x: Tensor, memory: Tensor | None = None) -> Iterator[Trace]:
-        """The same, of some heads after the others where all at once would be large: what stays
-        small is worked out in memory that is at hand."""
+        """Yield the trace, of some heads after the others where all at once would be large: what
+        stays small is worked out in memory that is at hand."""
         yield from self.traces_of(self.projected(x, memory))
 
     def run(
@@ -393,7 +393,7 @@ class Layer:
         return self.attention.sliced(projected, self.mask_of(projected, padding))
 
     def mask_of(self, projected: Projected, padding: Tensor | None = None) -> Tensor | None:
-        """What its own masks and padding allow, (…, queries, keys), None where there is none."""
+        """Combine its own masks and padding, (…, queries, keys), None where there is none."""
         shape = projected.queries.shape[-2], projected.keys.shape[-2]
         own = self.masks(*shape, projected.first).values()
         return masks.combine(own if padding is None else [*own, padding])
@@ -405,7 +405,7 @@ class Layer:
             yield sliced(ALL, slice(first, first + at_once))
 
     def at_once(self, projected: Projected) -> int:
-        """How many heads are worked out at once."""
+        """Number of heads that are worked out at once."""
         *leading, _, n_queries, _ = projected.queries.shape
         return max(1, MAX_AT_ONCE // (math.prod(leading) * n_queries * projected.keys.shape[-2]))
 
@@ -449,5 +449,5 @@ def _check_shape(name: str, part: Tensor, expected: Sequence[int]) -> None:
 
 
 def _version(part: Tensor) -> int:
-    """How often a tensor was changed in place, as far as torch counts it."""
+    """Number of changes of a tensor in place, as far as torch counts them."""
     return 0 if part.is_inference() else part._version

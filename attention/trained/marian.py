@@ -124,7 +124,7 @@ class MarianFile:
 
 
 class Shortlist:
-    """Which pieces a translation may be made of (Jean et al. 2015, section 3.3).
+    """Pieces that a translation may be made of (Jean et al. 2015, section 3.3).
 
     Those that are frequent, and for each piece of the source those it is often translated by.
     vocabulary: how many pieces there are. Raises ValueError unless the file is a whole one.

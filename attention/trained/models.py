@@ -109,7 +109,7 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class LayerInput:
-    """What goes into one layer.
+    """Input of one layer.
 
     entered (queries, d_model): the layer's input; x (queries, d_model): what its attention gets,
     the same but for a recurrence between; memory (keys, d_model) and its pieces: where keys and
@@ -152,7 +152,7 @@ class Run:
         return Padded(self.pieces.ids, output=written)
 
     def start(self, layer: int) -> Start:
-        """The same run from one of its layers on."""
+        """Start of this run at one of its layers."""
         layer_input = self.inputs[layer]
         return Start(layer, layer_input.entered, layer_input.memory)
 
@@ -170,7 +170,7 @@ class Run:
 
 @dataclass(frozen=True)
 class About:
-    """What a visitor is told of a model.
+    """Description of a model for visitors.
 
     name: as links and the menu have it; title; source: who made it, and where it is described;
     words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
@@ -185,7 +185,7 @@ class About:
 
 
 class Model:
-    """What every trained model is.
+    """Base of every trained model.
 
     about: see `About`; layers: in the order in which they run; limit: how many pieces it takes.
     """
@@ -209,15 +209,15 @@ class Model:
         raise NotImplementedError
 
     def embed(self, ids: Tensor, first: int = 0) -> Tensor:
-        """What enters the first layer. ids (…, pieces); first: the position of the first one."""
+        """Embed pieces for the first layer. ids (…, pieces); first: position of the first one."""
         raise NotImplementedError
 
     def embed_output(self, output: Padded) -> Tensor:
-        """What enters the first layer that crosses, for models that translate."""
+        """Embed the output for the first layer that crosses, for models that translate."""
         raise NotImplementedError
 
     def final(self, x: Tensor) -> Tensor:
-        """What comes out of the model, given what comes out of its last layer."""
+        """Output of the model, given the output of its last layer."""
         return x
 
     def forward(
@@ -289,7 +289,7 @@ class Model:
         layers: Collection[int] | None = None,
         start: Start | None = None,
     ) -> Tensor:
-        """What comes out of the model, see `forward`. (…, pieces, d_model)."""
+        """Output of the model, see `forward`. (…, pieces, d_model)."""
         x = None if start is None else start.x
         for run in self.forward(batch, edit=edit, layers=layers, start=start):
             x = run.output
@@ -302,7 +302,7 @@ class Model:
 
     @torch.no_grad()
     def run_pieces(self, pieces: Pieces, output: Pieces | None = None) -> Run:
-        """The same for a sentence that is in pieces already, and for what is written over it."""
+        """Run a sentence that is in pieces already, and what is written over it."""
         batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
         inputs = []
         for layer, run in zip(self.layers, self.forward(batch), strict=True):
@@ -313,7 +313,7 @@ class Model:
         return Run(pieces, tuple(inputs), self.final(run.output))
 
     def title_of(self, layer: int) -> str:
-        """What a layer is called."""
+        """Title of a layer."""
         return f"layer {layer}"
 
 
@@ -373,7 +373,7 @@ class Embedding:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a stack of layers is made of.
+    """Parts of a stack of layers.
 
     limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
     anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
@@ -419,7 +419,7 @@ class Transformer(Model):
         return self._read.shown(ids)
 
     def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None:
-        """What is appended to a sentence of the pieces `after` when these pieces are chosen.
+        """Text that is appended to a sentence of the pieces `after` when these pieces are chosen.
 
         The longer sentence has these very pieces again where the tokenizer allows it; it does not
         where it joins pieces, as "c" and "at". None where no text says what they are: parts of a

@@ -21,7 +21,7 @@ class Norm(Protocol):
     def __call__(self, x: Tensor) -> Tensor: ...
 
     def split(self, parts: Tensor, total: Tensor) -> Tensor:
-        """What the norm makes of each part of a sum, all divided by the spread of the sum.
+        """Pass each part of a sum through the norm, all divided by the spread of the sum.
 
         parts (…, d_model) add up to total (…, d_model). What it makes of them adds up to the norm
         of total, less its bias (Kobayashi et al. 2021).

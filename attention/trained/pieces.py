@@ -27,7 +27,7 @@ def read_tokenizer(file: Path) -> Tokenizer:
 
 
 class Reader:
-    """What turns a text into at most `limit` pieces, as a tokenizer has it.
+    """Reader of a text as at most `limit` pieces, as a tokenizer has it.
 
     Raises ValueError where so few pieces leave none for words.
     """
@@ -67,7 +67,7 @@ class Reader:
         return tuple(map(self._shown, ids))
 
     def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None:
-        """What these pieces add to a text that ends in the pieces `after`.
+        """Text that these pieces add to one that ends in the pieces `after`.
 
         None where they are not whole characters, or no pieces at all: no text says that.
         """
@@ -104,7 +104,7 @@ class Reader:
 
 
 def readable(text: str) -> str:
-    """The same with what has no picture of its own as bytes, "⟨00⟩"."""
+    """Replace characters without a picture of their own by their bytes, "⟨00⟩"."""
     return _UNREADABLE.sub(_as_bytes, text)
 
 

@@ -16,7 +16,7 @@ ROUNDING = 1e-9  # of a sum of probabilities, far below any that counts
 
 @torch.no_grad()
 def next_scores(model: Transformer, run: Run, position: int = -1) -> Tensor:
-    """What a model gives every piece of its vocabulary to come next (Radford et al. 2018, eq. 2).
+    """Logits of the next piece over the vocabulary (Radford et al. 2018, eq. 2).
 
     position: of the piece it would come after, the last one unless told otherwise. Returns
     (vocabulary,). Raises ValueError for models that were not trained to go on.

@@ -1,4 +1,4 @@
-"""Which trained models there are, and where each comes from.
+"""Sources of the trained models.
 
 Some are carried by installed packages; others the owner names, in ATTENTION_MODELS.
 """
@@ -160,7 +160,7 @@ class Own:
 
 
 class OwnModels:
-    """What the owner named, as far as it has been had.
+    """Models that the owner named, as far as they have been had.
 
     models: by their names in the menu; left_out: packaged ones that are not wanted; problems: a
     line for each one that could not be had.
@@ -257,13 +257,13 @@ def missing() -> dict[str, str]:
 
 
 def names() -> tuple[str, ...]:
-    """What the menu of models offers, `NONE` first: no model, but parameters that can be set."""
+    """Names in the menu of models, `NONE` first: no model, but parameters that can be set."""
     return (NONE, *(name for name in _sources() if name not in _SET_ASIDE))
 
 
 def about(name: str) -> About:
-    """What a visitor is told of a model; nothing of it is read. Raises ValueError if there is none
-    of that name."""
+    """Description of a model for visitors; nothing of it is read. Raises ValueError if there is
+    none of that name."""
     return _source(name).about
 
 

@@ -51,7 +51,7 @@ class Vocabulary:
         return self._pieces(ids, [self._model.id_to_piece(piece) for piece in ids], 0)
 
     def text(self, ids: Sequence[int]) -> str:
-        """What pieces say together, the end left out."""
+        """Join pieces to a text, the end left out."""
         return str(self._model.decode([piece for piece in ids if piece != self.end]))
 
     def _pieces(self, ids: Sequence[int], texts: Sequence[str], left_out: int) -> Pieces:

@@ -44,7 +44,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class DecodedPiece:
-    """How one piece of a translation was found.
+    """Step of a translation: how one of its pieces was found.
 
     piece: its number; text; probability: among the candidates, in [0, 1]; alternatives: the
     likeliest pieces and their probabilities, the one that was taken first; alignment (source
@@ -76,7 +76,7 @@ class Translation:
 
     @property
     def alignment(self) -> Tensor:
-        """That of all steps. (output pieces, source pieces)."""
+        """Alignment of all steps. (output pieces, source pieces)."""
         return torch.stack([step.alignment for step in self.steps])
 
 
@@ -127,14 +127,14 @@ class Translator(Model):
         return vectors + self._positions_of(ids.shape[-1], first)
 
     def embed_output(self, output: Padded) -> Tensor:
-        """What each piece is produced from: the one before it, for the first one nothing."""
+        """Embed what each piece is produced from: the one before it, for the first one nothing."""
         before = self.embedding.rows(output.ids[..., :-1]) * math.sqrt(self._d_model)
         nothing = before.new_zeros(*before.shape[:-2], 1, self._d_model)
         return torch.cat([nothing, before], -2) + self._positions_of(output.ids.shape[-1])
 
     @torch.no_grad()
     def probabilities(self, run: Run) -> Tensor:
-        """How likely each piece of a run's translation was, among the candidates. (pieces,)."""
+        """Probability of each piece of a run's translation, among the candidates. (pieces,)."""
         candidates, scores = self._scorer(run.pieces.ids)
         wanted = run.inputs[-1].pieces.ids
         found = torch.searchsorted(candidates, wanted)
@@ -161,7 +161,7 @@ class Translator(Model):
         )
 
     def alignment(self, trace: Trace) -> Tensor:
-        """Which piece of the source each piece of the translation comes from.
+        """Align the pieces of the translation with those of the source they come from.
 
         trace: of the last layer. Its head 0, as Marian has it: the one that training guides to
         align words (Chen et al. 2016). Returns (output pieces, source pieces), rows sum to 1.
@@ -170,7 +170,7 @@ class Translator(Model):
 
     @staticmethod
     def _bound(n_source: int) -> int:
-        """How many pieces a translation may have: as its engine has it, but for long ones."""
+        """Bound on the pieces of a translation: as its engine has it, but for long ones."""
         return min(math.ceil(LONGER * n_source), n_source + MORE)
 
     def _some_pieces(self, text: str) -> Pieces:

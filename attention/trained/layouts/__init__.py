@@ -1,4 +1,4 @@
-"""How the files of each family of models are laid out: one class each, found in `LAYOUTS`."""
+"""Layouts of the files of each family of models: one class each, found in `LAYOUTS`."""
 
 from attention.trained.layouts import bert, gpt2, llama
 from attention.trained.layouts.base import LAYOUTS, Layout, TakesWeights

@@ -1,4 +1,4 @@
-"""What all layouts share."""
+"""Parts that all layouts share."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Layout:
             LAYOUTS[cls.model_type] = cls
 
     def setting(self, name: str) -> Any:
-        """What config.json has for one of `settings`. Raises ValueError where it has nothing."""
+        """Value in config.json of one of `settings`. Raises ValueError where it has nothing."""
         key = self.settings[name]
         if key not in self.config:
             raise ValueError(f"config.json must have {key!r}, it has not")
@@ -87,7 +87,7 @@ class Layout:
 
     @property
     def eps(self) -> float:
-        """What norms add to the variance. Raises ValueError unless it is a number."""
+        """Number that norms add to the variance. Raises ValueError unless it is one."""
         return number(self.settings["eps"], self.setting("eps"), 0)
 
     @property
@@ -109,7 +109,7 @@ class Layout:
         return Parts(embedding, layers, limit)
 
     def embedding(self, weights: TakesWeights) -> Embedding:
-        """What turns pieces into the first layer's input."""
+        """Embedding that turns pieces into the first layer's input."""
         raise NotImplementedError
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:

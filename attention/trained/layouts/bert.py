@@ -60,7 +60,7 @@ class Bert(Layout):
         )
 
     def positions(self, weights: TakesWeights) -> Tensor:
-        """What is added for each position; every sentence here is the first of its kind."""
+        """Embedding of each position; every sentence here is the first of its kind."""
         positions = self.table(weights, "position", "positions")
         return positions + self.table(weights, "token_type", "token types")[0]
 

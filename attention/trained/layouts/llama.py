@@ -59,7 +59,7 @@ class Llama(Layout):
 
     @property
     def groups(self) -> int:
-        """How many heads of keys and values there are. Raises ValueError unless they divide the
+        """Number of heads of keys and values. Raises ValueError unless it divides the number of
         heads."""
         groups = self.whole("groups") if "num_key_value_heads" in self.config else self.heads
         if self.heads % groups:
@@ -68,20 +68,20 @@ class Llama(Layout):
 
     @property
     def scale(self) -> float | None:
-        """What scores are multiplied by, None: 1/√d_k."""
+        """Factor of the scores, None: 1/√d_k."""
         return None
 
     def cap(self, name: str) -> float | None:
-        """What some scores stay below, None where config.json has no setting of that name."""
+        """Bound that some scores stay below, None where config.json has no setting of that name."""
         return number(name, self.config[name], 1e-6) if name in self.config else None
 
     def slides(self, index: int) -> bool:
-        """Whether attention has a window in that layer, where config.json has no layer_types."""
+        """True if attention has a window in that layer, where config.json has no layer_types."""
         return False
 
     def kind(self, index: int) -> str:
-        """What config.json calls attention with or without a window, in that layer. Raises
-        ValueError where it calls it anything else."""
+        """Name in config.json of attention with or without a window, in that layer. Raises
+        ValueError where it is anything else."""
         kinds = self.config.get("layer_types")
         if kinds is None:
             return KINDS[self.slides(index)]
@@ -94,12 +94,12 @@ class Llama(Layout):
         return str(kinds[index])
 
     def window(self, index: int) -> int | None:
-        """How many tokens to each side a query sees in that layer; config.json counts its own."""
+        """Number of tokens a query sees to each side in that layer; config.json counts its own."""
         slides = self.kind(index) == KINDS[True] and "sliding_window" in self.config
         return self.whole("window") - 1 if slides else None
 
     def rope(self, index: int) -> dict[str, Any]:
-        """What config.json says of the rotation in that layer; newer files say it in
+        """Settings of the rotation in that layer in config.json; newer files have them in
         rope_parameters."""
         said = self.config.get("rope_parameters") or self.config.get("rope_scaling") or {}
         if isinstance(said, dict):
@@ -109,8 +109,8 @@ class Llama(Layout):
         return {"rope_theta": self.config["rope_theta"], **said}
 
     def rotary(self, index: int) -> Rotary:
-        """How queries and keys are rotated in that layer. Raises ValueError where their rotation is
-        stretched in a way that is not known."""
+        """Rotation of queries and keys in that layer. Raises ValueError where it is stretched in a
+        way that is not known."""
         said = self.rope(index)
         kind = said.get("rope_type", said.get("type", "default"))
         if not isinstance(kind, str) or kind not in SLOWER:
@@ -164,7 +164,7 @@ class Llama(Layout):
         return GatedFeedForward(gate, up, down, self.activation, b_gate, b_up, b_down)
 
     def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
-        """Those around attention, and those around the feed-forward."""
+        """Norms around attention, and those around the feed-forward."""
         before, feed_before = (
             self.layer_norm(weights, index, name) for name in ("input", "post_attention")
         )
@@ -182,7 +182,7 @@ class Llama(Layout):
         )
 
     def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        """What the attention of a layer has learned, see `layers.TrainedAttention`."""
+        """Learned parameters of a layer's attention, see `layers.TrainedAttention`."""
         queries, keys = self.heads * self.d_head, self.groups * self.d_head
         made = {
             "W_q": self.linear(weights, index, "self_attn.q", self.d_model, queries),
@@ -205,7 +205,7 @@ class Llama(Layout):
 
     @property
     def norm_widths(self) -> tuple[int, int]:
-        """How many numbers the norms of queries and of keys divide by one root: those of a head."""
+        """Widths of what the norms of queries and of keys divide by one root: those of a head."""
         return self.d_head, self.d_head
 
     def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
