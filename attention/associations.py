@@ -69,7 +69,7 @@ PAIRS = pa.schema(
 
 @dataclass(frozen=True)
 class Job:
-    """What is worked out: everything that the numbers depend on.
+    """Job to work out: everything that the numbers depend on.
 
     source: the hash of the file; layer: which one's, -1: the last; lines: of each shard.
     """
@@ -248,8 +248,8 @@ def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
 
 
 def run_on_cluster(file: Path, folder: Path, job: Job, address: str, out: TextIO) -> None:
-    """The same on the workers of a Dask cluster, which see the file and the folder as they are here
-    and have this package; one that dies on the way leaves its shards to the others.
+    """Run a job on the workers of a Dask cluster, which see the file and the folder as they are
+    here and have this package; one that dies on the way leaves its shards to the others.
 
     Raises as `run` does, and ValueError where Dask is not installed.
     """
@@ -288,7 +288,7 @@ def run_on_cluster(file: Path, folder: Path, job: Job, address: str, out: TextIO
 
 
 class Way:
-    """How far a file is: what of it is missing, and lines that tell."""
+    """Progress through a file: what of it is missing, and lines that tell."""
 
     def __init__(self, file: Path, folder: Path, job: Job, out: TextIO) -> None:
         self.file, self.folder, self.job, self.out = file, folder, job, out
@@ -300,7 +300,7 @@ class Way:
         return (shard for shard in shards_of(self.file, self.job.lines) if not self.has(shard))
 
     def has(self, shard: Shard) -> bool:
-        """Whether a shard is there; counts it if it is."""
+        """True if a shard is there; counts it if it is."""
         there = (self.folder / self.job.name(shard.number)).exists()
         if there:
             self._count(shard)

@@ -1,4 +1,4 @@
-"""What a trace says: who contributes how much, how sure a row is, which words are near."""
+"""Contributions of a trace: who contributes how much, how sure a row is, which words are near."""
 
 from __future__ import annotations
 

@@ -161,12 +161,12 @@ class Trace:
 
     @property
     def logits(self) -> Tensor:
-        """What the softmax gets, before the mask. (…, queries, keys)."""
+        """Logits that the softmax gets, before the mask. (…, queries, keys)."""
         return self.scaled if self.mixed_scores is None else self.mixed_scores
 
     @property
     def logits_name(self) -> str:
-        """What these are called: "scaled", "mixed" or "capped"."""
+        """Name of the logits: "scaled", "mixed" or "capped"."""
         if self.mixed_scores is None:
             return "scaled"
         return "mixed" if self.cap is None else "capped"
@@ -207,7 +207,7 @@ class Trace:
         return replace(one, keys=self.keys, values=self.values, unrotated=unrotated)
 
     def detach(self) -> Trace:
-        """The same numbers, apart from the graph of gradients they came with."""
+        """Copy of the trace, apart from the graph of gradients it came with."""
         return self._each(Tensor.detach)
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
@@ -289,7 +289,7 @@ class LongTrace:
 
     @property
     def output(self) -> Tensor:
-        """What each head makes of the values. (heads, queries, d_v)."""
+        """Output of each head. (heads, queries, d_v)."""
         if self._output is None:
             self._work_out(0)
         assert self._output is not None
@@ -340,7 +340,7 @@ class LongTrace:
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """What attention is worked out from, of all heads.
+    """Projected queries, keys and values of all heads.
 
     queries (…, heads, queries, d_k), keys (…, groups, keys, d_k), values (…, groups, keys, d_v), as
     they were before any rotation; first: the position of the first query; rotated: the keys as the
@@ -515,7 +515,7 @@ def _slices(length: int, most: int) -> list[slice]:
 
 
 def _mixed(stage: Tensor, mix: Callable[[Tensor], Tensor] | None) -> Tensor | None:
-    """What is made of a stage, None where that is the stage itself."""
+    """Mix a stage, None where that leaves the stage itself."""
     mixed = stage if mix is None else mix(stage)
     return None if mixed is stage else mixed
 

@@ -1,4 +1,4 @@
-"""What the owner of a server allows its visitors: all of it in one variable.
+"""Limits that the owner of a server sets for its visitors: all of them in one variable.
 
 `ATTENTION_LIMITS="tokens=128 sessions=50"`; what is not named has its default. Standard library
 only.
@@ -18,7 +18,7 @@ LIMITS_VARIABLE = "ATTENTION_LIMITS"
 
 @dataclass(frozen=True)
 class Limits:
-    """What each visitor may have of the server, and all of them together."""
+    """Limits of each visitor on the server, and of all of them together."""
 
     tokens: int = whole(512, "Tokens", 16, 512, help="of a sentence; the others are left out")
     models: int = whole(8, "Models", 0, 99, help="trained models that are loaded at start")
@@ -62,7 +62,7 @@ class Limits:
 
 @functools.cache
 def limits() -> Limits:
-    """Those of this process. Raises ValueError, naming the variable, where they cannot be read."""
+    """Limits of this process. Raises ValueError, naming the variable, where they cannot be read."""
     return read_limits(os.environ.get(LIMITS_VARIABLE, ""))
 
 

@@ -23,5 +23,5 @@ class RmsNorm:
         return (x.square().mean(-1, keepdim=True) + self.eps).sqrt()
 
     def split(self, parts: Tensor, total: Tensor) -> Tensor:
-        """What the norm makes of each part of a sum, all divided by the spread of the sum."""
+        """Pass each part of a sum through the norm, all divided by the spread of the sum."""
         return parts / self.spread(total) * self.weight

@@ -1,4 +1,4 @@
-"""What is cited, as Markdown links: a citation is its name and its address in one place.
+"""Citations, as Markdown links: each is its name and its address in one place.
 
 Whoever cites something else writes such a link beside what is said of it.
 """

@@ -130,7 +130,7 @@ def alibi(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """What to add to the scaled scores: minus slope times distance. (heads, queries, keys).
+    """Bias for the scaled scores: minus slope times distance. (heads, queries, keys).
 
     Press et al. 2022, section 3; there keys only precede queries, here distance counts both ways.
     rows, some: the queries and the heads that it is wanted for.

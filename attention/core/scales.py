@@ -1,4 +1,4 @@
-"""What scores are multiplied by before the softmax, by name in `SCALES`."""
+"""Factors of the scores before the softmax, by name in `SCALES`."""
 
 from __future__ import annotations
 

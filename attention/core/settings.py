@@ -52,11 +52,11 @@ class Setting:
 
     @property
     def is_text(self) -> bool:
-        """Whether any text up to the maximum length will do."""
+        """True if any text up to the maximum length will do."""
         return isinstance(self.default, str) and not self.choices
 
     def applies(self, value_of: Callable[[str], Value]) -> bool:
-        """Whether the setting has any effect while the others have the values of `value_of`."""
+        """True if the setting has any effect while the others have the values of `value_of`."""
         if self.unless is not None and value_of(self.unless[0]) == self.unless[1]:
             return False
         if self.when is None:
@@ -187,7 +187,7 @@ def _settings_of(schema: Any) -> Declared:
 
 
 def prefixed(declared: Declared, prefix: str) -> Declared:
-    """The same settings under names that begin with `prefix`, for a second set of them.
+    """Prefix the names of settings, for a second set of them.
 
     What they refer to is the second one too, where there are two of it.
     """

@@ -78,35 +78,35 @@ class Variant(nn.Module):
 
     @property
     def heads(self) -> int:
-        """How many heads there are: as many as its settings say, 1 where they say nothing."""
+        """Number of heads: as many as its settings say, 1 where they say nothing."""
         return int(getattr(self.config, "heads", 1))
 
     @property
     def groups(self) -> int:
-        """How many heads of keys and values there are; each serves `heads / groups` heads."""
+        """Number of heads of keys and values; each serves `heads / groups` heads."""
         return self.heads
 
     @property
     def scale(self) -> Scale | None:
-        """What scores are multiplied by unless told otherwise, None = 1/√d_k."""
+        """Factor of the scores unless told otherwise, None = 1/√d_k."""
         own: Scale | None = getattr(self.config, "scale", None)
         return own
 
     @property
     def cap(self) -> float | None:
-        """What scaled scores stay below, see :func:`functional.capped`, None: they have no cap."""
+        """Bound that scaled scores stay below, see :func:`functional.capped`, None: no cap."""
         own: float | None = getattr(self.config, "cap", None)
         return own
 
     @property
     def rotary(self) -> Rotary | None:
-        """How queries and keys are rotated unless told otherwise, None: not at all."""
+        """Rotation of queries and keys unless told otherwise, None: none."""
         own: Rotary | None = getattr(self.config, "rotary", None)
         return own
 
     @property
     def apart(self) -> bool:
-        """Whether a head can be worked out without the others."""
+        """True if a head can be worked out without the others."""
         mixing = type(self).before_softmax, type(self).after_softmax
         return mixing == (Variant.before_softmax, Variant.after_softmax)
 
@@ -167,11 +167,11 @@ class Variant(nn.Module):
         raise NotImplementedError
 
     def before_softmax(self, scaled: Tensor) -> Tensor:
-        """What becomes of the scaled scores before the softmax. (…, heads, queries, keys)."""
+        """Change the scaled scores before the softmax. (…, heads, queries, keys)."""
         return scaled
 
     def after_softmax(self, weights: Tensor) -> Tensor:
-        """What becomes of the weights before the weighted sum. (…, heads, queries, keys)."""
+        """Change the weights before the weighted sum. (…, heads, queries, keys)."""
         return weights
 
     def output(self, trace: Trace | LongTrace) -> Tensor:
@@ -182,7 +182,7 @@ class Variant(nn.Module):
         return functional.linear(merge_heads(trace.output), *self.projection("output"))
 
     def head_outputs(self, trace: Trace) -> Tensor:
-        """What each head adds to the output: its own, through its rows of W_o.
+        """Addition of each head to the output: its own, through its rows of W_o.
 
         trace: of all heads. Returns (…, heads, queries, d_out); the sum over the heads, and the
         bias of W_o where there is one, is `output`.
@@ -195,21 +195,21 @@ class Variant(nn.Module):
         return parts
 
     def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
-        """How the score of one query (d_q,) and one key (d_k,) comes about: named columns.
+        """Terms of the score of one query (d_q,) and one key (d_k,): named columns.
 
         All are of one length; the last one adds up to the score. Empty where it has no terms.
         """
         return {}
 
     def mixed_score_terms(self, scaled: Tensor, head: int) -> dict[str, Tensor]:
-        """How `before_softmax` makes one cell of a head from the cells of all heads, (heads,).
+        """Terms of `before_softmax` for one cell of a head, from the cells of all heads, (heads,).
 
         Named columns as in `score_terms`.
         """
         return {}
 
     def mixed_weight_terms(self, weights: Tensor, head: int) -> dict[str, Tensor]:
-        """How `after_softmax` makes one cell of a head from the cells of all heads, (heads,).
+        """Terms of `after_softmax` for one cell of a head, from the cells of all heads, (heads,).
 
         Named columns as in `score_terms`.
         """
@@ -373,7 +373,7 @@ def parameter_maker(config: ParametersConfig) -> ParameterMaker:
 
 
 class DotScores(Variant):
-    """What variants have in common whose scores are dot products of queries and keys."""
+    """Base of the variants whose scores are dot products of queries and keys."""
 
     scoring = "matmul"
     by_distance = True
