@@ -82,7 +82,7 @@ class OwnVectors(Vectors):  # type: ignore[misc]  # torchtext carries no types
 
 
 def _told(progress: Progress) -> Callable[[Iterable[bytes], int], Iterator[bytes]]:
-    """What goes over lines, and says how far it is, in the place of torchtext's bar."""
+    """Iterator over lines that says how far it is, in the place of torchtext's bar."""
 
     def over(lines: Iterable[bytes], total: int) -> Iterator[bytes]:
         for number, line in enumerate(lines, 1):

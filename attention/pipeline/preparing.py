@@ -1,4 +1,4 @@
-"""What the settings let into which layer: word vectors, or the pieces of a trained model."""
+"""Inputs of the layer by the settings: word vectors, or the pieces of a trained model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TrainedLayer:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the settings let into which layer.
+    """Inputs of the layer by the settings.
 
     words: the vectors whose space the values live in, None when they live in another; trained:
     where the layer stands in a trained model, if it does; problems: what could not be used as it
@@ -78,7 +78,7 @@ class Prepared:
         return {} if self.trained is None else self.trained.layer.masks(n_queries, n_keys)
 
     def scale(self, settings: Settings) -> Scale | None:
-        """What scores are multiplied by, None: as the layer has it by itself.
+        """Factor of the scores, None: as the layer has it by itself.
 
         At the default a trained layer is as it was trained.
         """
@@ -103,7 +103,7 @@ def into_variant(
 
 
 def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run]) -> Prepared:
-    """What enters the chosen layer of the chosen model, and that layer's own attention."""
+    """Prepare the input of the chosen layer of the chosen model, and that layer's own attention."""
     text = plain(settings.s)
     if not text.strip():
         raise NoWords

@@ -62,7 +62,7 @@ class Result(Sentence):
 
     @property
     def notes(self) -> list[str]:
-        """What could not be used as it was set, in words."""
+        """Notes on what could not be used as it was set."""
         notes = [*self.problems]
         wanted, heads = self.settings.head, self.layer.heads
         if self.head < wanted and heads > 1:
@@ -70,7 +70,7 @@ class Result(Sentence):
         return notes
 
     def looked_at(self, settings: Settings) -> Result:
-        """The same run, with another of its heads chosen, or shown in words instead of pieces."""
+        """Choose another head of the same run, or words instead of pieces."""
         return self if settings == self.settings else replace(self, settings=settings)
 
     @property
@@ -84,7 +84,7 @@ class Result(Sentence):
 
     @property
     def changes(self) -> list[str]:
-        """What a trained layer is not left as it was trained, in words."""
+        """Changes of a trained layer from how it was trained, in words."""
         if self.trained is None:
             return []
         settings, defaults = self.settings, settings_of(Settings)

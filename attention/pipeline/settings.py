@@ -30,12 +30,12 @@ from attention.trained.sources import NONE
 
 
 def variant_names() -> tuple[str, ...]:
-    """What the variant menu offers."""
+    """Names in the variant menu."""
     return tuple(VARIANTS)
 
 
 def vector_names() -> tuple[str, ...]:
-    """What the vectors menu offers; `own` only where the owner has named a file."""
+    """Names in the vectors menu; `own` only where the owner has named a file."""
     return ("glove", "own", "random") if own_vectors_path() else ("glove", "random")
 
 
@@ -172,12 +172,12 @@ class Settings:
 
     @property
     def scale_factor(self) -> Scale:
-        """What the scores are multiplied by."""
+        """Factor of the scores."""
         return SCALES.get(self.scale, self.factor)
 
     @property
     def rotate(self) -> bool | None:
-        """Whether queries and keys are rotated by their positions, None: as the layer has it."""
+        """True if queries and keys are rotated by their positions, None: as the layer has it."""
         if self.positions == "rotary":
             return True
         return False if self.trained_positions == "removed" else None
@@ -207,7 +207,7 @@ class Settings:
         rows: slice = slice(None),
         heads: slice = slice(None),
     ) -> Tensor | None:
-        """What the positions add to the scaled scores, (heads, queries, keys), or None."""
+        """Bias of the positions on the scaled scores, (heads, queries, keys), or None."""
         if self.positions != "alibi":
             return None
         return alibi(layer.heads, n_queries, n_keys, rows, heads)
@@ -215,7 +215,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Selection:
-    """What of a result is looked at; it decides no number."""
+    """Part of a result that is looked at; it decides no number."""
 
     stage: str = choice("weights", "Stage", STAGES)
     query: int = whole(0, "Query token", 0, MAX_TOKENS - 1)
