@@ -74,7 +74,7 @@ def arcs(names: Sequence[str], links: Sequence[Link], query: int) -> go.Figure:
 
 
 def _reach(link: Link, count: int) -> float:
-    """How far to the side an arc goes: the more words lie between, the farther."""
+    """Distance that an arc goes to the side: the more words lie between, the farther."""
     start, end, _ = link
     reach = 0.17 + 0.75 * math.sqrt(abs(end - start) / max(1, count - 1))
     return reach if end < start else -reach

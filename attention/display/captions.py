@@ -40,7 +40,7 @@ def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
 
 
 def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) -> str:
-    """How much of a row each mask hides, and what that means where nothing is left.
+    """Tell how much of a row each mask hides, and what that means where nothing is left.
 
     masks: by name, (queries, keys) each; tokens: of the queries. Empty where nothing is hidden.
     """
@@ -58,12 +58,12 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
 
 
 def sums_to_one(weights: Tensor) -> Tensor:
-    """Which rows of weights (…, keys) sum to 1, but for rounding. (…), bool."""
+    """True for rows of weights (…, keys) that sum to 1, but for rounding. (…), bool."""
     return (weights.double().sum(-1) - 1).abs() < ROUNDING
 
 
 def sums_words(weights: Tensor) -> str:
-    """What the rows of weights (queries, keys) sum to, as the end of a sentence."""
+    """Sums of the rows of weights (queries, keys) in words, as the end of a sentence."""
     whole, empty = sums_to_one(weights), (weights == 0).all(-1)
     if whole.all():
         return "each row adds up to 1"
@@ -79,7 +79,7 @@ def sums_words(weights: Tensor) -> str:
 
 
 def parameters_words(origin: str) -> str:
-    """What parameters are that nothing was learned by; "" where they were, or there are none.
+    """Describe parameters that nothing was learned by; "" where they were, or there are none.
 
     origin: as `Variant` has it.
     """
@@ -89,7 +89,7 @@ def parameters_words(origin: str) -> str:
 
 
 def group_words(layer: Variant, head: int) -> str:
-    """Which heads share keys and values with a head, in a sentence; "" where none does."""
+    """Name the heads that share keys and values with a head, in a sentence; "" where none does."""
     size = layer.heads // layer.groups
     if size == 1:
         return ""

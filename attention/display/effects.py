@@ -142,7 +142,7 @@ def guess_lines(
 
 
 def part_bars(names: Sequence[str], by_query: Tensor, by_key: Tensor) -> go.Figure:
-    """What each part gives to a score by way of the query, and by way of the key. (parts,) both."""
+    """Bars of each part's share in a score, by way of the query and of the key. (parts,) both."""
     bars = [
         {
             "type": "bar",

@@ -172,7 +172,7 @@ def _around_cells(
 
 
 class HeatmapCells(TypedDict):
-    """What a page reads of the cells it gives to plotly: names, gaps, whether numbers stand in."""
+    """Cells of a heatmap as a page reads them for plotly: names, gaps, whether numbers stand in."""
 
     x: list[str]
     y: list[str]
@@ -181,7 +181,7 @@ class HeatmapCells(TypedDict):
 
 
 class HeatmapAxis(TypedDict):
-    """What a page reads of an axis it gives to plotly."""
+    """Axis of a heatmap as a page reads it for plotly."""
 
     range: list[float]
     domain: NotRequired[list[float]]
@@ -192,7 +192,7 @@ class HeatmapAxis(TypedDict):
 
 
 class HeatmapLayout(TypedDict):
-    """What a page reads of the layout it gives to plotly."""
+    """Layout of a heatmap as a page reads it for plotly."""
 
     xaxis: HeatmapAxis
     yaxis: HeatmapAxis
@@ -210,7 +210,7 @@ class HeatmapStage(TypedDict):
 
 
 class StagesOfHeatmap(TypedDict):
-    """What a heatmap is drawn from besides its numbers, ready for JSON.
+    """Description of a heatmap besides its numbers, ready for JSON.
 
     heat, layout: of the cells and around them; entropy: of each row in bits, None where there is
     nothing to attend to; room: where that stands.
@@ -226,7 +226,7 @@ class StagesOfHeatmap(TypedDict):
 def heatmap_of_stages(
     trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None, words: str = ""
 ) -> StagesOfHeatmap:
-    """What a page draws `heatmap` from for any stage, without the numbers.
+    """Describe `heatmap` for any stage, without the numbers, for a page that draws it.
 
     words: what the weights are where they are no weights of attention: then without entropy.
     """
@@ -259,7 +259,7 @@ def heatmap_of_stages(
 
 
 def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
-    """How output row `query` of a 2-D trace comes about: one line per key, their sum below.
+    """Picture output row `query` of a 2-D trace as a sum: one line per key, their sum below.
 
     Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
     """
@@ -329,7 +329,7 @@ def bars(lengths: Lengths, labels: Sequence[str], hover: str, digits: int) -> di
 
 
 def profile(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
-    """What `bars` shows, as one filled line: for more rows than bars are worth drawing for."""
+    """Lengths as one filled line in place of `bars`: for more rows than are worth bars."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -343,7 +343,7 @@ def profile(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, An
 
 
 def _hover(lengths: Lengths, words: str) -> list[str]:
-    """What is said of each length when it is pointed at."""
+    """Texts for each length when it is pointed at."""
     nothing = "nothing to attend to"
     return [f"%{{y}}<br>{nothing if n is None else words}<extra></extra>" for n in lengths]
 
@@ -487,7 +487,7 @@ def colour_quantile(n_keys: int) -> float:
 
 
 def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
-    """What a heatmap of this stage of a 2-D trace shows, in a sentence or two.
+    """Describe a heatmap of this stage of a 2-D trace, in a sentence or two.
 
     hidden: how masked cells look.
     """

@@ -42,7 +42,7 @@ def glance_of_blocks(
     tokens: Sequence[str],
     keys: Sequence[str],
 ) -> go.Figure:
-    """The same of the greatest weights of blocks of so many queries and keys, which `blocks` gives.
+    """Picture the greatest weights of blocks of so many queries and keys, which `blocks` gives.
 
     blocks(queries, keys): (layers, heads, rows, columns), the last blocks being smaller.
     """
@@ -95,7 +95,7 @@ def glance_of_blocks(
 
 @dataclass(frozen=True)
 class _Side:
-    """What stands along one side: layers or heads of these numbers, and their tokens in blocks.
+    """Side of a picture: layers or heads of these numbers, and their tokens in blocks.
 
     share: how much of a head's size the gap beside it has.
     """

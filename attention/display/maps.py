@@ -123,7 +123,7 @@ def word_map(
 
 
 def _size(spot: Spot) -> float:
-    """How wide the dot of a spot is."""
+    """Width of the dot of a spot."""
     return LEAST_DOT + (MOST_DOT * abs(spot.weight) ** 0.5 if spot.kind == "token" else 0)
 
 
@@ -192,7 +192,7 @@ class _Labels:
         return side
 
     def _is_free(self, x: float, y: float, word: str, radius: float, side: str, width: int) -> bool:
-        """Whether no other word stands there, and no dot but those at the same point."""
+        """True if no other word stands there, and no dot but those at the same point."""
         box, here = self._box(x, y, word, radius, side, width), self._pixels(x, y, width)
         if any(_meet(box, other) for other in self.taken[width]):
             return False
@@ -204,7 +204,7 @@ class _Labels:
         return (x - left) / (right - left) * width, (y - bottom) / (top - bottom) * MAP_HEIGHT
 
     def _box(self, x: float, y: float, word: str, radius: float, side: str, width: int) -> Box:
-        """What a word takes up, as far from its dot as plotly.js writes it."""
+        """Box that a word takes up, as far from its dot as plotly.js writes it."""
         x, y = self._pixels(x, y, width)
         long, apart = LETTER * min(len(word), 2 * TICK_LENGTH), radius / 0.8 + 1
         up, across = side.split()
@@ -218,7 +218,7 @@ def _meet(a: Box, b: Box) -> bool:
 
 
 def _covers(box: Box, x: float, y: float, radius: float) -> bool:
-    """Whether a box and a dot have anything in common."""
+    """True if a box and a dot have anything in common."""
     left, bottom, right, top = box
     return math.hypot(max(left - x, 0, x - right), max(bottom - y, 0, y - top)) < radius
 

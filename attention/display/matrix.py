@@ -51,7 +51,7 @@ class Matrix:
 
     @property
     def whole(self) -> bool:
-        """Whether it holds integers alone, as those that are typed; shares are never taken so."""
+        """True if it holds integers alone, as those that are typed; shares are never taken so."""
         rounded = self.numbers.detach().float()
         return self.kind != "share" and bool(
             ((rounded == rounded.round()) & (rounded.abs() < 1e5)).all()

@@ -146,7 +146,7 @@ def _attentions(weights: Any) -> Any:
 
 
 def _depth(weights: Any) -> int:
-    """How many tuples there are around the weights of a layer; 0 around an array or numbers."""
+    """Number of tuples around the weights of a layer; 0 around an array or numbers."""
     if weights is None:
         raise ValueError(EAGER.format("None"))
     if not isinstance(weights, tuple | list):

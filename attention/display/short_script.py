@@ -14,7 +14,7 @@ from attention.pipeline import Result
 
 
 def is_short(result: Result) -> bool:
-    """Whether a few lines suffice.
+    """True if a few lines suffice.
 
     They do not for variants without `short`, rotated queries and keys, and trained parameters.
     """
@@ -54,7 +54,7 @@ def _memory(x: Tensor) -> str:
 
 
 def _parameters(layer: Variant) -> list[str]:
-    """What makes the parameters anew, in the order of `parameter_maker`, which draws them."""
+    """Code that makes the parameters anew, in the order of `parameter_maker`, which draws them."""
     config = layer.config
     if not isinstance(config, ParametersConfig):
         return []
@@ -71,7 +71,7 @@ def _parameters(layer: Variant) -> list[str]:
 
 
 def _bias(result: Result) -> str:
-    """What ALiBi adds to the scaled scores of the head, as code."""
+    """Code of ALiBi's bias on the scaled scores of the head."""
     if result.trace.bias is None:
         return ""
     slope = float(slopes(result.layer.heads)[result.head])
@@ -81,7 +81,7 @@ def _bias(result: Result) -> str:
 
 
 def _mask(result: Result) -> str:
-    """What hides cells of the scaled scores, as code."""
+    """Code of the mask that hides cells of the scaled scores."""
     mask = masks.combine(result.masks.values())
     if mask is None:
         return ""

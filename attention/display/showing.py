@@ -186,13 +186,13 @@ def _are_weights(head: Tensor) -> bool:
 
 
 def _sums_to_less(weights: Tensor) -> Tensor:
-    """Which rows sum to less than 1, but not to 0. (…, queries), bool."""
+    """True for rows that sum to less than 1, but not to 0. (…, queries), bool."""
     sums = weights.sum(-1)
     return (sums < 1 - TOLERANCE) & (sums > 0)
 
 
 def unpacked_bytes(content: bytes) -> int:
-    """How many bytes a file takes once it is read; its own headers tell, nothing is unpacked.
+    """Number of bytes a file takes once it is read; its own headers tell, nothing is unpacked.
 
     Raises ValueError, saying what was expected and what came, where those cannot be read, or where
     that is more than a file may have.
@@ -217,7 +217,7 @@ def unpacked_bytes(content: bytes) -> int:
 
 
 def read_file(content: bytes) -> OpenedWeights:
-    """What a small file holds.
+    """Read a small file of weights.
 
     content: of an .npz with the arrays `weights`, `tokens` and, if they are others, `keys`, the
     latter two as arrays of texts or as one JSON text each; or of a .safetensors with the tensor

@@ -18,7 +18,7 @@ SHORT = 12  # rows whose total is in sight anyway
 
 @dataclass(frozen=True)
 class Working:
-    """How one number comes about: named columns, one row per term; the last column adds up to it.
+    """Working of one number: named columns, one row per term; the last column adds up to it.
 
     names: what the rows are called; total: the sum of the last column, with its name;
     words: what is worked out, in a sentence.
@@ -171,7 +171,7 @@ def working(work: Working, *, integers: bool = False) -> str:
 
 
 def _whole(work: Working) -> bool:
-    """Whether the total is to be written as an integer: the terms are integers."""
+    """True if the total is to be written as an integer: the terms are integers."""
     *_, last = work.columns.values()
     return all(isinstance(cell, str) or cell == round(cell) for cell in last)
 
