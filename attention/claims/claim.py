@@ -1,4 +1,4 @@
-"""What a claim about attention is checked on, and what comes of it; see `identities`."""
+"""Cases that a claim about attention is checked on, and results; see `identities`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPSILON = torch.finfo(torch.float32).eps
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a claim is checked on.
+    """Case that a claim is checked on.
 
     x: (n, d_model), names: one per row; d_k: width of queries, keys and values; seed: of everything
     drawn; power: of two, by which x is made larger in float16; repeats: of the stacked block;
@@ -105,7 +105,7 @@ class Check:
 
     @property
     def same(self) -> bool:
-        """Whether the two are equal, whatever was expected."""
+        """True if the two are equal, whatever was expected."""
         return self.residual <= self.allowed
 
     @property
@@ -115,7 +115,7 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class ClaimResult:
-    """What came of a claim: its LaTeX formula, the reason, what to look at, and the checks.
+    """Result of a claim: its LaTeX formula, the reason, what to look at, and the checks.
 
     given: the matrices that everything shown can be recomputed from.
     """
@@ -149,7 +149,7 @@ def compared(caption: str, left: Matrix, right: Matrix) -> Row:
 
 
 def rounding(*factors: Tensor) -> float:
-    """How far apart two orders of multiplying float32 matrices may come out: 4 ε a product.
+    """Bound on the distance of two orders of multiplying float32 matrices: 4 ε a product.
 
     In units of the product of the absolute values, as errors are bounded in Higham 2002, section
     3.5. The bound there also grows with the number of terms; what is rounded up and down evens

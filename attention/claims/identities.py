@@ -39,13 +39,13 @@ LISTED = 8
 
 
 def claim_names() -> tuple[str, ...]:
-    """What the menu of claims offers."""
+    """Names in the menu of claims."""
     return tuple(CLAIMS)
 
 
 @dataclass(frozen=True)
 class ClaimSettings:
-    """What the page "Identities" is set to, besides the sentence."""
+    """Settings of the page "Identities", besides the sentence."""
 
     claim: str = choice("scale", "Claim", claim_names)
     source: str = choice(
@@ -434,7 +434,7 @@ CLAIMS: dict[str, Callable[[Case], ClaimResult]] = {
 
 
 def check_claim(claim: str, case: Case) -> ClaimResult:
-    """What comes of the claim of that name. Raises ValueError when there is none."""
+    """Check the claim of that name. Raises ValueError when there is none."""
     if claim not in CLAIMS:
         raise ValueError(f"claim must be one of {', '.join(CLAIMS)}, got {claim!r}")
     return CLAIMS[claim](case)

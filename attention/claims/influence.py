@@ -1,4 +1,4 @@
-"""How layers mix tokens: attention beside other layers, and attention on top of attention."""
+"""Mixing of tokens by layers: attention beside other layers, and attention on top of attention."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FORMULA = (
 
 
 def measured(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """How strongly each output depends on each input: `‖∂y_i/∂x_j‖_F`, by autograd.
+    """Measure how strongly each output depends on each input: `‖∂y_i/∂x_j‖_F`, by autograd.
 
     layer: (n, d) -> (n, d_out); x: (n, d). Returns (n outputs, n inputs).
     """
@@ -170,7 +170,7 @@ def mean_cosine(x: Tensor) -> float | None:
 
 
 def singular_values(x: Tensor) -> Tensor:
-    """Those of x (n, d) in float64, the greatest first; 0 where rounding is all there is."""
+    """Singular values of x (n, d) in float64, greatest first; 0 where rounding is all there is."""
     singular: Tensor = torch.linalg.svdvals(x.double())
     noise = max(x.shape) * torch.finfo(torch.float64).eps * singular[0]
     return singular * (singular > noise)

@@ -47,7 +47,7 @@ def _result(
     given: Sequence[Matrix],
     checks: Sequence[Check] = (),
 ) -> ClaimResult:
-    """What came of a mistake; checks: further ones, whose sides are shown in `more`."""
+    """Result of a mistake; checks: further ones, whose sides are shown in `more`."""
     right, wrong = results
     shown: list[Row | Table | Codes] = [Codes(dict(zip(("Right", "Wrong"), codes, strict=True)))]
     shown += [compared("The right result, the wrong one, and what is between.", right, wrong)]
