@@ -73,7 +73,7 @@ class Masks:
 
     @torch.no_grad()
     def rules(self, call: Call) -> Rules:
-        """What a call bars and adds. Tensors changed in place in between are told by a count."""
+        """Bars and additions of a call. Tensors changed in place in between are told by a count."""
         given = call.mask, call.bias, call.lengths
         shapes = call.n_queries, call.n_keys, call.causal, call.window
         key = (*shapes, call.queries.device, *map(_identity, given))

@@ -34,7 +34,7 @@ COMPILED = (
 
 
 class Captured(Recording):
-    """What ran within `capture`: the recording of the run, or of each of several in `runs`.
+    """Recording of what ran within `capture`: of the run, or of each of several in `runs`.
 
     left_out: modules of all runs that could not be kept, and why; files: those written `into`.
     """

@@ -51,7 +51,7 @@ def dot_product(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Call:
-    """What `F.scaled_dot_product_attention` is called with. query: (…, heads, queries, d_k)."""
+    """Call of `F.scaled_dot_product_attention`. query: (…, heads, queries, d_k)."""
     mask = attn_mask
     if mask is not None and mask.dim() > 4:
         mask = mask.expand(*query.shape[:-3], *mask.shape[-3:]).flatten(0, -4)
@@ -93,7 +93,7 @@ def multi_head(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> Call:
-    """What `F.multi_head_attention_forward` works out. query: (queries, entries, d_model)."""
+    """Call that `F.multi_head_attention_forward` works out. query: (queries, entries, d_model)."""
     cross = query is not key
     if query.dim() == 2:
         query, key, value = query[:, None], key[:, None], value[:, None]

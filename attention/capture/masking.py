@@ -308,7 +308,7 @@ def _without_repeats(given: Tensor) -> Tensor:
 
 
 def _of(part: Tensor, entry: int, head: int) -> Tensor:
-    """That of one entry and head, where the axes may be 1."""
+    """Part of one entry and head, where the axes may be 1."""
     return part[entry if part.shape[0] > 1 else 0, head if part.shape[1] > 1 else 0]
 
 

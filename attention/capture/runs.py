@@ -27,7 +27,7 @@ class NoContinuation(Exception):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which attentions and heads are kept, None = all; and if values are."""
+    """Choice of the attentions and heads that are kept, None = all; and if values are."""
 
     layers: Collection[int | str] | None = None
     heads: Sequence[int] | None = None
@@ -63,7 +63,7 @@ class Growing:
     rules: list[tuple[Rules, int]] = field(default_factory=list)
 
     def fresh(self, call: Call, used: int) -> tuple[int, int]:
-        """How many of the keys of a call are new, and which of all is its first one.
+        """Number of new keys in a call, and the index of the first one among all.
 
         Raises NoContinuation.
         """

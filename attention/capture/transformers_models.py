@@ -65,7 +65,7 @@ def read(
     position_bias: Tensor | None = None,
     **further: Any,
 ) -> Call | str:
-    """What an attention function of this name is asked for, or why that cannot be said.
+    """Read a call of an attention function of this name, or why that cannot be said.
 
     query: (entries, heads, queries, d_k); the mask is in the form that the implementation takes.
     """
