@@ -1,4 +1,4 @@
-"""What a browser sends. All of it is looked at here before anything else is done.
+"""Messages from a browser. All of them are looked at here before anything else is done.
 
 Whoever speaks to the server by hand can send anything. `Gate` stands before Streamlit, which
 would parse, compare and keep it; it takes out what no component of ours sends.
@@ -95,7 +95,7 @@ def _is_infinite(part: str, whole: Set[str]) -> bool:
 
 
 def _kept(state: WidgetState) -> bool:
-    """Whether a widget may have this state; of the events of a component the last of each stay."""
+    """True if a widget may have this state; of the events of a component the last of each stay."""
     kind = state.WhichOneof("value")
     if kind != "json_trigger_value":
         # Components of ours keep nothing in the browser; it is their events that have such an id.

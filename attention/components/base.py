@@ -1,4 +1,4 @@
-"""How a component of ours is made, and what it is sent."""
+"""Declaration of a component of ours, and the messages it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a visitor clicks or types into."""
+"""Components that a visitor clicks or types into."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.lessons.steps.graph import Arrow, Box, Graph
 
 
 class MaskGridHeader(TypedDict):
-    """What the mask grid is sent; so for each component below."""
+    """Header of the mask grid; so for each component below."""
 
     tokens: list[str]
     keys: list[str]
@@ -116,7 +116,7 @@ def number_grid(
 
 
 def _one_cell(typed: str) -> str:
-    """What was typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
+    """Text typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
     return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
 
 

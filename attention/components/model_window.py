@@ -40,7 +40,7 @@ class Answer(TypedDict):
 
 
 class ModelWindowHeader(TypedDict):
-    """What the window is sent besides numbers."""
+    """Header of the window, besides numbers."""
 
     sequences: Sequence[Sequence[str]]
     queries: Sequence[int]
@@ -71,7 +71,7 @@ class ModelWindowHeader(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class ModelWindow:
-    """What the window shows.
+    """Content of the window.
 
     sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
     each; layers: (name, sequence of its queries, sequence of its keys, thumbnails uint8 (heads,

@@ -1,4 +1,4 @@
-"""What attention computes, as pictures."""
+"""Pictures of what attention computes."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ PARTS = ("lines", "heatmap", "sum", "diagram")
 
 
 class QueryAndStage(TypedDict):
-    """What is chosen in the pictures of a page."""
+    """Query and stage that are chosen in the pictures of a page."""
 
     query: int
     stage: str
 
 
 class SelectionAnswer(TypedDict):
-    """That, and how many choices have been made in the browser."""
+    """Selection, and how many choices have been made in the browser."""
 
     turn: int
     values: QueryAndStage
 
 
 class SelectionHeader(SelectionAnswer):
-    """The same as the server knows it."""
+    """Selection as the server knows it."""
 
     defaults: QueryAndStage
 
 
 class PictureHeader(StagesOfHeatmap):
-    """What the picture is sent besides numbers; so for each component below."""
+    """Header of the picture, besides numbers; so for each component below."""
 
     parts: list[str]
     rows: int
@@ -98,7 +98,7 @@ class Picture:
         return None if self.memory is None else list(self.memory[0])
 
     def content(self) -> bytes:
-        """What the component draws, as a message."""
+        """Message of what the component draws."""
         trace, keys = self.trace, self.keys
         sent: dict[str, Tensor] = {
             name: trace.stages[name] for name in ("scores", "weights") if name in trace.stages
@@ -142,7 +142,7 @@ class Picture:
 
 
 class SelectedHeader(TypedDict):
-    """What goes before the content: the selection."""
+    """Header of the selection, before the content."""
 
     selection: SelectionHeader
 

@@ -1,4 +1,4 @@
-"""What a browser may answer: the types that components declare, and what is done with an answer."""
+"""Types of a browser's answers, which components declare, and what is done with an answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def declare(event: str, kind: Any) -> None:
 
 
 def is_a(value: object, kind: Any) -> bool:
-    """Whether what came as JSON is of a type: of numbers, text, lists, tuples and TypedDicts."""
+    """True if a value from JSON is of a type: of numbers, text, lists, tuples and TypedDicts."""
     parts = get_args(kind)
     if is_typeddict(kind):
         fields = get_type_hints(kind)

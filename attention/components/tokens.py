@@ -15,7 +15,7 @@ from attention.lessons.trained import LayerLines
 
 
 class HeadViewHeader(TypedDict):
-    """What the component is sent besides numbers."""
+    """Header of the component, besides numbers."""
 
     tokens: list[str]
     known: list[bool]
@@ -65,7 +65,7 @@ def head_view(
 
 
 class LayerLinesHeader(TypedDict):
-    """What the component is sent besides weights, which of them are drawn, and of which head."""
+    """Header of the component: besides weights, which of them are drawn, and of which head."""
 
     tokens: list[str]
     layers: list[str]
