@@ -56,7 +56,7 @@ class Door:
             await self.app(scope, receive, send)
 
     def _too_many(self, connection: HTTPConnection) -> bool:
-        """Whether more requests than allowed have come from its address."""
+        """True if more requests than allowed have come from its address."""
         rate, now = self.limits.requests, time.monotonic()
         pace = self.paces.setdefault(address_of(connection), Pace.full(rate, BURST * rate, now))
         if pace.spare(1, now):
@@ -109,7 +109,7 @@ class Door:
             self.room.leave(who, time.monotonic())
 
     def _comes_back(self, scope: Scope) -> bool:
-        """Whether a page goes on with its session: it says nothing until something is changed."""
+        """True if a page goes on with its session: it says nothing until something is changed."""
         session = _protocols(scope)[2:3]
         return bool(session) and self.here(session[0])
 
@@ -168,12 +168,12 @@ async def _turn_away(send: Send) -> None:
 
 
 def _protocols(scope: Scope) -> list[str]:
-    """What a page puts where protocols stand: the protocol, a token, the session that it had."""
+    """Subprotocols that a page sends: the protocol, a token, the session that it had."""
     return list(scope.get("subprotocols") or ())
 
 
 def _is_for_page(request: Request) -> bool:
-    """Whether a browser opens a page, and not something that a page needs."""
+    """True if a browser opens a page, and not something that a page needs."""
     wants = "text/html" in request.headers.get("accept", "")
     return (
         wants

@@ -1,4 +1,4 @@
-"""What a browser may do with a page of the app, said in the headers of every answer."""
+"""Headers of every answer, which say what a browser may do with a page of the app."""
 
 from __future__ import annotations
 

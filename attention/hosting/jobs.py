@@ -63,7 +63,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """How far a job is.
+    """State of a job.
 
     done: whether it is over; title: of the step that it is at; parts: how many of how many are
     done; ahead: how many jobs of the same address come first; found: what the step has told that
@@ -115,7 +115,7 @@ Line = tuple[str, bool]  # jobs of an address that are quick, or those that are 
 
 @dataclass(eq=False)
 class Jobs:
-    """Who asks for which jobs, and the one step that has its turn.
+    """Jobs by who asks for them, and the one step that has its turn.
 
     patience, kept, most, least: see the constants; clock: in seconds; cpu: seconds of a core that
     the calling thread has had.
@@ -134,7 +134,7 @@ class Jobs:
     _turn: tuple[_Begun, Line] | None = None
 
     def ask(self, owner: Owner, job: Job, wait: float = 0.0) -> State:
-        """How far a job is; it stands in line from now on, in place of another one of its owner.
+        """Ask for a job; it stands in line from now on, in place of another one of its owner.
 
         wait: seconds that the caller has for it. Raises what one of its steps has raised, once.
         """
@@ -217,7 +217,7 @@ class Jobs:
         self._changed.notify_all()
 
     def _has_room(self) -> bool:
-        """Whether one step more may begin, if need be in place of one that nobody asks for."""
+        """True if one step more may begin, if need be in place of one that nobody asks for."""
         return len(self._begun) < self.most or self._left() is not None
 
     def _left(self) -> Hashable | None:
@@ -231,7 +231,7 @@ class Jobs:
             self._drop(self._left())
 
     def _give_up(self, now: float) -> None:
-        """What nobody has asked for in a long time."""
+        """Give up what nobody has asked for in a long time."""
         oldest = now - self.kept
         for owner in [owner for owner, each in self._asked.items() if each.asked < oldest]:
             del self._asked[owner]

@@ -1,4 +1,4 @@
-"""What an operator can read at `/metrics`, in the format of Prometheus."""
+"""Metrics that an operator can read at `/metrics`, in the format of Prometheus."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], r
 
 
 def are_asked_for(request: Request) -> bool:
-    """Whether a request reads metrics, these or Streamlit's own."""
+    """True if a request reads metrics, these or Streamlit's own."""
     return request.url.path.rstrip("/").endswith("/metrics")
 
 
 def through_proxy(request: Request) -> bool:
-    """Whether a request came through a proxy, as visitors' do: they read no metrics."""
+    """True if a request came through a proxy, as visitors' do: they read no metrics."""
     return "x-forwarded-for" in request.headers or "forwarded" in request.headers
 
 

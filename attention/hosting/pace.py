@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Pace:
-    """What may be taken: `rate` a second for long, `burst` at once.
+    """Rate at which something may be taken: `rate` a second for long, `burst` at once.
 
     left: what may be taken now, below 0 what was taken too early.
     """

@@ -1,4 +1,4 @@
-"""What other sites show of a link to a page: its title, a line and a picture (ogp.me)."""
+"""Preview of a link to a page on other sites: its title, a line and a picture (ogp.me)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in, and who waits for a place."""
+"""Visitors who are in, and those who wait for a place."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Room:
 
     @property
     def free(self) -> int:
-        """How many places are free."""
+        """Number of free places."""
         return self.places - sum(visitor.places for visitor in self.inside.values())
 
     def ask(self, who: Who, now: float, wait: bool = True) -> int:
@@ -72,14 +72,14 @@ class Room:
         return 0
 
     def admits(self, who: Who, now: float) -> bool:
-        """Whether a connection may be opened, which has no place until something is said on it."""
+        """True if a connection may be opened, which has no place until something is said on it."""
         self._let_go(now)
         if self._is_expected(who):
             return self.silent[who.address] < self.of_address
         return self._has_place(who)
 
     def connect(self, who: Who, now: float) -> bool:
-        """Whether there is a place for a connection; it is then one of the visitor's."""
+        """True if there is a place for a connection; it is then one of the visitor's."""
         self._let_go(now)
         if not (self._is_expected(who) or self._has_place(who)):
             return False
@@ -105,7 +105,7 @@ class Room:
                 del self.silent[address]
 
     def is_crowded(self, address: str) -> bool:
-        """Whether an address has all places that one may have, while others are free."""
+        """True if an address has all places that one may have, while others are free."""
         return self._taken()[address] >= self.of_address and self.free > 0
 
     def _is_expected(self, who: Who) -> bool:
@@ -113,17 +113,17 @@ class Room:
         return visitor is not None and not visitor.connections
 
     def _has_place(self, who: Who) -> bool:
-        """Whether there is a place for one more connection, beside those who wait for one."""
+        """True if there is a place for one more connection, beside those who wait for one."""
         ahead, left = self._before(who)
         return self.free > ahead and left > self.silent[who.address]
 
     def _may_wait(self, who: Who) -> bool:
-        """Whether the queue takes one more of an address, which could else fill it."""
+        """True if the queue takes one more of an address, which could else fill it."""
         of_address = sum(each.address == who.address for each in self.waiting)
         return len(self.waiting) < MAX_WAITING and of_address < self.of_address
 
     def _before(self, who: Who) -> tuple[int, int]:
-        """How many go in before somebody, and how many places their address has left by then.
+        """Number of those before somebody, and of the places their address has left by then.
 
         Of those who wait for their own address alone, only that one's are before somebody.
         """
@@ -136,14 +136,14 @@ class Room:
         return ahead, self.of_address - taken[who.address]
 
     def _taken(self) -> Counter[str]:
-        """How many places each address has."""
+        """Number of places of each address."""
         taken: Counter[str] = Counter()
         for who, visitor in self.inside.items():
             taken[who.address] += visitor.places
         return taken
 
     def _let_go(self, now: float) -> None:
-        """Those who may no longer come, and those who wait no longer."""
+        """Let go those who may no longer come, and those who wait no longer."""
         self.inside = {
             who: visitor
             for who, visitor in self.inside.items()

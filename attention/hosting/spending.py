@@ -1,4 +1,4 @@
-"""How much of the processor everybody has had lately: whoever had least goes first."""
+"""Shares of the processor that everybody has had lately: whoever had least goes first."""
 
 from __future__ import annotations
 

@@ -37,5 +37,5 @@ def stop_once_idle() -> None:
 
 
 def _runs() -> bool:
-    """Whether a visitor's run is under way: each has a thread for as long as it lasts."""
+    """True if a visitor's run is under way: each has a thread for as long as it lasts."""
     return any(thread.name == "ScriptRunner.scriptThread" for thread in threading.enumerate())

@@ -40,7 +40,7 @@ class Taken:
 
 
 class Uploads:
-    """Who has how much of the room for opened files.
+    """Shares of the room for opened files, by who has them.
 
     megabytes: all the room there is; files: gives the bytes of the files that the server holds, by
     visit. What is on its way, and what is read out of files, is taken here. An address may have as

@@ -20,7 +20,7 @@ _thread = threading.local()
 
 
 def share() -> Pace:
-    """What a session may use, in seconds of a core."""
+    """Seconds of a core that a session may use."""
     return Pace.full(limits().share / 100, AT_ONCE, time.monotonic())
 
 
