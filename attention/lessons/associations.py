@@ -47,13 +47,13 @@ def opening_link() -> str:
 
 
 def titles() -> tuple[str, ...]:
-    """What methods are called in menus and links."""
+    """Titles of the methods in menus and links."""
     return tuple(method.title for method in METHODS.values())
 
 
 @dataclass(frozen=True)
 class AssociationSettings:
-    """What the page "Associations" is set to, besides the settings all pages share."""
+    """Settings of the page "Associations", besides those all pages share."""
 
     method: str = choice("ALTI", "Method", titles)
     method_beside: str = choice("Raw weights", "Compare with", titles)
@@ -92,7 +92,7 @@ def titles_for(model: Model) -> list[str]:
 
 
 def is_quick(method: str, pieces: int, layers: int) -> bool:
-    """Whether a method is worked out unasked."""
+    """True if a method is worked out unasked."""
     return method not in SLOW or pieces * layers <= AT_ONCE
 
 
@@ -139,12 +139,12 @@ class Association:
 
     @property
     def signed(self) -> bool:
-        """Whether there are numbers below 0."""
+        """True if there are numbers below 0."""
         return bool((self.numbers < 0).any())
 
     @property
     def words(self) -> str:
-        """What is shown, in a sentence or two."""
+        """Describe the matrix that is shown, in a sentence or two."""
         layer = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
         where = f"of {layer} alone" if self.method.alone else f"after {layer}"
         sizes = "the sum of its sizes" if self.signed else "its sum"
@@ -193,7 +193,7 @@ def layers_shown(after: int, of: int) -> int:
 
 @dataclass(frozen=True)
 class Pair:
-    """How much a word has to do with another: query and key by their positions, and the share."""
+    """Share that a word has in another: query and key by their positions, and the share."""
 
     query: int
     key: int
@@ -232,7 +232,7 @@ class Graph:
 
     @property
     def words(self) -> str:
-        """What is drawn, in a sentence."""
+        """Describe the links that are drawn, in a sentence."""
         if not self.of:
             return "There are no links to draw."
         return (
@@ -254,7 +254,7 @@ def graph(shown: Association, part: float) -> Graph:
 
 
 def importance(found: Tensor, goes_on: bool) -> Tensor:
-    """How much each piece counts for the sentence. found (pieces, pieces) -> (pieces,).
+    """Importance of each piece for the sentence. found (pieces, pieces) -> (pieces,).
 
     Of models that go on the row of the last piece, of others the mean of all rows.
     """
@@ -388,7 +388,7 @@ def faithfulness_table(
 
 
 def faithfulness_words(model: Model) -> str:
-    """What the curves show, in a few sentences."""
+    """Explain the curves, in a few sentences."""
     goes_on = isinstance(model, Transformer) and model.unembedding is not None
     target = (
         "the score of the likeliest next piece"
@@ -403,5 +403,5 @@ def faithfulness_words(model: Model) -> str:
 
 
 def title_of_model(name: str) -> str:
-    """What a model is called, its name where it is not installed."""
+    """Title of a model, its name where it is not installed."""
     return sources.about(name).title if name in sources.names() else name

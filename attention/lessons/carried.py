@@ -90,12 +90,12 @@ def told(packed: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """What one learner chose at first in each chapter, None where nothing was chosen."""
+    """Choices of one learner at first in each chapter, None where nothing was chosen."""
 
     guesses: tuple[int | None, ...]
 
     def right(self, lesson: Lesson) -> int:
-        """How many of these are the right ones."""
+        """Number of these that are the right ones."""
         pairs = zip(self.guesses, lesson.chapters, strict=True)
         return sum(guess == chapter.answer for guess, chapter in pairs)
 
@@ -153,12 +153,12 @@ class Class:
     problems: tuple[str, ...] = ()
 
     def counts(self, chapter: int, choices: int) -> list[int]:
-        """How many chose each of the choices of a chapter at first."""
+        """Number of learners who chose each of the choices of a chapter at first."""
         chosen = Counter(result.guesses[chapter] for result in self.results)
         return [chosen[choice] for choice in range(choices)]
 
     def scores(self, lesson: Lesson) -> list[int]:
-        """How many learners have 0, 1, … all right."""
+        """Numbers of learners who have 0, 1, … all right."""
         right = Counter(result.right(lesson) for result in self.results)
         return [right[count] for count in range(len(lesson.chapters) + 1)]
 

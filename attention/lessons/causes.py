@@ -1,4 +1,4 @@
-"""What the heads of a trained model do: each one changed, and what then becomes of the answer."""
+"""Effects of the heads of a trained model: each one changed, and the answer that follows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_TERMS = 10
 
 @dataclass(frozen=True)
 class CauseSettings:
-    """What is done to each head, and which next words are told apart."""
+    """Intervention on each head, and the next words that are told apart."""
 
     intervention: str = choice(
         ZERO,
@@ -111,7 +111,7 @@ KNOWN_CAUSES = (
 
 
 def known_causes(model: str) -> list[KnownCause]:
-    """Those of a model."""
+    """Known causes of a model."""
     return [known for known in KNOWN_CAUSES if known.model == model]
 
 
@@ -122,13 +122,13 @@ def first_cause() -> str:
 
 
 def goes_on(model: Model) -> bool:
-    """Whether it was trained to say which piece comes next."""
+    """True if it was trained to predict the next piece."""
     return isinstance(model, Transformer) and model.unembedding is not None
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be worked out for each head of a model.
+    """Question to be worked out for each head of a model.
 
     text, second: the sentences, the second one "" where there is none; intervention, part: as in
     `CauseSettings`; words: the ids of the two pieces that are told apart, None for models that say
@@ -202,7 +202,7 @@ def piece_of(model: Transformer, text: str, word: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What becomes of a model's answer with each of its heads changed.
+    """Answer of a model with each of its heads changed.
 
     metric: of the run as it is, and of the second sentence's, where there is one; total: the total
     effect of each head (layers, heads); direct: its direct effect, where that can be told.
@@ -225,7 +225,7 @@ class Answer:
 
 
 def is_quick(model: Model, run: Run) -> bool:
-    """Whether each head of a run is changed in about a second."""
+    """True if each head of a run is changed in about a second."""
     heads: int = sum(layer.attention.config.heads for layer in model.layers)
     return heads * len(run.pieces.ids) * model.nbytes <= QUICK
 
@@ -308,7 +308,7 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
 
 
 def _lead(word: str, other: str, ahead: float) -> str:
-    """Which of two words has the higher score, as the end of a sentence; ahead: of the first."""
+    """Name the word with the higher score, as the end of a sentence; ahead: of the first."""
     if fixed(abs(ahead), 2) == fixed(0, 2):
         return f"“{word}” and “{other}” have the same score"
     return f"“{word if ahead > 0 else other}” leads by {fixed(abs(ahead), 2)}"
@@ -384,7 +384,7 @@ def vote_table(
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """What each layer would say comes next.
+    """Guesses of each layer for the next piece.
 
     names: of each layer, and of the end of the last; shares, ranks (names, 2): the probability of
     each of the two words before that layer, and its rank among all pieces, 1 = the likeliest;

@@ -75,7 +75,7 @@ def own_lessons_path() -> str | None:
 
 @dataclass(frozen=True)
 class LessonSettings:
-    """Which chapter of which lesson is open, and what was guessed in it."""
+    """Chapter and lesson that are open, and what was guessed there."""
 
     lesson: str = choice(
         "guide",
@@ -125,7 +125,7 @@ class Chapter:
         return self.link.get("model", [""])[-1]
 
     def where(self, models: Sequence[str]) -> Chapter:
-        """The same where these models are installed: without its own, or as that was trained."""
+        """Adapt to the models that are installed: without its own, or as that was trained."""
         if not self.model:
             return self
         without = UNTRAINED if self.model in models else ("model",)
@@ -135,7 +135,7 @@ class Chapter:
 
     @property
     def revealed(self) -> Chapter:
-        """The same with the settings that the button changes."""
+        """Chapter with the settings that the button changes."""
         return replace(self, link={**self.link, **self.reveal}, settled="s" in self.reveal)
 
     @property
@@ -160,7 +160,7 @@ class Chapter:
 
     @property
     def as_text(self) -> Chapter:
-        """The same with all its words as they are written, none of them read as Markdown."""
+        """Chapter with all its words as they are written, none of them read as Markdown."""
         return replace(
             self,
             title=_escaped(self.title),
@@ -172,7 +172,7 @@ class Chapter:
         )
 
     def words_about(self, shown: str) -> str:
-        """Which sentence its words are about where its figure shows another one, "" elsewhere."""
+        """Name the sentence its words are about where its figure shows another, "" elsewhere."""
         settled = self.settled or self.figure == "spread"
         if self.sentence in (None, shown) or settled or not shown.strip():
             return ""

@@ -41,7 +41,7 @@ ABSENT = "—"
 
 @dataclass(frozen=True)
 class CompareSettings:
-    """What the page "Compare" is set to, besides the settings of A and B."""
+    """Settings of the page "Compare", besides those of A and B."""
 
     compare: str = choice(
         "settings",
@@ -66,7 +66,7 @@ class CompareSettings:
 
 
 def other_side(declared: Declared) -> Declared:
-    """The same settings for B: `b_` before each name, without those in `OF_BOTH`."""
+    """Declare the settings again for B: `b_` before each name, without those in `OF_BOTH`."""
     theirs = {
         name: replace(about, default=OTHER_DEFAULTS.get(name, about.default))
         for name, about in declared.items()
@@ -76,7 +76,7 @@ def other_side(declared: Declared) -> Declared:
 
 
 def differences(a: Mapping[str, Value], b: Mapping[str, Value], declared: Declared) -> list[str]:
-    """What differs between two settings in words: "scale: 1/√d_k → none", one line each.
+    """Differences of two settings in words: "scale: 1/√d_k → none", one line each.
 
     a, b: the settings that mean something, by the same names; declared: their labels.
     """
@@ -99,7 +99,7 @@ def _shown(value: Value | None) -> str:
 
 
 def divergence_terms(p: Tensor, q: Tensor) -> Tensor:
-    """What each key adds to the Jensen–Shannon divergence of two rows, in bits. (…, keys), float64.
+    """Terms of the Jensen–Shannon divergence of two rows, one per key, in bits. (…, keys), float64.
 
     p, q: (…, keys), weights that sum to 1. The term of a key is ½ p log2(p/m) + ½ q log2(q/m)
     with m = (p + q) / 2; it is never below 0 (Lin 1991, section IV, with equal parts).
@@ -158,7 +158,7 @@ class Comparison:
         return [int(there[:row].sum()) if there[row] else None for there in sides]
 
     def row_words(self, row: int) -> str:
-        """What became of one row, in a sentence or two."""
+        """Describe the change of one row, in a sentence or two."""
         name, bits = _shown(self.names[row]), float(self.divergence[row])
         for there, side in ((self.in_a, "first"), (self.in_b, "second")):
             if not there[row]:
@@ -240,7 +240,7 @@ class Comparison:
 
     @property
     def rows_words(self) -> str:
-        """What the numbers of `rows_table` are, in a sentence or two."""
+        """Explain the numbers of `rows_table`, in a sentence or two."""
         both, none = self.in_a & self.in_b, self.divergence.isnan()
         before, after = self.entropies
         empty = before.isnan() | after.isnan()
@@ -328,7 +328,7 @@ Slots = tuple[tuple[int | None, int | None], ...]
 
 @functools.lru_cache(maxsize=32)
 def align(first: tuple[str, ...], second: tuple[str, ...]) -> Slots:
-    """Which position of one sentence stands beside which of the other, in order; None: none does.
+    """Align the positions of one sentence with those of the other, in order; None: none beside it.
 
     Equal stretches as difflib's SequenceMatcher finds them; what replaces another stretch is
     paired with it word by word, as far as the shorter one goes. Where words repeat so often that
@@ -445,7 +445,7 @@ def multiples(kind: str, n: int) -> tuple[float, ...]:
 
 
 def sweep_words(swept: Sweep, wanted: float) -> str:
-    """What a sweep does, in a sentence or two; wanted: the value in the link."""
+    """Explain a sweep, in a sentence or two; wanted: the value in the link."""
     words = {"scale": _scale_words, "temperature": _temperature_words, "window": _window_words}
     colours = "Colours go from 0 to 1 in all the pictures"
     dots = "" if swept.block == 1 else f"; a small dot is the greatest of {swept.block}² weights"
@@ -482,7 +482,7 @@ def _window_words(swept: Sweep) -> str:
 
 
 def alignment_words(compared: Comparison) -> str:
-    """How two sentences were laid side by side, in a sentence."""
+    """Explain how two sentences were laid side by side, in a sentence."""
     both = compared.in_a & compared.in_b
     alone = [int((there & ~both).sum()) for there in (compared.in_a, compared.in_b)]
     replaced = [

@@ -51,7 +51,7 @@ POSITION_WORDS = {
 
 @dataclass(frozen=True)
 class CrossSettings:
-    """What the page "Two sequences" is set to, besides the settings all pages share."""
+    """Settings of the page "Two sequences", besides those all pages share."""
 
     cross: str = choice(
         "sentences",
@@ -346,13 +346,13 @@ def lengths_to_try(batch: Batch) -> tuple[str, ...]:
 
 
 def mask_words(masks: Sequence[str], positions: str) -> str:
-    """What masks and positions of these names mean between two sequences."""
+    """Explain masks and positions of these names between two sequences."""
     words = [MASK_WORDS[name] for name in masks] or ["Every query may look at all of the memory."]
     return " ".join([*words, POSITION_WORDS[positions]]).strip()
 
 
 def hatching_words(batch: Batch) -> str:
-    """What the hatched cells of a batch are, and what there is to see."""
+    """Explain the hatched cells of a batch, and what there is to see."""
     more = listed(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     if batch.trace.mask is None or batch.trace.mask.all():
         return f"Nothing is hidden: every query may look at every key. {batch.lesson}".strip()
@@ -362,7 +362,7 @@ def hatching_words(batch: Batch) -> str:
 
 
 def heading(batch: Batch, sequence: int) -> str:
-    """What a sequence of the batch is, and how much of it is valid."""
+    """Describe a sequence of the batch, and how much of it is valid."""
     lens = batch.valid_lens[sequence]
     n_keys = len(batch.keys[sequence])
     if lens.dim() == 0:
@@ -445,7 +445,7 @@ def _dropped(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> list[Ma
 
 
 def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
-    """How one number of the output comes about, from the scores on, one row per key."""
+    """Working of one number of the output, from the scores on, one row per key."""
     trace = batch.trace.sequence(sequence)
     n_keys = trace.scores.shape[-1]
     allowed = torch.ones(n_keys, dtype=torch.bool) if trace.mask is None else trace.mask[row]

@@ -158,7 +158,7 @@ def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[float]]]
 
 
 def ways_on(ending: Ending) -> list[tuple[str, str, str]]:
-    """What to do next: words, a page and the query of a link to it."""
+    """Next things to do: words, a page and the query of a link to it."""
     settings = ending.settings
     said = {"s": settings.s}
     if settings.model == NONE:

@@ -1,4 +1,4 @@
-"""What the heads of one layer do, in tables and words: measures, edges worth drawing, additions."""
+"""Heads of one layer, in tables and words: measures, edges worth drawing, additions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def variants_with_heads() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class HeadSettings:
-    """What the page "Heads" is set to, besides the settings all pages share."""
+    """Settings of the page "Heads", besides those all pages share."""
 
     heads_variant: str = choice(
         "multihead",
@@ -70,7 +70,7 @@ def measure_table(
 
 
 def measure_words(*shown: Overview) -> str:
-    """What the measures of some overviews are, in a sentence or two."""
+    """Explain the measures of some overviews, in a sentence or two."""
     there = dict.fromkeys(name for seen in shown for name in seen.measures)
     told = [MEASURES[name] for name in there]
     numbers = listed(measure.words for measure in told if not measure.share)
@@ -85,7 +85,7 @@ def measure_words(*shown: Overview) -> str:
 
 
 def previous_token_head(seen: Overview, n_queries: int) -> str:
-    """Which head is nearest to looking at the token before, in a sentence."""
+    """Name the head that is nearest to looking at the token before, in a sentence."""
     shares = seen.measures["previous"]
     if n_queries < 2:
         return "There is only one token, so no head has a previous one to look at."
@@ -104,7 +104,7 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """What the token view draws.
+    """Edges that the token view draws.
 
     weights: of the edges drawn, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) where
     only the chosen query's row is worth sending; drawn, all: how many edges of the chosen query
@@ -118,7 +118,7 @@ class Edges:
 
     @property
     def words(self) -> str:
-        """What is drawn, in a sentence."""
+        """Describe the edges that are drawn, in a sentence."""
         if not self.all:
             return "The chosen token may look at nothing, so it has no lines."
         some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
@@ -181,14 +181,14 @@ def additions_table(
 
 
 def sum_words(added: Additions, token: str) -> str:
-    """What adds up to the sum of a token, in a sentence."""
+    """Name the parts of the sum of a token, in a sentence."""
     bias = ", and of the bias of W_o" if "bias" in added.names else ""
     parts = f"the parts that all heads add{bias}"
     return f"The new vector {added.name} of “{token}” is the sum of {parts}."
 
 
 def additions_words(added: Additions) -> str:
-    """What the numbers of `additions_table` are, in a sentence or two."""
+    """Explain the numbers of `additions_table`, in a sentence or two."""
     name = added.name
     return (
         f"Orange is above 0, blue below; the last colours stand for ±{added.most:.2g} and beyond. "

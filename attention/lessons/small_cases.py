@@ -93,13 +93,13 @@ def followed(method: str) -> Followed:
 
 @functools.cache
 def small_case(method: str) -> tuple[Step, ...]:
-    """How a method comes to its numbers, step by step."""
+    """Steps by which a method comes to its numbers."""
     with torch.no_grad():
         return tuple(_CASES[method](followed(method)))
 
 
 def numbers_of(method: str) -> Tensor:
-    """What the last step of a small case comes to."""
+    """Numbers of the last step of a small case."""
     last = small_case(method)[-1].parts[-1]
     assert isinstance(last, Matrix)
     return last.numbers

@@ -25,7 +25,7 @@ class Spread:
 
     @property
     def words(self) -> str:
-        """What is drawn of it, in a few sentences."""
+        """Describe what is drawn of it, in a few sentences."""
         return (
             f"{self.rows:,} random queries with {KEYS} random keys each, for each d_k. Left: the "
             f"standard deviation of the scores. Right: the greatest of {KEYS} shares after the "

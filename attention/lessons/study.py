@@ -1,4 +1,4 @@
-"""How far each method of association agrees with erasure: `make study` measures it anew.
+"""Agreement of each method of association with erasure: `make study` measures it anew.
 
 May be read by any page: `most_trusted` names the method to trust for a model, with its figure.
 """
@@ -71,7 +71,7 @@ class Effects:
 
 @dataclass(frozen=True)
 class Study:
-    """What was found of one model.
+    """Results of the study of one model.
 
     decoder: whether it goes on with a text; sentences: how many; comparisons: the first one about
     states, and the first about a logit, are the main ones; layers: by what is asked about and by
@@ -124,12 +124,12 @@ class Trusted:
 
     @property
     def is_above(self) -> bool:
-        """Whether the whole interval of the difference lies above 0."""
+        """True if the whole interval of the difference lies above 0."""
         return self.above.low > 0
 
     @property
     def words(self) -> str:
-        """Which method to trust and how far, with the baseline beside it, in two sentences."""
+        """Name the method to trust and how far, with the baseline beside it, in two sentences."""
         best = listed(f"**{NAMED[name].title}**" for name in (self.method, *self.as_good))
         base, agrees = NAMED[self.baseline].title, "agree" if self.as_good else "agrees"
         verdict = (

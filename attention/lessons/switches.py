@@ -286,7 +286,7 @@ def head_words(
     other: str,
     there: str,
 ) -> str:
-    """What is seen of one head in a lens, in a few sentences.
+    """Describe one head in a lens, in a few sentences.
 
     looks: see `looks_words`; effect: by how much the metric changes without it, NaN while it is not
     known; says: its vote for the answer rather than for `other`; there: a sentence on others.
@@ -369,7 +369,7 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
 
 
 def trusted_words(trusted: Trusted) -> str:
-    """What colours the words where all heads and layers do, and how far to trust it."""
+    """Name what colours the words where all heads and layers do, and how far to trust it."""
     method, baseline = NAMED[trusted.method].title, NAMED[trusted.baseline].title
     return (
         f"The words are coloured by {method}, over all heads and layers: of all methods it agrees "
@@ -379,7 +379,7 @@ def trusted_words(trusted: Trusted) -> str:
 
 
 def answer_words(model: Model) -> str:
-    """What the answer of a model is, where it is no next word; "" else."""
+    """Explain the answer of a model, where it is no next word; "" else."""
     if kind_of(model) == "vector":
         return (
             f"{model.about.title} has no next word. Its answer is the vector of the chosen word: "

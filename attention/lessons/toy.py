@@ -39,7 +39,7 @@ BOTH_WIDTHS = {"toy_queries": "column", "toy_keys": "column"}
 
 
 def sizes_of(scores: str) -> dict[str, dict[str, str]]:
-    """What can grow and shrink: for dot products queries and keys are of one width."""
+    """Sizes that can grow and shrink: for dot products queries and keys are of one width."""
     if scores != DOT:
         return SIZES
     apart = ("number of queries", "number of keys")

@@ -1,4 +1,4 @@
-"""What the layers of a trained model do: all heads at a glance, what they add, which matter."""
+"""Layers of a trained model: all heads at a glance, what they add, which matter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SINK = 2.0  # times an even spread
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How the next piece is chosen, for models that were trained to go on."""
+    """Settings of the choice of the next piece, for models that were trained to go on."""
 
     sample_temperature: float = decimal(
         1.0,
@@ -73,7 +73,7 @@ class KeySettings:
 
 @dataclass(frozen=True)
 class LayerSettings:
-    """What is shown of one token in all layers."""
+    """Settings of the view of one token in all layers."""
 
     all_layers: str = choice(
         "mean",
@@ -99,7 +99,7 @@ class LayerLines:
 
     @property
     def words(self) -> str:
-        """How many lines are drawn, and how much of the weight they hold, in two sentences."""
+        """Count the lines that are drawn, and the weight they hold, in two sentences."""
         numbers = self.weights.double()
         count, share = int(self.drawn.sum()), float(numbers[self.drawn].sum() / numbers.sum())
         of = "the mean weight of all heads"
@@ -112,7 +112,7 @@ class LayerLines:
 
 @dataclass(frozen=True, eq=False)
 class Next:
-    """Which piece a model would write next.
+    """Next piece that a model would write.
 
     narrowing: from its scores to the probabilities drawn from; ids, texts: of the likeliest.
     """
@@ -196,7 +196,7 @@ def chosen_piece(written: Written, settings: SamplingSettings, likeliest: bool) 
 
 
 def ends_sentence(model: Transformer, piece: int) -> bool:
-    """Whether a piece is the end of a sentence."""
+    """True if a piece is the end of a sentence."""
     (text,) = model.shown([piece])
     return text.rstrip("\"'”’)").endswith((".", "!", "?", "…"))
 
@@ -279,7 +279,7 @@ def overview(result: Result) -> Overview:
 
 
 def layer_words(result: Result) -> str:
-    """Which layer of a trained model a result shows, and what X is there, in a sentence or two."""
+    """Name a result's layer of a trained model, and what X is there, in a sentence or two."""
     assert result.trained is not None
     where, title = result.trained, sources.about(result.settings.model).title
     learned = "" if result.changes else ", as learned"
@@ -407,8 +407,8 @@ def piece_at(result: Result, query: int) -> int:
 
 
 def sink_words(seen: Overview) -> str:
-    """How much of all weight lies on the first token, in two sentences; "" where that is less than
-    `SINK` times an even spread."""
+    """Tell the share of all weight on the first token, in two sentences; "" where that is less
+    than `SINK` times an even spread."""
     share, even = float(seen.measures["first"].mean()), seen.even_spread["first"]
     if share < SINK * even:
         return ""
@@ -419,7 +419,7 @@ def sink_words(seen: Overview) -> str:
 
 
 def added_words(layer_input: LayerInput, added: Additions) -> str:
-    """What the parts of a sum are that `additions` gave, in a few sentences."""
+    """Explain the parts of a sum that `additions` gave, in a few sentences."""
     if layer_input.layer.norm_first:
         came = ", before the layer norm; X on Explore and Step by step is what comes out of that"
         then = "goes on"
@@ -467,7 +467,7 @@ def following(
 
 
 def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
-    """Which piece is likeliest to come next, as trained and with each change, in a sentence."""
+    """Name the likeliest next piece, as trained and with each change, in a sentence."""
     said: dict[str, list[str]] = {}
     for title, shares in columns.items():
         most = max(shares)

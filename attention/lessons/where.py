@@ -23,7 +23,7 @@ Nearest = Callable[[Tensor, int], list[list[tuple[str, float]]]]
 
 @dataclass(frozen=True)
 class MapSettings:
-    """Whether a page shows the map of where a word goes, and what it measures against."""
+    """Settings of the map of where a word goes, and of what it measures against."""
 
     map: str = choice(
         "hidden",

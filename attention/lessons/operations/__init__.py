@@ -131,7 +131,7 @@ def prepare(settings: OperationSettings) -> Made | Refused:
 
 
 def clamped(made: Made, settings: OperationSettings) -> tuple[int, int, int]:
-    """What is chosen, or the nearest there is: operations differ in size."""
+    """Clamp the choice to the nearest there is: operations differ in size."""
     chosen = (settings.operation_batch, settings.operation_row, settings.operation_column)
     batch, row, column = (min(at, n - 1) for at, n in zip(chosen, made.sizes, strict=True))
     return batch, row, column

@@ -1,4 +1,4 @@
-"""What an operation gives, or why it gives nothing; and matrices of stacks to be drawn."""
+"""Results of an operation, or why it has none; and matrices of stacks to be drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DRAWN = 10
 
 @dataclass(frozen=True)
 class Worked:
-    """How something came about: a sentence, and a table with a row a term and totals below it."""
+    """Working of a number: a sentence, and a table with a row a term and totals below it."""
 
     words: str
     names: Sequence[str] = ()
@@ -38,7 +38,7 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What an operation gives.
+    """Result of an operation.
 
     shapes: before and after; pictures: rows of matrices, of which the last can be chosen in;
     hint: what choosing there shows; working: (picture, row, column) -> how that came about;
@@ -59,7 +59,7 @@ class Made:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """How many pictures there are to choose in, and how many rows and columns each has."""
+        """Number of pictures to choose in, and of the rows and columns of each."""
         last = self.pictures[0][-1]
         assert isinstance(last, Matrix)
         return (len(self.pictures), last.numbers.shape[0], last.numbers.shape[1])
@@ -73,7 +73,7 @@ class Made:
 
     @property
     def compared(self) -> str:
-        """How far both answers are apart, in words."""
+        """Difference of both answers, in words."""
         if self.difference is None:
             return "Nothing to compare: torch has no number here."
         where = ", where it has numbers" if self.torchs.isnan().any() else ""
@@ -91,7 +91,7 @@ class Refused:
 
 
 def names_of(name: str, numbers: Tensor) -> list[str]:
-    """What the matrices of a stack are called, as many of them as are drawn."""
+    """Names of the matrices of a stack, as many of them as are drawn."""
     few = numbers[:MAX_DRAWN]
     return [name] if len(numbers) == 1 else [f"{name}[{index}]" for index in range(len(few))]
 

@@ -85,7 +85,7 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
 
 
 def _no_meeting(a: Tensor, b: Tensor, call: str, torch_says: str) -> Refused:
-    """Which sizes do not agree, and the row and the column that cannot meet."""
+    """Refuse sizes that do not agree, with the row and the column that cannot meet."""
     (matrices, _, width), (others, height, _) = a.shape, b.shape
     words = [f"{shape_of(a)} × {shape_of(b)} cannot be multiplied."]
     if matrices != others:

@@ -1,4 +1,4 @@
-"""What the operations are fed: settings as text, read into tensors, edited as grids."""
+"""Inputs of the operations: settings as text, read into tensors, edited as grids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HELP = "Rows apart by semicolons, numbers by spaces, matrices of a stack by |: 1
 
 @dataclass(frozen=True)
 class OperationSettings:
-    """What the page "Operations" is set to; the last three say which cell is explained."""
+    """Settings of the page "Operations"; the last three say which cell is explained."""
 
     operation: str = choice(
         "bmm",
@@ -159,7 +159,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def fits_a_grid(part: str) -> bool:
-    """Whether a matrix has few enough cells to be edited one by one, whatever they hold."""
+    """True if a matrix has few enough cells to be edited one by one, whatever they hold."""
     return sum(len(cells(line)) for line in part.split(";")) <= MAX_NUMBERS
 
 

@@ -28,7 +28,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """What one box gives another: `shape`, and which of Q, K and V it is, if any."""
+    """Arrow from one box to another: the `shape` it brings, and its name, Q, K or V, if any."""
 
     start: int
     end: int
@@ -80,7 +80,7 @@ def _arrows(done: Computation, steps: list[str]) -> Iterator[Arrow]:
 
 
 def _given(done: Computation) -> dict[str, Tensor]:
-    """What each step gives; of the last one what has its shape."""
+    """Results of the steps; of the last one what has its shape."""
     trace, W_o = done.trace, done.layer.projection("output")[0]
     given = {
         "x": done.x,
@@ -100,7 +100,7 @@ def _given(done: Computation) -> dict[str, Tensor]:
 
 
 def _words(done: Computation) -> dict[str, tuple[str, str]]:
-    """What stands in the box of each step: its operation, and a note."""
+    """Texts in the box of each step: its operation, and a note."""
     trace, layer = done.trace, done.layer
     hidden = 0 if trace.mask is None else int((~trace.mask).sum())
     words = {

@@ -1,4 +1,4 @@
-"""What can be asked about a step before its result is shown, and what is said to an answer.
+"""Questions about a step before its result is shown, and the replies to an answer.
 
 An answer counts by what the page shows: numbers that look the same are the same.
 """
@@ -33,7 +33,7 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody answered about the step of that identity.
+    """Answer of somebody about the step of that identity.
 
     asked: the question; cell: the one clicked, or the one whose number was said; number: of the
     cell, or of its terms; marked: the cells
@@ -79,7 +79,7 @@ def question(step: Step, wanted: str, cell: Cell) -> str:
 
 
 def _terms(step: Step) -> int:
-    """How many terms are added up to one cell of a step's result, a bias aside; 0 without a sum."""
+    """Number of terms added up to one cell of a step's result, a bias aside; 0 without a sum."""
     made = step.working(0, 0)
     return sum(name != "bias" for name in made.names) if made.total_name == "sum" else 0
 
@@ -104,7 +104,7 @@ def words(step: Step, asked: str, cell: Cell) -> str:
 
 
 def hint(asked: str) -> str:
-    """How to answer a question at a screen, in sentences."""
+    """Explain how to answer a question at a screen, in sentences."""
     return f"{HINTS[asked]}The result is hidden until you answer."
 
 
@@ -126,7 +126,7 @@ def unmarked(step: Step, marked: Collection[Cell]) -> Tensor:
 
 
 def verdict(step: Step, answer: Answer) -> str:
-    """What to say to an answer, in a sentence."""
+    """Reply to an answer, in a sentence."""
     if answer.asked == "mask":
         return of_mask(step, answer.marked)
     if answer.asked == "terms":
@@ -137,7 +137,7 @@ def verdict(step: Step, answer: Answer) -> str:
 
 
 def of_greatest(step: Step, row: int, column: int) -> str:
-    """What to say to somebody who took (row, column) for the greatest cell of what a step gives."""
+    """Reply to somebody who took (row, column) for the greatest cell of what a step gives."""
     result, shown = step.result, _shown(step.result)
     most = float(shown.max())
     if most == -torch.inf:
@@ -152,7 +152,7 @@ def of_greatest(step: Step, row: int, column: int) -> str:
 
 
 def of_row(step: Step, row: int, column: int) -> str:
-    """What to say to somebody who took a key for the one that gets most in a row."""
+    """Reply to somebody who took a key for the one that gets most in a row."""
     result, names = step.result, step.result.column_names
     shown = _shown(result)[row].tolist()
     query, most = _named(result.row_names, row), max(shown)
@@ -170,7 +170,7 @@ def of_row(step: Step, row: int, column: int) -> str:
 
 
 def of_number(step: Step, row: int, column: int, said: float) -> str:
-    """What to say to somebody who took a number for that of a cell."""
+    """Reply to somebody who took a number for that of a cell."""
     exact = float(step.result.numbers[row, column])
     far = max(SHARE * abs(exact), LEAST)
     holds = f"{_cell(step.result, row, column)} holds {step.result.write(exact)}"
@@ -180,13 +180,13 @@ def of_number(step: Step, row: int, column: int, said: float) -> str:
 
 
 def of_terms(step: Step, said: float) -> str:
-    """What to say to somebody who took a number for that of the terms of one cell."""
+    """Reply to somebody who took a number for that of the terms of one cell."""
     told = f"{_terms(step)} terms are added up to one cell of {step.result.name}"
     return f"Right: {told}." if said == _terms(step) else f"Not {said:g}: {told}."
 
 
 def of_mask(step: Step, marked: Collection[Cell]) -> str:
-    """What to say to somebody who took these cells for the hidden ones."""
+    """Reply to somebody who took these cells for the hidden ones."""
     allowed = step.result.allowed
     hidden = set() if allowed is None else {(r, c) for r, c in (~allowed).nonzero().tolist()}
     if hidden == {*marked}:

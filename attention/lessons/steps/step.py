@@ -1,4 +1,4 @@
-"""What there is to step through, and what one step is."""
+"""Steps of a computation: what there is to step through, and what one step is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHORT = 8  # terms of a sum that one can add up by oneself
 
 @dataclass(frozen=True)
 class StepSettings:
-    """What the page "Step by step" is set to, besides the settings all pages share."""
+    """Settings of the page "Step by step", besides those all pages share."""
 
     input: str = choice(
         "sentence",
@@ -92,7 +92,7 @@ class Computation:
     numbered: bool = False
 
     def rows(self, letter: str) -> Sequence[str]:
-        """What the rows of x, q, k, v or y are called."""
+        """Names of the rows of x, q, k, v or y."""
         if not self.numbered:
             return self.names
         return [f"{letter}{row}" for row in range(len(self.names))]
@@ -117,11 +117,11 @@ class Computation:
 
     @property
     def x(self) -> Tensor:
-        """What the layer is applied to. (tokens, d_model)."""
+        """Input of the layer. (tokens, d_model)."""
         return self.vectors if self.positions is None else self.vectors + self.positions
 
     def head_of(self, role: str) -> int:
-        """Which head of queries, or of keys and values, the head that is shown has."""
+        """Index of the head of queries, or of keys and values, that the head that is shown has."""
         own = role == "queries"
         return self.head if own else self.head * self.layer.groups // self.layer.heads
 
@@ -189,7 +189,7 @@ class Step:
 
     @property
     def identity(self) -> int:
-        """The same for the same numbers, of which the same are hidden."""
+        """Hash that is equal for equal numbers, of which the same are hidden."""
         result = self.result
         allowed = None if result.allowed is None else result.allowed.numpy().tobytes()
         numbers = result.numbers

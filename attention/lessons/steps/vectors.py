@@ -262,7 +262,7 @@ def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
 
 
 def _part_of_head(done: Computation, role: str, width: int) -> tuple[str, slice]:
-    """What the part of a projection is called that the head uses, and its columns."""
+    """Name of the part of a projection that the head uses, and its columns."""
     layer, name = done.layer, done.layer.projections[role]
     if layer.heads == 1:
         return name, slice(None)

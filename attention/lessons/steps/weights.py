@@ -116,7 +116,7 @@ def scaled_step(done: Computation) -> Step:
 
 
 def masked_step(done: Computation) -> Step:
-    """What each query may not see."""
+    """Mask what each query may not see."""
     trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
     mask = trace.mask
     result = Matrix("masked", trace.logits, queries, keys, allowed=mask)
@@ -326,7 +326,7 @@ def joined_step(done: Computation) -> Step:
 
 
 def mixed_scores_step(done: Computation) -> Step:
-    """What the heads make of each other's scaled scores, before the softmax, or a cap of each."""
+    """Mix the scaled scores of the heads before the softmax, or cap each."""
     if done.trace.cap is not None:
         return _capped_step(done, done.trace.cap)
     return _mixed_step(
@@ -364,7 +364,7 @@ def _capped_step(done: Computation, cap: float) -> Step:
 
 
 def mixed_weights_step(done: Computation) -> Step:
-    """What the heads make of each other's weights, after the softmax."""
+    """Mix the weights of the heads after the softmax."""
     mixed = done.trace.mixed_weights
     assert mixed is not None
     negative = int((mixed < 0).sum())
@@ -429,5 +429,5 @@ def _name(done: Computation) -> str:
 
 
 def _kind(done: Computation) -> Literal["signed", "share"]:
-    """How weights are coloured that may have been mixed across heads, and so be below 0."""
+    """Kind of colours of weights that may have been mixed across heads, and so be below 0."""
     return "share" if done.trace.mixed_weights is None else "signed"
