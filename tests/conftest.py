@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Fixtures of several test files."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def profile(browser: Any) -> Any:
-    """What all pages share that need no browser of their own: scripts are read and compiled once.
+    """Context that all pages share that need no browser of their own: scripts are read and compiled
+    once.
 
     Nothing else is left of a page, see `open_page`.
     """

@@ -77,7 +77,7 @@ class App(AppTest):
         return self
 
     def _keep(self, side: Block) -> None:
-        """What stands beside a page that ran alone stays, as in a browser."""
+        """Keep what stands beside a page that ran alone, as a browser does."""
         self._tree.children[1] = side
         for node in side:
             node.root = self._tree
@@ -126,7 +126,7 @@ class App(AppTest):
 
     @property
     def sent(self) -> dict[str, Sent]:
-        """What every component of ours is sent, by its key, as they stand on the page."""
+        """Messages to every component of ours, by its key, as they stand on the page."""
         return {str(item.key): sent_as(item.proto.bytes) for item in self.get("bidi_component")}
 
     @property
@@ -165,7 +165,7 @@ class App(AppTest):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the widgets are set to, by key."""
+        """Values that the widgets are set to, by key."""
         return {key: widget.value for key, widget in self.controls.items()}
 
     def choose(self, name: str, value: Any) -> App:
@@ -212,7 +212,7 @@ class App(AppTest):
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """What the script of one component receives: a header, float32 numbers, bytes behind them."""
+    """Message to the script of one component: a header, float32 numbers, bytes behind them."""
 
     header: dict[str, Any]
     numbers: Tensor
@@ -255,7 +255,7 @@ class Sent:
 
 
 def sent_as(data: bytes) -> Sent:
-    """What a message of ours says; of a picture where it is looked at, and what it draws."""
+    """Read a message of ours; of a picture where it is looked at, and what it draws."""
     start = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:start])
     end = start + 4 * header.pop("floats")
@@ -269,7 +269,7 @@ def sent_as(data: bytes) -> Sent:
 
 
 def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:
-    """What a row of these parts is sent: the numbers of its matrices, nan where masked."""
+    """Numbers that a row of these parts is sent: those of its matrices, nan where masked."""
     shown = [part for part in parts if isinstance(part, Matrix)]
     masked = [torch.zeros(1) > 0 if part.allowed is None else ~part.allowed for part in shown]
     numbers = [part.numbers.detach().float() for part in shown]

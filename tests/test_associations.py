@@ -224,7 +224,7 @@ def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path
 
 
 def test_on_a_cluster_of_two_workers_one_killed_on_the_way_no_line_is_lost(tmp_path: Path) -> None:
-    """What comes out is what processes of their own give, to the last number."""
+    """Output equals what processes of their own give, to the last number."""
     distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
     packaged("minilm")
     lines = LINES * 8

@@ -1,4 +1,4 @@
-"""Who may import what, and what nobody may do: it follows from the folders."""
+"""Boundaries: who may import what, and what nobody may do; they follow from the folders."""
 
 from __future__ import annotations
 

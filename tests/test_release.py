@@ -67,7 +67,7 @@ def test_the_wheel_has_the_librarys_version_and_its_types(wheel: zipfile.ZipFile
 
 
 def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSet]:
-    """What is installed with the wheel, with an extra of it or without ("")."""
+    """Requirements of the wheel, with an extra of it or without ("")."""
     (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
     lines = message_from_bytes(wheel.read(name)).get_all("Requires-Dist", [])
     needed = [Requirement(line) for line in lines]
@@ -79,7 +79,7 @@ def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSe
 
 
 def served_with(file: str = "requirements.txt") -> dict[str, SpecifierSet]:
-    """What a file of requirements lists itself, by name."""
+    """Requirements that a file lists itself, by name."""
     lines = [line.partition("#")[0].strip() for line in (ROOT / file).read_text().splitlines()]
     listed = [Requirement(line) for line in lines if line and not line.startswith("-r")]
     return {canonicalize_name(each.name): each.specifier for each in listed}

@@ -1,4 +1,4 @@
-"""What the tests of runs that are changed or followed share: every layout, two sentences each."""
+"""Fixtures of the tests of runs that are changed or followed: every layout, two sentences each."""
 
 from __future__ import annotations
 

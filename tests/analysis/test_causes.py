@@ -1,4 +1,4 @@
-"""What a head does: parts that sum, effects that are those of a run without it."""
+"""Effects of a head: parts that sum, effects that are those of a run without it."""
 
 from __future__ import annotations
 

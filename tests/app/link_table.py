@@ -34,7 +34,7 @@ def shown(value: Value) -> str:
 
 
 def values(about: Setting) -> str:
-    """What a setting may be, as a cell."""
+    """Values of a setting, as a cell."""
     if about.choices:
         several = "any of " if isinstance(about.default, tuple) else ""
         return several + ", ".join(f"`{choice}`" for choice in about.choices)

@@ -28,7 +28,7 @@ def shown(app: App) -> dict[str, Any]:
 
 
 def settings(app: App) -> dict[str, Any]:
-    """What the widgets of settings are set to."""
+    """Settings that the widgets are set to."""
     return {name: value for name, value in app.values.items() if name in every_setting()}
 
 

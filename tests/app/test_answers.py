@@ -1,4 +1,4 @@
-"""What is sent by hand in the place of a browser: nothing fails, nothing changes."""
+"""Messages sent by hand in the place of a browser: nothing fails, nothing changes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def let_through(*states: tuple[str, str, object]) -> list[tuple[str, object]]:
 
 
 def told(sent: str) -> object:
-    """What of a component's events gets past the gate, None: nothing."""
+    """Part of a component's events that gets past the gate, None: nothing."""
     passed = let_through((of_events("$$ID-1-a"), "json_trigger_value", sent))
     return json.loads(str(passed[0][1])) if passed else None
 

@@ -17,7 +17,7 @@ ASKED, CHANGED = BackMsg(app_heartbeat=True), BackMsg(stop_script=True)
 
 
 def sent(**fields: Any) -> dict[str, Any]:
-    """What Streamlit sends."""
+    """Message as Streamlit sends it."""
     return {"type": "websocket.send", "bytes": ForwardMsg(**fields).SerializeToString()}
 
 
@@ -32,7 +32,7 @@ ACCEPT = {"type": "websocket.accept"}
 
 
 class Tab:
-    """What comes from a page, and what it gets."""
+    """Messages that come from a page, and those it gets."""
 
     def __init__(self) -> None:
         self.got: list[Any] = []

@@ -1,4 +1,4 @@
-"""What holds of every page that is declared, whatever it shows."""
+"""Claims about every page that is declared, whatever it shows."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in P
 
 
 def typed(page: Page, text: str) -> Link:
-    """The same text in all boxes of a page."""
+    """Text put in all boxes of a page."""
     declared = SHARED | page.declared
     return {name: text for name, about in declared.items() if about.is_text}
 

@@ -1,4 +1,4 @@
-"""What stands on top of every page, what is said of it elsewhere, and what a link leaves out."""
+"""Heading on top of every page, what is said of it elsewhere, and what a link leaves out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in P
 
 
 def shared(app: App) -> dict[str, Any]:
-    """What the button to share is sent."""
+    """Header of the button to share."""
     return app.sent["copy_link"].header
 
 

@@ -1,4 +1,4 @@
-"""What comes from a part of a page that one has left is dropped, and nothing else."""
+"""Messages from a part of a page that one has left are dropped, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEARTBEAT, DRAWN = BackMsg(app_heartbeat=True), ForwardMsg(delta={"fragment_id":
 
 
 def received(*told: BackMsg | ForwardMsg) -> list[BackMsg]:
-    """What of the messages of a browser is received, with those of the server between them."""
+    """Messages of a browser that are received, with those of the server between them."""
     sent: list[Any] = []
 
     async def visit() -> list[BackMsg]:

@@ -1,4 +1,4 @@
-"""What a link may say, and that what it says stays true."""
+"""Links: what they may say, and that what they say stays true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opened files leave behind on a real server as their visitors go."""
+"""Traces of opened files on a real server as their visitors go."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def file_of(megabytes: float) -> bytes:
 
 
 def shows(visit: Opener) -> bool:
-    """Whether the last run has drawn what is in a file."""
+    """True if the last run has drawn what is in a file."""
     return "picture" in visit.widgets
 
 

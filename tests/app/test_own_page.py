@@ -33,7 +33,7 @@ BAD = saved(numpy.savez, weights=numpy.eye(3), tokens=numpy.array(["a"]))
 
 @pytest.fixture(autouse=True)
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes each file had that was read, in order."""
+    """Sizes in bytes of the files that were read, in order."""
     found: list[int] = []
     read_file = files.read_file
 

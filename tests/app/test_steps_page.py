@@ -23,7 +23,7 @@ ONE = {"own_x": 2, "own_W_q": 3, "own_W_k": 1, "own_W_v": 5, "own_mask": 1}
 
 
 def shown(app: App) -> Sent:
-    """What the matrices of the step receive."""
+    """Message that the matrices of the step receive."""
     return app.sent["matrices"]
 
 
@@ -32,7 +32,7 @@ def title(app: App) -> str:
 
 
 def grids(app: App) -> dict[str, dict[str, Any]]:
-    """What the matrices to edit receive, by the name of their setting."""
+    """Headers of the matrices to edit, by the name of their setting."""
     return {name: app.sent[f"grid_{name}"].header for name in settings_of(OwnMatrixSettings)}
 
 

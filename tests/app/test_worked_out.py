@@ -28,7 +28,7 @@ MASKED: dict[str, Any] = {"mask": ("causal", "length"), "valid_len": 2, "positio
 
 
 def worked_out(kind: str, sent: Sent, asked: list[Any], folder: Path) -> list[Any]:
-    """What the modules make of it, for each query or value that is asked for."""
+    """Results of the modules, for each query or value that is asked for."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node")

@@ -89,7 +89,7 @@ def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
 
 
 def test_the_slider_shows_the_numbers_torch_works_out(open_page: Open, glove: Vectors) -> None:
-    """Those of all settings and values: `tests/app/test_worked_out.py`."""
+    """All other settings and values: `tests/app/test_worked_out.py`."""
     link = {"positions": "alibi", "mask": "causal", "query": "3"}
     page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": "scale"} | link))
     result = compute(Settings(positions="alibi", mask=("causal",)), lambda name: glove)

@@ -41,7 +41,7 @@ def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_ce
     page.locator(".attention-heatmap .xtick").last.wait_for()
 
     def told() -> list[str]:
-        """What is told of a hidden cell."""
+        """Lines told of a hidden cell."""
         box = page.locator(".attention-cells").bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5 / 3)
         lines = str(page.locator(".attention-tip").inner_text()).splitlines()

@@ -68,7 +68,7 @@ def weights(page: Page) -> Any:
 
 
 def version(page: Page) -> int:
-    """How often the heatmap's cells have been painted."""
+    """Number of times the heatmap's cells have been painted."""
     return int(cells(page).get_attribute("data-version"))
 
 

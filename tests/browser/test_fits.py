@@ -1,4 +1,4 @@
-"""What stands on a page can be read and reached at every width: nothing is cut or covered."""
+"""Everything on a page can be read and reached at every width: nothing is cut or covered."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_what_there_is_room_for_needs_no_scrolling(
 
 
 def off_by(page: Page, edge: str, start: str, size: str) -> float:
-    """How far the names along an edge of a sweep are from their rows or columns at most."""
+    """Greatest distance of the names along an edge of a sweep from their rows or columns."""
     box = page.locator(".st-key-sweep_view .box").bounding_box()
     names = [name.bounding_box() for name in page.locator(f".st-key-sweep_view {edge} span").all()]
     return max(

@@ -29,7 +29,7 @@ def boxes(page: Page) -> list[dict[str, float]]:
 
 
 def lit_within(page: Page) -> bool:
-    """Whether something is lit, and all of it within the figure."""
+    """True if something is lit, and all of it within the figure."""
     figure = page.locator(FIGURE).bounding_box()
     found = boxes(page)
     return bool(found) and all(
@@ -77,7 +77,7 @@ def check_lights(page: Page, names: Sequence[str]) -> None:
 
 
 def bottom(page: Page, part: str) -> float:
-    """How far down a part of the page reaches, 0 while it is not there."""
+    """Distance down the page that a part of it reaches, 0 while it is not there."""
     box = page.locator(part).bounding_box() or {"y": 0, "height": 0}
     return float(box["y"] + box["height"])
 

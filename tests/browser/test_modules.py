@@ -1,4 +1,4 @@
-"""What stands in place of a component whose module cannot be had, or is of another release."""
+"""Message in place of a component whose module cannot be had, or is of another release."""
 
 from __future__ import annotations
 

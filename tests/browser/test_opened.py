@@ -1,4 +1,4 @@
-"""What one has opened on a page stays open, whatever comes and goes above it."""
+"""Parts that one has opened on a page stay open, whatever comes and goes above them."""
 
 from __future__ import annotations
 

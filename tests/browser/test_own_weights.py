@@ -46,7 +46,7 @@ def labels(page: Page, axis: str) -> Any:
 
 
 def numbers(page: Page) -> Any:
-    """Those written in the cells of the heatmap."""
+    """Numbers written in the cells of the heatmap."""
     return page.locator(".attention-written span:not(:empty)")
 
 

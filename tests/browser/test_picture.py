@@ -154,7 +154,7 @@ def look(page: Page) -> dict[str, Any]:
 def showing(
     held: int, query: int | None = None, key: int | None = None, cell: bool = False
 ) -> dict[str, Any]:
-    """What all parts show: the chosen query, or another one or a key that is pointed at."""
+    """Marks that all parts show: the chosen query, or another one or a key that is pointed at."""
     seen = held if query is None else query
     other = seen if seen != held else None
     return {
@@ -443,7 +443,7 @@ def read(text: str) -> float:
 
 
 def near(texts: list[str], numbers: Tensor, digits: int) -> bool:
-    """Whether what stands on the page is these numbers, rounded."""
+    """True if the texts on the page are these numbers, rounded."""
     found = torch.tensor([read(text) for text in texts], dtype=torch.float64)
     apart = 0.51 * 10.0**-digits + 1e-5
     return found.shape == numbers.shape and bool(((found - numbers).abs() <= apart).all())
@@ -539,7 +539,7 @@ MASKED: dict[str, Any] = {"mask": ("causal", "length"), "valid_len": 2, "positio
 def test_the_numbers_worked_out_in_the_browser_are_torchs_own(
     sentence: str, settings: dict[str, Any], open_page: Open
 ) -> None:
-    """Those of other settings: `tests/app/test_worked_out.py`."""
+    """All other settings: `tests/app/test_worked_out.py`."""
     settings = settings | {"d_model": 10}
     page = open_page("/?" + urlencode({"s": sentence, "vectors": "random"} | settings, True))
     result = result_of(sentence, **settings)

@@ -29,7 +29,7 @@ class OwnAttention(nn.Module):
 
 
 class ByHand(OwnAttention):
-    """The same without that function, so that no one sees queries and keys."""
+    """Module without that function, so that no one sees queries and keys."""
 
     def forward(self, x: Tensor, memory: Tensor | None = None) -> Tensor:
         q, k, v = (

@@ -1,4 +1,4 @@
-"""What is kept of any module that attends, and what is told of the others."""
+"""Recordings of any module that attends, and what is told of the others."""
 
 from __future__ import annotations
 

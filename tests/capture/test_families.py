@@ -84,7 +84,7 @@ def test_flash_attention_says_its_rules_in_other_words(monkeypatch):
     model = family.build()
 
     def stand_in(module, query, key, value, attention_mask, scaling=None, **further):
-        """What a kernel for other machines would compute, by the words it is called with."""
+        """Stand in for a kernel for other machines, by the words it is called with."""
         seen.append((attention_mask, further["sliding_window"]))
         queries, keys = query.shape[2], key.shape[2]
         at = torch.arange(queries)[:, None] - torch.arange(keys)

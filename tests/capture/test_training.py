@@ -14,7 +14,7 @@ from tests.capture.making import OwnAttention, inputs, model
 
 
 def train(steps: int, **options):
-    """What is captured, the losses, and the keys before each step; without options, plainly."""
+    """Train: what is captured, the losses, the keys before each step; without options, plainly."""
     net, criterion = model(OwnAttention(is_causal=True)), nn.MSELoss()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
     losses, keys = [], []

@@ -1,4 +1,4 @@
-"""How components are sent what they show, and their modules served."""
+"""Messages to components, and their modules as they are served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace says recomputes from the trace."""
+"""Numbers of a trace recompute from the trace."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Te
 
 
 def parameters_of(name: str, dtype: torch.dtype = torch.float32) -> list[Tensor]:
-    """What a score function takes beside queries and keys."""
+    """Parameters of a score function beside queries and keys."""
     shapes: dict[str, list[tuple[int, ...]]] = {
         "bilinear_scores": [(D, D)],
         "additive_scores": [(D, HIDDEN), (D, HIDDEN), (HIDDEN,)],

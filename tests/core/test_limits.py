@@ -1,4 +1,4 @@
-"""What an owner allows, written in one variable."""
+"""Limits that an owner sets, written in one variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is cited has an address, where it is cited."""
+"""Citations have an address, where they stand."""
 
 from __future__ import annotations
 

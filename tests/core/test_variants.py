@@ -1,4 +1,4 @@
-"""What holds for every variant, for the registry itself, and for each variant alone."""
+"""Claims about every variant, about the registry itself, and about each variant alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of any attention variant: functions that take its class, listed in `CLAIMS`."""
+"""Claims about any attention variant: functions that take its class, listed in `CLAIMS`."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def check_gradients_are_finite_with_an_empty_row_too(variant: type[Variant]) -> 
 
 
 def assert_equal(found: Any, expected: Any) -> None:
-    """The same numbers, where one is written for all heads."""
+    """Assert equal numbers, where one is written for all heads."""
     if isinstance(expected, Tensor):
         assert torch.equal(found, expected.expand(found.shape))
     else:

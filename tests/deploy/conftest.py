@@ -40,5 +40,5 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
 
 @pytest.fixture
 def server(deployed: Deployed) -> str:
-    """What `open_page` opens unless told otherwise."""
+    """Address that `open_page` opens unless told otherwise."""
     return deployed.address

@@ -1,4 +1,4 @@
-"""What `deploy/` declares, as far as it can be read without a host or an engine of containers."""
+"""Declarations in `deploy/`, as far as they can be read without a host or containers."""
 
 from __future__ import annotations
 

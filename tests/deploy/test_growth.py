@@ -27,7 +27,7 @@ LINK = "/?s=she+sat+by+the+bank&variant=multihead&head=2&query=1&mask=causal"
 
 
 def with_cookie(deployed: Deployed, port: int) -> Callable[[Page], object]:
-    """What leads a new page to that process."""
+    """Lead a new page to that process."""
     cookie = {"name": "replica", "value": deployed.cookies[port], "url": deployed.address}
     return lambda page: page.context.add_cookies([cookie])
 

@@ -1,4 +1,4 @@
-"""What masks hide, in words that say which of them it is."""
+"""Hidden cells, in words that say which of the masks hides them."""
 
 from __future__ import annotations
 

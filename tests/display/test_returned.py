@@ -1,4 +1,4 @@
-"""What transformers returns as its attentions is shown as it is: layers, batches, steps."""
+"""Attentions that transformers returns are shown as they are: layers, batches, steps."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def assert_same(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def assert_equal(theirs: Any, ours: Any) -> None:
-    """The same numbers, to the last bit: of one kernel, on the same shapes."""
+    """Assert equal numbers, to the last bit: of one kernel, on the same shapes."""
     if isinstance(ours, tuple):
         for pair in zip(theirs, ours, strict=True):
             assert_equal(*pair)

@@ -24,7 +24,7 @@ SHORT = [name for name, variant in VARIANTS.items() if variant.short]
 
 
 def lines_of(result: Result) -> int:
-    """How many lines of code there are."""
+    """Number of lines of code."""
     return len(ast.parse(short_script(result)).body)
 
 

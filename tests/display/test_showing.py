@@ -308,7 +308,7 @@ def test_one_query_can_be_taken_out_of_weights() -> None:
 
 
 class Dangerous:
-    """What runs something as it is unpickled."""
+    """Object that runs something as it is unpickled."""
 
     def __reduce__(self) -> Any:
         return Path("pickled").touch, ()

@@ -1,4 +1,4 @@
-"""What stands before the server, asked as a server asks it."""
+"""Door before the server, asked as a server asks it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Visit:
 
     @property
     def has_a_place(self) -> bool:
-        """Whether what was said came to the server, which says it back."""
+        """True if what was said came to the server, which says it back."""
         return self.answers[-1] == {"type": "websocket.send", "bytes": self.says}
 
     async def __aexit__(self, *_: object) -> None:

@@ -17,7 +17,7 @@ LONG = 30.0
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """What the first job waits for, so that others can stand in line behind it."""
+    """Gate that the first job waits for, so that others can stand in line behind it."""
     opened = threading.Event()
     yield opened
     opened.set()
@@ -65,7 +65,7 @@ def owner(address: str, visit: str = "", place: str = "") -> Owner:
 def stand_behind(
     gate: threading.Event, place: Place, jobs: Jobs, *asked: tuple[Owner, Job]
 ) -> list[State]:
-    """What is told of all jobs while another address has the turn; then all are waited for."""
+    """States of all jobs while another address has the turn; then all are waited for."""
     jobs.ask(owner("gate"), place.gated(gate))
     assert place.begun.wait(LONG)
     states = [jobs.ask(*each) for each in asked]

@@ -1,4 +1,4 @@
-"""What an operator reads."""
+"""Metrics that an operator reads."""
 
 from __future__ import annotations
 

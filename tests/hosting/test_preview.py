@@ -1,4 +1,4 @@
-"""What other sites show of a link: words in the head of a page, and a picture."""
+"""Previews on other sites of a link: words in the head of a page, and a picture."""
 
 from __future__ import annotations
 

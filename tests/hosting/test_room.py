@@ -1,4 +1,4 @@
-"""Who is in and who waits, with a clock that is set by hand."""
+"""Visitors in and waiting, with a clock that is set by hand."""
 
 from __future__ import annotations
 

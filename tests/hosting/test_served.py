@@ -52,7 +52,7 @@ def read(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int
 
 
 def sessions(port: int) -> str:
-    """How many visits Streamlit knows of."""
+    """Number of visits Streamlit knows of."""
     lines = read(port, "/_stcore/metrics?families=active_sessions")[1].splitlines()
     return next(line for line in lines if line.startswith("active_sessions"))
 

@@ -1,4 +1,4 @@
-"""What the tests of the lessons share: small layers, results of sentences, published numbers."""
+"""Makers for the tests of the lessons: small layers, results of sentences, published numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Rotating(GroupedQuery):
 
 
 class Normed(Rotating):
-    """The same, whose queries and keys go through a norm of each head, as those of Qwen3 do."""
+    """Variant whose queries and keys go through a norm of each head, as those of Qwen3 do."""
 
     def norm(self, role: str) -> RmsNorm | None:
         width = self.config.d_model // self.heads * self.normed_together(role)
@@ -62,12 +62,12 @@ class Normed(Rotating):
         return None if role == "values" else RmsNorm(gain, 1e-2)
 
     def normed_together(self, role: str) -> int:
-        """How many heads share one root."""
+        """Number of heads that share one root."""
         return 1
 
 
 class Together(Normed):
-    """The same with one norm over all heads, as those of OLMo 2 have."""
+    """Variant with one norm over all heads, as those of OLMo 2 have."""
 
     def normed_together(self, role: str) -> int:
         return self.heads if role == "queries" else self.groups
@@ -122,6 +122,6 @@ def no_vectors(name: str) -> Vectors:
 
 
 def result_of(s: str = "a b c d e", memory: str | None = None, /, **settings: Any) -> Result:
-    """What a sentence of random vectors comes to."""
+    """Result of a sentence of random vectors."""
     plain: dict[str, Any] = {"vectors": "random", "d_model": 7}
     return compute(Settings(**plain | settings | {"s": s}), no_vectors, memory)

@@ -1,4 +1,4 @@
-"""What the heads of a trained model do, as the page tells it."""
+"""Effects of the heads of a trained model, as the page tells them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the chapters of the guide say of their figures, recomputed from the chapter's own link."""
+"""Claims of the guide's chapters about their figures, recomputed from the chapter's own link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the heads of a layer do: worked out with a pencil, and as laws that hold for any weights."""
+"""Heads of a layer: worked out with a pencil, and as laws that hold for any weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bare address opens on, and the sentence that says what one sees there."""
+"""Opening of the bare address, and the sentence that says what one sees there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of numbers, against these numbers: tables of claims, over random settings."""
+"""Sentences about numbers, against these numbers: tables of claims, over random settings."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def computed(settings: Settings, trained: bool = False, **own: Any) -> Computati
 def said_of_a_run(
     settings: Settings, other: Settings, trained: bool, row: int, **own: Any
 ) -> Iterator[Said]:
-    """What is said of a run by itself, beside another over the same words, and of two sentences."""
+    """Sentences on a run by itself, beside another over the same words, and of two sentences."""
     done, second = computed(settings, trained, **own), computed(other)
     beside = computed(replace(other, s=settings.s))
     row, trace = row % len(done.names), done.run.head(done.head)
@@ -182,7 +182,7 @@ def with_half_a_row(compared: Comparison, row: int) -> Comparison:
 
 
 def said_of_steps(done: Computation, row: int) -> Iterator[Said]:
-    """What the page "Step by step" says."""
+    """Sentences of the page "Step by step"."""
     for name in done.steps:
         made = step(name, done)
         yield Said(f"step {name}", made.why, (done, name))
@@ -190,7 +190,7 @@ def said_of_steps(done: Computation, row: int) -> Iterator[Said]:
 
 
 def said_of_heads(done: Computation, trace: Trace, row: int) -> Iterator[Said]:
-    """What other pages say of the head that is shown, and of all heads."""
+    """Sentences of other pages on the head that is shown, and on all heads."""
     for stage in trace.stages:
         yield Said(f"stage {stage}", figures.stage_words(trace, stage), trace)
     for kind in compare.sweeps_of(trace):
@@ -258,7 +258,7 @@ def ends_before(at: Any) -> bool:
 
 
 def is_copied(at: Any) -> bool:
-    """Whether each column of what is made of x is a column of x, or 0 throughout."""
+    """True if each column of what is made of x is a column of x, or 0 throughout."""
     done, role = at
     made = getattr(done.trace, role)
     if done.trace.unrotated is not None and role != "values":
@@ -273,7 +273,7 @@ def trace_of(at: Any) -> Trace:
 
 
 def share_keys_and_values(at: Any, named: str, group: str) -> bool:
-    """Whether these heads and no others have one head of keys and values."""
+    """True if these heads and no others have one head of keys and values."""
     done, _ = at
     numbers = [*map(int, re.findall(r"\d+", named))]
     named_heads = [*range(numbers[0], numbers[-1] + 1)]
@@ -291,7 +291,7 @@ def has_a_group(at: Any) -> bool:
 
 
 def turns_by(at: Any, position: str, frequency: str, angle: str) -> bool:
-    """Whether the angle is the product, and its cosine and sine make the first number."""
+    """True if the angle is the product, and its cosine and sine make the first number."""
     done, row = at
     product = int(position) * float(frequency)
     made = [
@@ -310,7 +310,7 @@ def has_no_pair(at: Any) -> bool:
 
 
 def count_by_distance(at: Any) -> bool:
-    """Whether the score of each query and key is the same some positions further on."""
+    """True if the score of each query and key is the same some positions further on."""
     done, _ = at
     rotary = done.layer.rotary or Rotary()
     near, far = (
@@ -331,7 +331,7 @@ def has_bias(at: Any) -> bool:
 
 
 def taken_off(at: Any) -> bool:
-    """Whether each step of distance takes off the same, and more than 0."""
+    """True if each step of distance takes off the same, and more than 0."""
     trace = trace_of(at)
     off = (trace.scores * trace.scale - trace.scaled).double()
     steps = (torch.arange(len(off))[:, None] - torch.arange(len(off))).abs()
@@ -354,7 +354,7 @@ def weights_of(at: Any) -> Tensor:
 
 
 def sums(weights: Tensor) -> list[str]:
-    """What each row sums to, as it is shown."""
+    """Sum of each row, as it is shown."""
     return [number(float(row.double().sum())) for row in weights]
 
 
@@ -407,7 +407,7 @@ def sums_before(at: Any, told: str) -> bool:
 
 
 def is_left_so(at: Any) -> bool:
-    """Whether the output of the layer is what its heads put out, side by side."""
+    """True if the output of the layer is what its heads put out, side by side."""
     side_by_side, *_, output = matrices(step("joined", at[0]).parts)
     return torch.equal(side_by_side.numbers, output.numbers)
 
@@ -417,7 +417,7 @@ def mixes_at_random(at: Any) -> bool:
 
 
 def seen(swept: Sweep) -> Tensor:
-    """Which keys a query may see, whatever the value."""
+    """Mask of the keys that a query may see, whatever the value."""
     return torch.ones_like(swept.base) > 0 if swept.mask is None else swept.mask
 
 
@@ -434,7 +434,7 @@ def distance_at_0(swept: Sweep) -> bool:
 
 
 def to_the_greatest(swept: Sweep) -> bool:
-    """Whether the greatest scores of a row get more as a scale grows, or a temperature falls."""
+    """True if the greatest scores of a row get more as a scale grows, or a temperature falls."""
     scores = swept.base.masked_fill(~seen(swept), -math.inf)
     greatest = scores == scores.amax(-1, keepdim=True)
     values = swept.values[:: 60 if swept.kind == "scale" else -60]
@@ -443,7 +443,7 @@ def to_the_greatest(swept: Sweep) -> bool:
 
 
 def grow_alike(swept: Sweep) -> bool:
-    """Whether at higher temperatures the least weight of a row among those seen grows."""
+    """True if at higher temperatures the least weight of a row among those seen grows."""
     least = [swept.weights(at).where(seen(swept), 1.0).amin(-1) for at in swept.values[::60]]
     return bool((torch.stack(least).diff(dim=0) >= -1e-12).all())
 
@@ -474,7 +474,7 @@ def sums_to_less(compared: Comparison) -> bool:
 
 
 def has_its_ends(compared: Comparison) -> bool:
-    """Whether each row that has a divergence has 0 for equal rows, 1 for those apart."""
+    """True if each row that has a divergence has 0 for equal rows, 1 for those apart."""
     rows = zip(compared.a, compared.b, compared.divergence.tolist(), strict=True)
     told = [(a, b, bits) for a, b, bits in rows if not math.isnan(bits)]
     ends = [(torch.equal(a, b), bool((a * b).any()), bits) for a, b, bits in told]
@@ -520,7 +520,7 @@ def nothing_differs(compared: Comparison) -> bool:
 
 
 def is_nearest(weights: Tensor, head: str, alike: str | None, most: str) -> bool:
-    """Whether the head, and so many others, put so many percent on the token before."""
+    """True if the head, and so many others, put so many percent on the token before."""
     rows = weights.any(-1).sum(-1).clamp_min(1)
     shares = (100 * weights.diagonal(-1, -2, -1).sum(-1) / rows).tolist()
     near = sum(abs(share - max(shares)) <= 0.1 for share in shares)
@@ -653,7 +653,7 @@ def stacks(*shape: int) -> Any:
 
 
 def said_of_an_operation(**chosen: Any) -> Iterator[Said]:
-    """What the page "Operations" says of an operation and of what it gives."""
+    """Sentences of the page "Operations" on an operation and on what it gives."""
     made = operations.prepare(OperationSettings(**chosen))
     assert isinstance(made, Made)
     name, about = chosen["operation"], (made, chosen)
@@ -692,7 +692,7 @@ def slices_sum_to_one(at: Any, count: str) -> bool:
 
 
 def wrong_sums(at: Any) -> Tensor:
-    """What the weights of each query sum to along the wrong dimension that stands beside."""
+    """Sums of each query's weights along the wrong dimension that stands beside."""
     made, _ = at
     found = [matrices(row)[-1].numbers for row in made.contrast.pictures]
     return torch.cat(found)
@@ -766,7 +766,7 @@ def test_what_is_said_of_an_operation_holds_for_its_numbers() -> None:
 
 
 def said_of_a_batch(settings: Settings, row: int, dimension: int, **chosen: Any) -> Iterator[Said]:
-    """What the page "Two sequences" says of a batch."""
+    """Sentences of the page "Two sequences" on a batch."""
     batch = cross.compute_batch(settings, CrossSettings(cross="batch", **chosen), no_vectors)
     sequence, n_queries = row % len(batch.titles), len(batch.queries)
     cell = sequence, row % n_queries, dimension % batch.trace.output.shape[-1]

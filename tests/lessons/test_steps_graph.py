@@ -14,7 +14,7 @@ SQUARE = (TOKENS, TOKENS)
 
 
 def joined(made: Graph) -> dict[tuple[str, str], tuple[str, tuple[int, ...]]]:
-    """What each arrow brings, by the names of the steps it goes from and to; y has no name."""
+    """Tensors that arrows bring, by the names of the steps they go from and to; y has no name."""
     names = [box.step for box in made.boxes]
     return {(names[a.start], names[a.end]): (a.name, a.shape) for a in made.arrows}
 

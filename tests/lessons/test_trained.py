@@ -1,4 +1,4 @@
-"""What trained layers do: what they add, what hangs on each, and what a model says next."""
+"""Trained layers: what they add, what hangs on each, and what a model says next."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Transformer:
 
 
 def computed(name: str, **settings: Any) -> Result:
-    """What a layer of a model comes to over the sentence."""
+    """Result of a layer of a model over the sentence."""
     packaged(name)
     return compute(Settings(SENTENCE, model=name, **settings), no_vectors, run_model=run_model)
 
@@ -58,12 +58,12 @@ def run_of(name: str) -> tuple[Model, Run]:
 
 
 def moved_by(model: Model, run: Run, result: Result) -> Tensor:
-    """How far the layer of a result moves what comes out of the model."""
+    """Distance by which the layer of a result moves what comes out of the model."""
     return effects.moved(run, trained.changed_states(model, run, result))
 
 
 def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], Layer]) -> Tensor:
-    """What comes out of the model over the same pieces where one layer is another one."""
+    """Output of the model over the same pieces where one layer is another one."""
     other: Any = copy.copy(model)
     other.layers = [
         change(layer) if at == position else layer for at, layer in enumerate(model.layers)
@@ -74,7 +74,7 @@ def run_with(model: Model, run: Run, position: int, change: Callable[[Layer], La
 
 
 def middle_of(layer_input: LayerInput) -> Tensor:
-    """What stands between attention and feed-forward in a run of that layer."""
+    """Vectors between attention and feed-forward in a run of that layer."""
     with torch.no_grad():
         return layer_input.layer.run(layer_input.entered, layer_input.memory).middle
 

@@ -63,12 +63,12 @@ def sentences(model: Transformer) -> list[Tensor]:
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:
-    """How far two tensors are apart, relative to the second one."""
+    """Distance of two tensors, relative to the second one."""
     return float((ours - theirs).norm() / theirs.norm())
 
 
 def layers_apart(model: Transformer, theirs: Any, ids: Tensor) -> float:
-    """How far hidden states and attentions are apart, the worst of all layers."""
+    """Distance of hidden states and attentions, the worst of all layers."""
     expected = theirs(ids[None], output_hidden_states=True, output_attentions=True)
     runs = [*model.forward(Padded(ids))]
     hidden = [*(run.x for run in runs), model.final(runs[-1].output)]
@@ -96,14 +96,14 @@ def written_on(model: Transformer, ids: Tensor) -> list[int]:
 
 
 def written_anew(model: Transformer, ids: Tensor) -> list[int]:
-    """The same with nothing kept."""
+    """Write as `written_on` does, with nothing kept."""
     for _ in range(WRITTEN):
         ids = torch.cat([ids, scores_of(model, ids).argmax(-1)])
     return ids[-WRITTEN:].tolist()
 
 
 def written_by(theirs: Any, ids: Tensor) -> list[int]:
-    """The same by transformers."""
+    """Write as `written_on` does, with transformers."""
     cache, new, found = transformers.DynamicCache(), ids, []
     for _ in range(WRITTEN):
         new = theirs(new[None], past_key_values=cache, logits_to_keep=1).logits[0, -1:].argmax(-1)
@@ -123,7 +123,7 @@ def in_turns(*calls: Callable[[], object], rounds: int = 9) -> list[float]:
 
 
 def goldens(tokenizer: Any, theirs: Any) -> dict[str, Any]:
-    """What the tests compare with."""
+    """Reference results that the tests compare with."""
     texts = [*SCRIPTS, *ENGLISH[::6], *PORTUGUESE[::6], *lines()[400:850:45], *lines()[850::15]]
     ids = {text: torch.tensor(tokenizer(text)["input_ids"]) for text in PROMPTS}
     likeliest = {}

@@ -1,4 +1,4 @@
-"""What the tests of trained models share."""
+"""Fixtures of the tests of trained models."""
 
 from __future__ import annotations
 

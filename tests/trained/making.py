@@ -247,7 +247,7 @@ def of_trace(edit: Callable[[int, Trace], Trace]) -> Edit:
 
 
 def doubled(part: Any) -> Any:
-    """The same in float64, however it is put together."""
+    """Convert to float64, however the part is put together."""
     if isinstance(part, Tensor):
         return part.double() if part.is_floating_point() else part
     if isinstance(part, nn.Module):

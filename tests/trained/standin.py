@@ -25,7 +25,7 @@ class StandIn:
 
 
 def handler_of(hub: StandIn) -> type[BaseHTTPRequestHandler]:
-    """What answers a request as Hugging Face does, from the folders of `hub`."""
+    """Handler that answers a request as Hugging Face does, from the folders of `hub`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:

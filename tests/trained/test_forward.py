@@ -416,7 +416,7 @@ def test_several_edits_at_once_are_each_by_itself(case: Case) -> None:
 
 
 def zeroed(name: str) -> Edit:
-    """What does not work: a part changed where it stands."""
+    """Edit that does not work: a part changed where it stands."""
 
     def edit(layer: int, run: LayerRun) -> LayerRun:
         getattr(run if name in layers.PATH else run.trace, name)[..., 0] = 0
@@ -475,7 +475,7 @@ def test_gradients_of_weights_agree_with_finite_differences(case: Case) -> None:
     probe = normal(last)
 
     def moved(position: int, step: Tensor) -> Tensor:
-        """What comes of the probe where the weights of a layer are moved by a step."""
+        """Value of the probe where the weights of a layer are moved by a step."""
         added = changed("weights", lambda weights: weights + step)
         hidden: Tensor = model.hidden(batch, edit=added, layers=[position], start=start)
         return (hidden * probe).sum()
@@ -574,7 +574,7 @@ def test_what_nobody_asks_for_does_not_run(case: Case) -> None:
 
 
 def windowed(model: Model) -> Model:
-    """The same with a window on its second layer alone, as some models have it."""
+    """Copy the model with a window on its second layer alone, as some models have it."""
     made = copy.copy(model)
     first, second, *others = model.layers
     made.layers = [first, replace(second, window=1), *others]

@@ -61,7 +61,7 @@ def tensors_of(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def said_of(checkpoint: Checkpoint) -> dict[str, Any]:
-    """What a GGUF file says of a model and its vocabulary."""
+    """Contents of a GGUF file for a model and its vocabulary."""
     config = checkpoint.theirs.config
     tokenizer = json.loads((checkpoint.folder / "tokenizer.json").read_text("utf-8"))
     tokens = list(tokenizer["model"]["vocab"])

@@ -111,7 +111,7 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
 
 
 def inputs_of_norms_behind_attention(checkpoint: Checkpoint, ids: Tensor) -> list[Tensor]:
-    """What the norm gets that comes after each attention's sum, in transformers."""
+    """Inputs of the norm that comes after each attention's sum, in transformers."""
     found: list[Tensor] = []
     hooks = [
         module.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0][0]))

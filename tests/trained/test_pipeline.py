@@ -38,7 +38,7 @@ def no_vectors(name: str) -> Vectors:
 def computed(
     name: str, run: Callable[[str, str], Run] = run_model, **settings: Any
 ) -> tuple[Result, LayerInput]:
-    """What a layer of a model comes to, and what enters it."""
+    """Result of a layer of a model, and what enters it."""
     packaged(name)
     values = Settings(**{"s": SENTENCE} | settings, model=name)
     result = compute(values, no_vectors, run_model=run)

@@ -39,7 +39,7 @@ all_probabilities = st.floats(0.01, 0.99)
 
 
 def theirs(warper: str, scores: Tensor, argument: float) -> Tensor:
-    """What a warper of transformers makes of the scores."""
+    """Scores after a warper of transformers."""
     warp = getattr(transformers(), f"{warper}LogitsWarper")(argument)
     made: Tensor = warp(torch.zeros(1, 1, dtype=torch.int64), scores[None])[0]
     return made

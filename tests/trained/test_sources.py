@@ -1,4 +1,4 @@
-"""Which models there are: those that packages carry, and those that the owner names."""
+"""Sources of models: those that packages carry, and those that the owner names."""
 
 from __future__ import annotations
 

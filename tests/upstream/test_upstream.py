@@ -1,4 +1,4 @@
-"""What Streamlit does alone, as docs/upstream.md says: once one of these fails, ours can go."""
+"""Streamlit alone, as docs/upstream.md says: once one of these fails, ours can go."""
 
 from __future__ import annotations
 
