@@ -146,7 +146,7 @@ HEADER = ("click to painted page, ms", "elements", "floor", "plain", "page", *WA
 
 @dataclass(frozen=True)
 class Effort:
-    """How many clicks to spend on every page: not measured, timed, on CPU time."""
+    """Number of clicks to spend on every page: not measured, timed, on CPU time."""
 
     warm: int
     timed: int
@@ -207,7 +207,7 @@ class Tab:
             raise RuntimeError(f"{self.site.name} shows {rows} words instead of {n}")
 
     def option(self) -> playwright.Locator:
-        """What is to be clicked next."""
+        """Option that is to be clicked next."""
         scope = self.page.get_by_test_id(self.site.scope)
         group = scope.get_by_label(self.site.group, exact=True)
         return group.get_by_text(next(self.options), exact=True)
@@ -227,7 +227,7 @@ class Tab:
         return self._timed(type_it)
 
     def way(self) -> list[float]:
-        """What each part of the last click's way took, in milliseconds."""
+        """Times of the parts of the last click's way, in milliseconds."""
         return [
             self.times[then] - self.times.get(before, 0.0) for before, then in pairwise(("", *WAY))
         ]
@@ -290,7 +290,7 @@ def target_rows(n: int, samples: dict[str, Samples]) -> list[Row]:
 
 
 def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Effort) -> list[Row]:
-    """What a change on the app's other pages takes, as ratios to the floor's in the same turns."""
+    """Costs of a change on the app's other pages, as ratios to the floor's in the same turns."""
     rows: list[Row] = []
     for site, sizes, limit in OTHER_PAGES:
         tab = Tab(browser.new_page(viewport=VIEWPORT), site, app)

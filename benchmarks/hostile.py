@@ -111,7 +111,7 @@ def in_chromium(many: int, seed: int) -> int:
 
 
 def _has_boxes(page: playwright.Page) -> bool:
-    """Whether sentences can be typed, once all is drawn."""
+    """True if sentences can be typed, once all is drawn."""
     playwright.expect(page.locator("[data-stale=true], [data-testid=stSkeleton]")).to_have_count(0)
     return page.locator(BOX).count() > 0
 

@@ -22,7 +22,7 @@ MAX_MB = 4.0
 
 
 def page_megabytes() -> float:
-    """What the page Heads receives over its websocket, uncompressed."""
+    """Megabytes that the page Heads receives over its websocket, uncompressed."""
     received = [0]
 
     def count(frame: bytes | str) -> None:

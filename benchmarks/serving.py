@@ -1,4 +1,4 @@
-"""What is measured, served: the app or another script, as a process whose time can be read."""
+"""Servers that are measured: the app or another script, as a process whose time can be read."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ PASSER_BY = Part("night", 1, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class State:
-    """What a server holds: memory in megabytes, threads, open files, visitors who are there."""
+    """State of a server: memory in megabytes, threads, open files, visitors who are there."""
 
     memory: float
     threads: int
@@ -67,7 +67,7 @@ class State:
 
 
 def state_of(server: Server) -> State:
-    """What a server holds now. Streamlit itself tells of its sessions."""
+    """State of a server now. Streamlit itself tells of its sessions."""
     address = f"http://127.0.0.1:{server.port}/_stcore/metrics?families=active_sessions"
     with urllib.request.urlopen(address) as answer:
         lines = answer.read().decode().splitlines()
@@ -89,7 +89,7 @@ async def live(server: Server, part: Part, day: float) -> tuple[State, Found]:
 
 
 def settled(server: Server) -> State:
-    """What a server holds when all have left, or after a while all the same."""
+    """State of a server when all have left, or after a while all the same."""
     for _ in range(int(SETTLE_SECONDS)):
         if (state := state_of(server)).sessions == 0:
             break

@@ -109,7 +109,7 @@ PARTS = {
 
 
 def mixing(followed: Followed) -> dict[str, Tensor]:
-    """How much of each vector comes from other tokens, mean over the tokens. (layers,) each."""
+    """Share of each vector that comes from other tokens, mean over the tokens. (layers,) each."""
     found = {name: mixing_ratio(followed, parts) for name, parts in PARTS.items()}
     return {f"mixing, {name}": ratio.mean(-1) for name, ratio in found.items()}
 
@@ -187,7 +187,7 @@ class Over:
             yield row_agreements(ours, theirs, kept, self.causal)
 
     def last(self, numbers: Numbers) -> np.ndarray:
-        """What all methods give after the last layer. (names, pieces, pieces)."""
+        """Numbers of all methods after the last layer. (names, pieces, pieces)."""
         return np.stack([numbers[name][-1] for name in self.names()])
 
 
@@ -199,7 +199,7 @@ class Kind:
     way: str
 
     def of(self, numbers: Numbers) -> np.ndarray:
-        """How far each query moves without each key. (pieces, pieces)."""
+        """Distance that each query moves without each key. (pieces, pieces)."""
         if self.about == "states":
             return numbers[f"states, {self.way}"]
         drops = numbers[f"drops, {self.way}"]

@@ -72,7 +72,7 @@ def changes_of(name: str, **more: str) -> Site:
 
 
 def with_model(site: Site) -> Site:
-    """The same with the model: as many pieces as there are words without."""
+    """Site with the model: as many pieces as there are words without."""
     parameters = site.parameters
     return replace(
         site,

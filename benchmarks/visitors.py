@@ -68,7 +68,7 @@ HEADER = ("visitors", "page", "changes", "p50", "p95", "first", "CPU", "memory",
 
 @dataclass
 class Found:
-    """What all visitors of one run found, in seconds, and what went wrong."""
+    """Findings of all visitors of one run, in seconds, and what went wrong."""
 
     changes: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
@@ -197,7 +197,7 @@ class Glutton(Visitor):
 async def visits(
     port: int, count: int, seconds: float, ramp: float, kinds: dict[str, int], gluttons: int = 0
 ) -> Found:
-    """What `count` visitors find within a time, beside so many who take what they can."""
+    """Findings of `count` visitors within a time, beside so many who take what they can."""
     found = Found()
     until = time.monotonic() + ramp + seconds
     visitors = [Visitor(number, found, kinds) for number in range(count)]
