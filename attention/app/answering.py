@@ -81,7 +81,7 @@ def asked_of(view: View) -> Asked:
 
 
 def is_long(asked: Asked) -> bool:
-    """Whether a sentence has too many pieces to switch off one head after the other."""
+    """True if a sentence has too many pieces to switch off one head after the other."""
     return len(run_model(asked.model, asked.text).pieces.ids) > MAX_PIECES
 
 

@@ -45,7 +45,7 @@ TRANSLATOR = "en-pt"
 
 
 def check(link: Link, page: str) -> list[str]:
-    """What this app does not know of a link and a page, in words.
+    """Problems of a link and a page that this app does not know, in words.
 
     A trained model may be missing here and be there elsewhere: its name is not looked at.
     """
@@ -115,7 +115,7 @@ def heading(view: View) -> tuple[str, str]:
 
 
 def position(view: View) -> int | None:
-    """Which chapter is open, from 0; None where the lesson has none of the chosen name."""
+    """Position of the open chapter, from 0; None where the lesson has none of the chosen name."""
     numbered = NUMBERED if view["lesson"] == "guide" else ()
     return lesson(view).position(view["chapter"], numbered)
 
@@ -134,7 +134,7 @@ def shown(view: View, chapter: Chapter) -> Chapter:
 
 
 def is_revealed(view: View, chapter: Chapter) -> bool:
-    """Whether the figure shows the answer: until another sentence is typed."""
+    """True if the figure shows the answer: until another sentence is typed."""
     return bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
 
 
@@ -144,7 +144,7 @@ def reveal(revealed: bool) -> None:
 
 
 def learner(view: View) -> dict[str, int]:
-    """What this visit has chosen first in each chapter of the lesson, by its name."""
+    """First choices of this visit in the chapters of the lesson, by their names."""
     of = _open(view)[0]
     return {name: guess for (lesson, name), guess in view.visit.guesses.items() if lesson == of}
 
@@ -157,7 +157,7 @@ def note_guess(view: View, chapter: Chapter, guess: int) -> None:
 
 
 def result_code(view: View) -> tuple[str, int]:
-    """What this visit has chosen first in the lesson as a code, and how many are right."""
+    """Code of what this visit has chosen first in the lesson, and the number of right choices."""
     shown, guesses = lesson(view), learner(view)
     result = carried.Result(tuple(guesses.get(each.name) for each in shown.chapters))
     return carried.code_of(result, shown), result.right(shown)
@@ -210,7 +210,7 @@ def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:
 
 
 def setting(chapter: Chapter, name: str) -> Any:
-    """What a chapter's link says of a setting, or its default."""
+    """Value of a setting in a chapter's link, or its default."""
     return value_in(chapter.link, name)
 
 
@@ -220,12 +220,12 @@ def missing_model(chapter: Chapter) -> str:
 
 
 def has_translator() -> bool:
-    """Whether the trained translator of `alignment` is installed."""
+    """True if the trained translator of `alignment` is installed."""
     return TRANSLATOR in sources.names()
 
 
 def translated_sentence(view: View, chapter: Chapter) -> str:
-    """What the translator gets: the visitor's sentence, or the longer one of the chapter's own."""
+    """Text for the translator: the visitor's sentence, or the longer one of the chapter's own."""
     sentence = sentence_of(view, chapter)
     own = sentence == chapter.sentence and "memory" in chapter.link
     return chapter.link["memory"][-1] if own else sentence
@@ -254,7 +254,7 @@ def enter(view: View) -> View:
 
 
 def kept(view: View, name: str, otherwise: Any) -> Any:
-    """What has been chosen in the figure of the open chapter."""
+    """Value that has been chosen in the figure of the open chapter."""
     return view.visit.in_chapter.get(name, otherwise)
 
 
@@ -264,7 +264,7 @@ def choose_in(name: str, value: Any) -> None:
 
 
 def selection(view: View, chapter: Chapter) -> SelectionHeader:
-    """Which query and stage the chapter's pictures show: see `View.selection`."""
+    """Query and stage that the chapter's pictures show: see `View.selection`."""
     own: Any = {name: value_in(chapter.link, name) for name in SELECTED}
     return {
         "turn": view.visit.turn,
@@ -280,7 +280,7 @@ def select(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
 
 
 def result(view: View, chapter: Chapter, side: str = "") -> Result | None:
-    """What the chapter's settings come to; None while the sentence has no words."""
+    """Result of the chapter's settings; None while the sentence has no words."""
     memory = chapter.link.get("memory", [None])[-1]
     try:
         return result_of(settings_for(view, chapter, side), memory)
@@ -309,7 +309,7 @@ def take_or_bring_back(view: View, whole: Result, key: int) -> None:
 
 
 def without_those_away(view: View, whole: Result) -> Result:
-    """The same attention where no query may attend to the keys that have been taken away."""
+    """Result where no query may attend to the keys that have been taken away."""
     gone = away(view, whole)
     if not gone:
         return whole
@@ -352,5 +352,5 @@ def compared(
 
 @functools.cache
 def spread() -> Spread:
-    """What becomes of random scores as d_k grows."""
+    """Spread of random scores as d_k grows."""
     return spread_of_scores()

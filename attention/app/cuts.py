@@ -26,7 +26,7 @@ class WholeRuns:
 
 
 def comes_back(connection: HTTPConnection) -> bool:
-    """Whether a websocket goes on with a session: Streamlit's page names it after two others."""
+    """True if a websocket goes on with a session: Streamlit's page names it after two others."""
     names = connection.headers.get("sec-websocket-protocol", "").split(",")
     return any(map(str.strip, names[2:]))
 

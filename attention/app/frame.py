@@ -34,7 +34,7 @@ MAX_UNFELT = 1.0  # seconds
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a page gives the frame.
+    """Drawing of a page, which it gives the frame.
 
     draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
     typed: to be called when another sentence has been typed; examples: draws those of the page's
@@ -143,7 +143,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
 
 
 def _words_on_waiting(held: float) -> list[str]:
-    """That the last change had to wait, if one could feel it."""
+    """Tell that the last change had to wait, if one could feel it."""
     if held < MAX_UNFELT:
         return []
     return [

@@ -1,4 +1,4 @@
-"""What stands on top of every page: its title, what it is for, and a way to share it."""
+"""Heading on top of every page: its title, what it is for, and a way to share it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ NO_SIDE = "@media (min-width: 769px) { [data-testid=stSidebar] { display: none; 
 
 @dataclass(frozen=True)
 class Told:
-    """What a page says of itself, from its view.
+    """Heading of a page and its words on itself, from its view.
 
     heading: its title, and what it is for; sentences: those it shows, each with the name of its
     setting; more: further words for a caption; instead: the sentence shown in place of that in the
@@ -94,7 +94,7 @@ def title(view: View, told: Told, opening: Opening | None) -> None:
 
 
 def sharing(view: View, told: Told) -> DeltaGenerator | None:
-    """How to share what a page shows; on paper, what is set.
+    """Share what a page shows; on paper, what is set.
 
     Gives the container for its files where they are asked for.
     """
@@ -117,7 +117,7 @@ def sharing(view: View, told: Told) -> DeltaGenerator | None:
 
 
 def _task(view: View) -> list[str]:
-    """What a link to the task on a page hides, so that it stays that task; empty without one."""
+    """Names that a link to the task on a page hides, so that it stays that task; else empty."""
     if "predict" not in view.page.declared or view["predict"] != "on":
         return []
     own = own_settings(view.variant) if view.menu else ()
@@ -154,7 +154,7 @@ def show_files(page: Page, container: DeltaGenerator, offered: Sequence[File]) -
 
 
 def words_on_figure(view: View) -> list[str]:
-    """That a link asks for a figure alone which the page does not have."""
+    """Tell that a link asks for a figure alone which the page does not have."""
     figure, page = view["figure"], view.page
     if figure == WHOLE_PAGE or figure in page.figures:
         return []
@@ -198,13 +198,13 @@ def _read(name: str) -> str:
 
 
 def tab_title(view: View, told: Told) -> str:
-    """What the browser's tab says: the page, and its sentence, both shortened."""
+    """Title of the browser's tab: the page, and its sentence, both shortened."""
     texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
     return " · ".join([_cut(told.heading(view)[0], SHORT), *texts[:1], APP])
 
 
 def caption(view: View, told: Told, words: Sequence[str]) -> str:
-    """What is shown, in plain words to stand below a figure; the link is to follow.
+    """Caption of what is shown, in plain words to stand below a figure; the link is to follow.
 
     words: on the settings.
     """
@@ -235,12 +235,12 @@ def _model(view: View) -> str:
 
 
 def _has(view: View, name: str) -> bool:
-    """Whether a page shows what a setting of trained models is about."""
+    """True if a page shows what a setting of trained models is about."""
     return view.page.models == "needed" or name in view.page.beside(view)
 
 
 def _source(view: View) -> str:
-    """Who published what a page computes with."""
+    """Source of what a page computes with: who published it."""
     if name := _model(view):
         return papers.plain(sources.about(name).source)
     return f"The variant: {papers.plain(VARIANTS[view.variant].source)}" if view.menu else ""

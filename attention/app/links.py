@@ -1,4 +1,4 @@
-"""What a link may say: every setting of every page and variant by its name."""
+"""Names in links: every setting of every page and variant."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_link(
     width_of: Callable[[str], int],
     instead: Mapping[str, Value] | None = None,
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """What of a link can be taken, and in words, one line each, what cannot.
+    """Read a link: what of it can be taken, and in words, one line each, what cannot.
 
     link: the texts of each name; a name given twice counts by its last text, but for a choice of
     several. width_of: the d_model of the vectors of a name other than "random". instead: what a
@@ -121,7 +121,7 @@ def _not_dividing(
 
 
 def value_in(link: Mapping[str, Sequence[str]], name: str) -> Value:
-    """What a link says of a setting, or its default where it says nothing legal."""
+    """Value of a setting in a link, or its default where it says nothing legal."""
     about = every_setting()[name]
     value = about.parse_all(link[name]) if link.get(name) else about.default
     return about.default if about.problem(value) else value

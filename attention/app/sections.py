@@ -29,7 +29,7 @@ CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sent
 
 
 def attention_of(view: View, result: Result, after: str = "") -> None:
-    """Who attends to whom in a result, and the chosen token's new vector as a weighted sum.
+    """Show the attention of a result, and the chosen token's new vector as a weighted sum.
 
     after: what the heatmap's caption ends with.
     """
@@ -62,7 +62,7 @@ def whole_picture(view: View, result: Result, after: str = "") -> tuple[Picture,
     condition=Condition(),
 )
 def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
-    """What a picture sends, the same for all who see it."""
+    """Content of a picture, the same for all who see it."""
     return shown.content()
 
 
@@ -89,7 +89,7 @@ def picture_of(
 
 
 def over_another(result: Result) -> bool:
-    """Whether a layer attends over another sequence; then says where that is shown."""
+    """True if a layer attends over another sequence; then says where that is shown."""
     if result.memory is None:
         return False
     st.info(
@@ -138,7 +138,7 @@ def lines_and_weights(
 
 @part
 def _rest(view: View, settings: Settings, memory: str | None) -> None:
-    """What the server adds to the chosen token: the words nearest to it, and files."""
+    """Show what the server adds to the chosen token: the words nearest to it, and files."""
     result = results.result_of(settings, memory)
     tell_selection(view.selection, session.select, key="selection")
     query = min(view["query"], len(result.tokens) - 1)
@@ -184,7 +184,7 @@ def drawn_map(result: Result, query: int, probes: tuple[str, ...], other: str = 
 
 
 def cosines_of(found: Where) -> None:
-    """How near the word is to others before and after, in numbers."""
+    """Show the cosines of the word with others before and after, in numbers."""
     names, columns = found.table
     st.html(tables.table("cosines before and after attention", names, columns))
     st.caption(

@@ -52,7 +52,7 @@ M_ARENA_MAX = -8  # of malloc.h
 
 
 def options() -> dict[str, Any]:
-    """How the app is served. Ends the process, with a word, where the limits cannot be read."""
+    """Options of the server. Ends the process, with a word, where the limits cannot be read."""
     try:
         allowed = limits()
     except ValueError as error:
@@ -121,7 +121,7 @@ def _is_here(session: str) -> bool:
 
 
 def _is_kept(session: str) -> bool:
-    """Whether a session is here, or was cut off and may come back."""
+    """True if a session is here, or was cut off and may come back."""
     manager: Any = Runtime.instance()._session_mgr  # Streamlit asks of both when one comes back
     return _is_here(session) or manager._session_storage.get(session) is not None
 

@@ -1,4 +1,4 @@
-"""What Streamlit keeps of a visit, read into a View and written by choices; nobody else reads it.
+"""State of a visit in Streamlit, read into a View and written by choices; nobody else reads it.
 
 Streamlit has the values of widgets in `st.session_state`, under the names of the settings, and
 the address in `st.query_params`. All else that a visit keeps is one `Visit`.
@@ -173,7 +173,7 @@ def enter(page: Page) -> View:
 
 
 def _returned() -> bool:
-    """Whether this run follows a step in the browser's history."""
+    """True if this run follows a step in the browser's history."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
@@ -276,18 +276,18 @@ def _address() -> str:
 
 
 def owner(place: str) -> Owner:
-    """Who asks for a job, at a place of the page."""
+    """Owner of a job that is asked for at a place of the page."""
     context = get_script_run_ctx()
     visit = context.session_id if context is not None else ""
     return Owner(_address(), visit, place)
 
 
 def whole_run_is_due() -> bool:
-    """Whether code has chosen something that stands beside the page, which runs alone."""
+    """True if code has chosen something that stands beside the page, which runs alone."""
     return bool(st.session_state.pop(WHOLE_RUN, False))
 
 
 def problems(now: View) -> tuple[str, ...]:
-    """What the opened link said that could not be taken, until something is changed."""
+    """Problems of the opened link that could not be taken, until something is changed."""
     opened_as = now.visit.opened_as
     return now.visit.problems if opened_as == (now.settings(), now.layer_settings) else ()

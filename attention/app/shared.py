@@ -1,4 +1,4 @@
-"""What all visitors share, loaded once: vectors and trained models."""
+"""Resources that all visitors share, loaded once: vectors and trained models."""
 
 from __future__ import annotations
 

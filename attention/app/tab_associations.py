@@ -82,7 +82,7 @@ def draw(view: View, shown: Association, at: int, most: float) -> None:
 def worked_out(
     view: View, pieces: Pieces, methods: Sequence[str], key: str, curves: Sequence[str] = ()
 ) -> bool:
-    """Whether methods have been worked out; else begins it, if it is quick or asked for.
+    """True if methods have been worked out; else begins it, if it is quick or asked for.
 
     curves: those whose faithfulness is worked out too.
     """
@@ -101,7 +101,7 @@ def worked_out(
 
 @part
 def of_word(view: View, pieces: Pieces, methods: Sequence[str], there: bool) -> None:
-    """What follows from the chosen word: its links stand out, and the answer is on it.
+    """Show what follows from the chosen word: its links stand out, and the answer is on it.
 
     methods: the two that are shown; there: whether the first has been worked out.
     """
@@ -137,7 +137,7 @@ def strongest(view: View, method: str) -> None:
 
 
 def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:
-    """What the whole model makes of all heads and layers, and how far each method says so."""
+    """Show what the whole model makes of all heads and layers, and how far each method says so."""
     st.subheader("What does the whole model make of all heads and layers?")
     st.markdown(associations.QUESTION)
     layers = results.followed_layers(view)
@@ -161,7 +161,7 @@ def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:
 
 
 def agreement(view: View, here: dict[str, float]) -> None:
-    """How far each method ranks words as erasure does."""
+    """Show the agreement of each method with erasure in its ranking of words."""
     st.markdown("**Agreement with erasure** · Spearman’s ρ, the best first")
     names, columns = associations.agreement_table(here, view["model"])
     with st.container(key="agreement"):
@@ -170,7 +170,7 @@ def agreement(view: View, here: dict[str, float]) -> None:
 
 
 def faithfulness(view: View, drawn: Sequence[str]) -> None:
-    """What becomes of the output as the words that a method names first go, or alone stay."""
+    """Show the fall of the target as the words that a method names first go, or alone stay."""
     st.markdown("**Faithfulness** · the words that a method names first are removed, or alone kept")
     found = {METHODS[name].title: results.curves_of(view, name) for name in drawn}
     removed = {title: one.comprehensiveness.tolist() for title, one in found.items()}
@@ -182,7 +182,7 @@ def faithfulness(view: View, drawn: Sequence[str]) -> None:
 
 
 def what_it_is(view: View, methods: Sequence[str]) -> None:
-    """What an association is, why weights alone mislead, and the shown methods by hand."""
+    """Explain an association, why weights alone mislead, and the shown methods by hand."""
     st.subheader("What is an association?")
     left, right = st.columns(2, gap="large")
     with left:

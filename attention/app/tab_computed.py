@@ -39,7 +39,7 @@ def of_token(view: View) -> None:
 
 
 def translation(view: View) -> None:
-    """How a translator finds one piece after the other, and what it draws each from."""
+    """Show how a translator finds one piece after the other, and what it draws each from."""
     made = results.translation(view)
     if made is None:
         return

@@ -54,7 +54,7 @@ def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
 
 
 def layers_guess(asked: Question) -> None:
-    """What each layer would say comes next."""
+    """Show what each layer would say comes next."""
     found = results.guesses_of(asked)
     if found is None:
         return

@@ -38,7 +38,7 @@ def show_known(known: KnownCause) -> None:
 
 
 def choices(view: View) -> None:
-    """What is done to the heads, and which words are told apart."""
+    """Choose what is done to the heads, and which words are told apart."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "intervention", width="content")
         if causes.goes_on(shared.load_model(view["model"])):
@@ -51,7 +51,7 @@ def choices(view: View) -> None:
 
 
 def asked_of(view: View) -> Question | None:
-    """What is asked of each head; says why not where it cannot be answered."""
+    """Question asked of each head; says why not where it cannot be answered."""
     with st.container():  # what comes and goes leaves the place of the rest as it is
         try:
             return results.question_of(view)
@@ -114,7 +114,7 @@ def choose(layer: int, head: int) -> None:
 
 
 def votes(asked: Question, model: Model, run: Run) -> None:
-    """What each kind of part says for the one word rather than the other."""
+    """Show the votes of each kind of part for the one word rather than the other."""
     assert isinstance(model, Transformer)
     assert asked.words is not None
     with st.expander("The votes of all parts for the one word rather than the other"):

@@ -53,7 +53,7 @@ class View(Mapping[str, Any]):
 
     @property
     def selection(self) -> SelectionHeader:
-        """Which query and stage the pictures show; they are chosen in the browser."""
+        """Query and stage that the pictures show; they are chosen in the browser."""
         values: Any = {name: self[name] for name in SELECTED}
         defaults: Any = {name: every_setting()[name].default for name in SELECTED}
         return {"turn": self.visit.turn, "values": values, "defaults": defaults}
@@ -63,7 +63,7 @@ class View(Mapping[str, Any]):
         return schema(**{name: self[name] for name in settings_of(schema) if self.applies(name)})
 
     def applies(self, name: str, side: str = "", variant: str | None = None) -> bool:
-        """Whether a setting has any effect, given the others of its side (`OTHER` or none).
+        """True if a setting has any effect, given the others of its side (`OTHER` or none).
 
         variant: the one in use, None = the chosen one.
         """

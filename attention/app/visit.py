@@ -21,7 +21,7 @@ Link = Mapping[str, Sequence[str]]
 
 
 class Entry(Enum):
-    """How a whole run comes to its page."""
+    """Entry of a whole run to its page."""
 
     OPENED = "a link was opened: the address decides"
     STAYED = "the page was there already: its widgets decide"
@@ -55,7 +55,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class Visit:
-    """What a visit keeps from one run to the next.
+    """State of a visit, kept from one run to the next.
 
     page: the name of the page shown; problems: what of the opened link could not be taken, in
     words; opened_as: the settings it was opened with; hidden: the settings that a link hides, with
@@ -95,7 +95,7 @@ class Visit:
     begun: frozenset[Hashable] = frozenset()
 
     def entry(self, page: Page, returned: bool) -> Entry:
-        """How the run comes to a page. returned: by a step in the browser's history."""
+        """Entry of the run to a page. returned: by a step in the browser's history."""
         if not self.page:
             return Entry.OPENED
         if returned:

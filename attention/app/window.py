@@ -36,7 +36,7 @@ ENCODER_LEGENDS = LEGENDS | {switches.LOST: MOVES}
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What the window is about: the model with its run, the question asked and its answer."""
+    """Subject of the window: the model with its run, the question asked and its answer."""
 
     model: Model
     run: Run
@@ -52,7 +52,7 @@ class Shown:
 
 
 def shown_of(view: View) -> Shown:
-    """What a view's window is about. Raises NoWords, or ValueError with words for the page."""
+    """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
     asked, off = answering.asked_of(view), answering.off_of(view)
     model, run = load_model(asked.model), results.run_model(asked.model, asked.text)
     erased = answering.erased_of(view, asked)
@@ -60,7 +60,7 @@ def shown_of(view: View) -> Shown:
 
 
 def problems(view: View) -> Sequence[str]:
-    """What of a view could not be taken as it was set, in words."""
+    """Problems of a view that could not be taken as it was set, in words."""
     result = results.as_trained(view)
     return () if result is None else result.notes
 

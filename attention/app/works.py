@@ -23,7 +23,7 @@ atexit.register(_jobs.end)
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be worked out.
+    """Task to be worked out.
 
     what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
     whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
@@ -39,13 +39,13 @@ class Task:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether it is to be worked out."""
+        """True if it is to be worked out."""
         visit = session.visit()
         return self.what in visit.begun or (self.unasked and visit.stopped != self.what)
 
 
 def done(task: Task) -> bool:
-    """Whether nothing is left to be done; else begins it, or shows how far it is."""
+    """True if nothing is left to be done; else begins it, or shows how far it is."""
     if not task.steps:
         return True
     if not task.is_asked_for:
@@ -61,7 +61,7 @@ def done(task: Task) -> bool:
 
 
 def is_done(task: Task) -> bool:
-    """Whether nothing is left to be done; else begins it, where it is asked for, and waits a bit.
+    """True if nothing is left to be done; else begins it, where it is asked for, and waits a bit.
 
     For who draws what is there so far and asks again, see `show`.
     """
@@ -88,7 +88,7 @@ def _ask(task: Task, wait: float = 0.0) -> State:
 
 
 def _shown(task: Task) -> None:
-    """How far a work is; once it is over, the page."""
+    """Show how far a work is; once it is over, the page."""
     if not task.is_asked_for:
         st.rerun()
     with session.turn(session.view().page):

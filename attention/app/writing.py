@@ -51,7 +51,7 @@ def sampling(view: View) -> None:
 
 
 def asked_of(view: View) -> tuple[str, str]:
-    """Which model goes on with which sentence."""
+    """Model that goes on, and its sentence."""
     return view["model"], view["s"]
 
 
