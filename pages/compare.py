@@ -17,7 +17,7 @@ from attention.trained.sources import NONE
 
 
 def choices(view: View) -> None:
-    """What is compared, and a way to swap."""
+    """Choose what is compared; a way to swap."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         widgets.widget(view, "compare", width="content", label_visibility="collapsed")
         with st.container(horizontal=True, width="content"):  # on a phone in a row of their own
@@ -25,7 +25,7 @@ def choices(view: View) -> None:
 
 
 def buttons(kind: str) -> None:
-    """What can be exchanged and taken at a click, for what is compared."""
+    """Buttons for what can be exchanged and taken at a click, for what is compared."""
     if kind == "settings":
         st.button("Swap A and B", on_click=widgets.swap_sides)
         st.button("Copy A to B", on_click=widgets.copy_side, help="Give B every setting of A.")
@@ -52,7 +52,7 @@ def take_apples() -> None:
 
 
 def body(view: View) -> None:
-    """What is compared now."""
+    """Show what is compared now."""
     choices(view)
     result = results.current_result(view)
     if result and sections.over_another(result):
@@ -85,7 +85,7 @@ def settings(view: View) -> None:
 
 
 def what_comes_out(view: View) -> None:
-    """How far A and B move what comes out of a trained model, and which of its heads matter."""
+    """Show how far A and B move a trained model's output, and which of its heads matter."""
     states = results.changed_states(view)
     if states and (following := results.following(view, states)):
         st.markdown("**Which piece comes next** · after the sentence")
@@ -111,7 +111,7 @@ def what_comes_out(view: View) -> None:
 
 @part
 def which_heads_matter(view: View) -> None:
-    """How far each head moves what comes out; at once where that is quick, else on request."""
+    """Show how far each head moves what comes out; at once where that is quick, else on request."""
     tokens, _ = results.sequence_tokens(view)
     if len(tokens) > effects.MAX_PIECES_AT_ONCE and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
@@ -201,7 +201,7 @@ def sweep(view: View) -> None:
 
 @part
 def hidden_from_chosen(view: View) -> None:
-    """What each mask hides from the chosen query."""
+    """Note what each mask hides from the chosen query."""
     if result := results.current_result(view):
         tell_selection(view.selection, session.select, key="selection")
         notes.note_masks(result, min(view["query"], len(result.tokens) - 1))
@@ -231,7 +231,7 @@ def sentences(view: View) -> list[tuple[str, str]]:
 
 
 def changed(view: View) -> list[str]:
-    """What differs between A and B, in words."""
+    """Differences between A and B, in words."""
     if view["compare"] != "settings":
         return []
     return [f"A → B: {'; '.join(results.differences(view)) or 'the same'}"]

@@ -22,7 +22,7 @@ CELL = ("sequence", "row", "dimension")
 
 
 def choices(view: View) -> None:
-    """Which part is shown, and its texts."""
+    """Choose the part that is shown, and its texts."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
         widgets.widget(view, "cross", width="content")
         batch = view["cross"] == "batch"
@@ -49,7 +49,7 @@ def text_boxes(view: View, **widths: str | int) -> None:
 
 
 def by_hand(view: View) -> None:
-    """How the scores are made, and the numbers of the batch as grids that grow and shrink."""
+    """Choose how the scores are made, and edit the batch as grids that grow and shrink."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="toy_controls"):
         for name in ("toy_scores", "toy_hidden", "toy_seed"):
             if view.applies(name):
@@ -70,7 +70,7 @@ def by_hand(view: View) -> None:
 
 
 def dropout(view: View) -> None:
-    """How much of the weights is dropped, and which."""
+    """Choose how much of the weights is dropped, and which."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_dropout"):
         widgets.widget(view, "dropout", width=260)
         if view["dropout"]:
@@ -118,7 +118,7 @@ def lengths_to_try(view: View, name: str) -> None:
 
 
 def sentences(view: View) -> None:
-    """What the first sentence makes of the second."""
+    """Show what the first sentence makes of the second."""
     if result := results.cross_result(view):
         settings = result.settings
         sections.attention_of(view, result, cross.mask_words(settings.mask, settings.positions))
@@ -127,7 +127,7 @@ def sentences(view: View) -> None:
 
 
 def explain_what_is_empty(view: View) -> None:
-    """Which of the sentences has no words, and what that means."""
+    """Explain which of the sentences has no words, and what that means."""
     target, _ = view.two_sequences
     if target:
         st.info("The memory is empty: there are no keys and values yet. Type a second sentence.")

@@ -97,7 +97,7 @@ def token_lines(view: View, result: Result, query: int) -> None:
 
 
 def measures(view: View, overview: Overview, n_queries: int) -> None:
-    """What each head attends to on average, sorted."""
+    """Show what each head attends to on average, sorted."""
     st.markdown("**Where each head looks**, on average over the queries")
     widgets.widget(view, "sort", offered=("head", *overview.measures), narrow=True, width=220)
     names, columns, even = heads.measure_table(overview, view["sort"])
@@ -107,7 +107,7 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
 
 
 def additions(result: Result, query: int, named: list[str]) -> None:
-    """What each head adds to the chosen token's output."""
+    """Show what each head adds to the chosen token's output."""
     st.subheader("The part of each head")
     added = analysed.additions(result.layer, result.layer_trace, query)
     names, columns, total = heads.additions_table(added)

@@ -49,7 +49,7 @@ def controls(view: View) -> None:
 
 
 def case_for(view: View, settings: ClaimSettings) -> tuple[Case | None, list[str]]:
-    """What the claim is checked on, None while there are no words; and what was left out."""
+    """Case that the claim is checked on, None while there are no words; and what was left out."""
     if settings.source == "random":
         return random_case(settings), []
     everything = tokenize(view["s"])
@@ -118,7 +118,7 @@ def words_of(item: Table | Codes, container: DeltaGenerator) -> None:
 
 
 def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:
-    """How far the two sides of each check are apart, and what that makes them."""
+    """Differences of the two sides of each check, and what that makes them."""
     return {
         "greatest difference": [check.residual for check in checked.checks],
         "rounding allows": [check.allowed for check in checked.checks],

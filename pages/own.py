@@ -43,7 +43,7 @@ def own_weights(view: View) -> None:
 
 
 def explain() -> None:
-    """How such a file is written, and one to start from."""
+    """Explain how such a file is written, with one to start from."""
     st.markdown("**How to write such a file**")
     st.code(HOW, language="python", wrap_lines=True)
     st.caption(

@@ -98,7 +98,7 @@ def take_file() -> None:
 
 
 def faults(lesson: Lesson) -> None:
-    """How many chapters can be read, and all that is wrong with the others."""
+    """Count the chapters that can be read, and list all that is wrong with the others."""
     count = len(lesson.chapters)
     st.markdown(f"**{count} chapter{'' if count == 1 else 's'} can be shown**")
     for problem in lesson.problems:
