@@ -158,8 +158,8 @@ def _totals(
     model: Model, run: Run, metric: causes.Metric, to: Sequence[Tensor]
 ) -> dict[str, Tensor]:
     return {
-        "zero": causes.taken_out(model, run, metric).change,
-        "mean": causes.taken_out(model, run, metric, to=to).change,
+        "zero": causes.ablate_heads(model, run, metric).change,
+        "mean": causes.ablate_heads(model, run, metric, to=to).change,
     }
 
 

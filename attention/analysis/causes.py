@@ -110,7 +110,7 @@ class Effects:
         return self.after - self.before
 
 
-def taken_out(
+def ablate_heads(
     model: Model,
     run: Run,
     metric: Metric,
@@ -135,7 +135,7 @@ def taken_out(
     return _each_head(model, run, metric, change, progress)
 
 
-def put_in(
+def patch_heads(
     model: Model,
     run: Run,
     other: Run,

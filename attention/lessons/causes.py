@@ -242,7 +242,7 @@ def answer(
     metric = _metric(model, asked, run if other is None else other)
     if other is None:
         return _without(model, asked, run, metric, progress)
-    found = causes.put_in(model, other, run, metric, asked.part, progress=progress)
+    found = causes.patch_heads(model, other, run, metric, asked.part, progress=progress)
     clean, corrupted = metric(run.hidden), found.before
     if asked.words is None:
         sign = -1 if isinstance(model, Translator) else 1
@@ -260,7 +260,7 @@ def _without(model: Model, asked: Question, run: Run, metric: Metric, progress: 
     to = None
     if asked.intervention == MEAN:
         to = means(model, SENTENCES[:MEANS_OVER], asked.part)
-    found = causes.taken_out(model, run, metric, asked.part, to=to, progress=progress)
+    found = causes.ablate_heads(model, run, metric, asked.part, to=to, progress=progress)
     if asked.words is None and not isinstance(model, Translator):
         return Answer((_number(found.before), None), _per_head(found.change))
     direct = None

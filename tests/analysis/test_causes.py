@@ -101,7 +101,7 @@ def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
 @torch.no_grad()
 def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
     metric = causes.movement(case.run)
-    found = causes.taken_out(case.model, case.run, metric)
+    found = causes.ablate_heads(case.model, case.run, metric)
     assert found.after.shape == (2, case.model.layers[0].attention.heads)
     assert_close(found.before, torch.tensor(0.0), atol=1e-6, rtol=0)
     alone = metric(hidden(case.model, case.run, [[Change(1, heads=[2])]])[0])
@@ -114,8 +114,8 @@ def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
 def test_zero_and_mean_take_out_other_things(case: Case) -> None:
     metric = causes.movement(case.run)
     mean = means(case.model, ["it was tired", "she opened the window"], "output")
-    zero = causes.taken_out(case.model, case.run, metric).change
-    to_mean = causes.taken_out(case.model, case.run, metric, to=mean).change
+    zero = causes.ablate_heads(case.model, case.run, metric).change
+    to_mean = causes.ablate_heads(case.model, case.run, metric, to=mean).change
     change = Change(3, to=mean[3][5], heads=[5], positions=slice(1, None))
     expected = metric(hidden(case.model, case.run, [[change]])[0])
     assert_close(to_mean[3, 5], expected, atol=1e-6, rtol=1e-3)
@@ -128,16 +128,16 @@ def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None
     model, clean, corrupted = case
     assert isinstance(model, Transformer)
     metric = causes.logit_difference(model, 7, 11)
-    found = causes.put_in(model, corrupted, clean, metric)
+    found = causes.patch_heads(model, corrupted, clean, metric)
     assert_close(found.before, metric(corrupted.hidden))
-    same = causes.put_in(model, clean, clean, metric)
+    same = causes.patch_heads(model, clean, clean, metric)
     assert_close(same.after, metric(clean.hidden).expand(same.after.shape), **CLOSE)
     ends = metric(clean.hidden), metric(corrupted.hidden)
     assert float(causes.scaled(ends[0], *ends)) == 1
     assert float(causes.scaled(ends[1], *ends)) == 0
     with pytest.raises(ValueError, match="must differ"):
         causes.scaled(ends[0], ends[0], ends[0])
-    last = causes.put_in(model, corrupted, clean, metric, positions=[-1])
+    last = causes.patch_heads(model, corrupted, clean, metric, positions=[-1])
     assert (last.after[-1] - found.after[-1]).abs().max() < 1e-4  # the last layer: its own query
 
 
