@@ -160,7 +160,7 @@ class Followed:
         rows (sentences, pieces); first: the sentences begin with so many pieces of this one, which
         are not in rows; edit: see `Model.forward`. (sentences, pieces, d_model).
         """
-        kept = [run.kept.beginning(first, len(rows)) for run in self.runs] if first else []
+        kept = [run.kept.truncate(first, len(rows)) for run in self.runs] if first else []
         batch, layers = Padded(self.pieces.ids[rows]), range(len(self.layers))
         forward = self.model.forward(batch, edit=edit, layers=layers, after=kept)
         runs = itertools.islice(forward, len(self.layers))

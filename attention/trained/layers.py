@@ -130,8 +130,8 @@ class TrainedAttention(DotScores):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """The part of a layer's run that a run over further tokens goes on from.
+class KVCache:
+    """Keys and values of a layer's run, from which a run over further tokens goes on.
 
     projected: their keys and values; state: where its recurrence stands, if it has one.
     """
@@ -141,8 +141,8 @@ class Kept:
 
     __repr__ = shapes
 
-    def beginning(self, tokens: int, copies: int) -> Kept:
-        """Cache of the first tokens alone, as often as wanted; of layers without a recurrence.
+    def truncate(self, tokens: int, copies: int) -> KVCache:
+        """Truncate to the first tokens, as often as wanted; of layers without a recurrence.
 
         Raises ValueError where there is one: nothing is kept of where it stood before.
         """
@@ -155,7 +155,7 @@ class Kept:
         whole = self.projected
         rotated = None if whole.rotated is None else first(whole.rotated)
         parts = first(whole.queries), first(whole.keys), first(whole.values)
-        return Kept(Projected(*parts, rotated=rotated), None)
+        return KVCache(Projected(*parts, rotated=rotated), None)
 
     @property
     def nbytes(self) -> int:
@@ -194,7 +194,7 @@ class LayerRun:
     x: Tensor
     memory: Tensor | None = None
     padding: Tensor | None = None
-    before: Kept | None = None
+    before: KVCache | None = None
     state: Tensor | None = None
     _noted: list[tuple[str, Tensor, int]] = field(default_factory=list)
 
@@ -255,9 +255,9 @@ class LayerRun:
         return self.note("output", output)
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> KVCache:
         """The part of it that a run over further tokens needs."""
-        return Kept(self.projected, self.state)
+        return KVCache(self.projected, self.state)
 
     def note(self, name: str, part: Part) -> Part:
         """Note a part that was made, so that a change of it in place is noticed."""
@@ -362,7 +362,7 @@ class Layer:
         *,
         padding: Tensor | None = None,
         edit: Callable[[LayerRun], LayerRun] | None = None,
-        before: LayerRun | Kept | None = None,
+        before: LayerRun | KVCache | None = None,
     ) -> LayerRun:
         """The layer over its input, (…, tokens, d_model).
 

@@ -16,7 +16,7 @@ from attention.core.functional import Trace, capped
 from attention.core.limits import limits
 from attention.core.masks import padded
 from attention.core.printing import shapes
-from attention.trained.layers import Kept, Layer, LayerRun
+from attention.trained.layers import KVCache, Layer, LayerRun
 from attention.trained.parts import Norm, through
 
 Edit = Callable[[int, LayerRun], LayerRun]
@@ -227,7 +227,7 @@ class Model:
         edit: Edit | None = None,
         layers: Collection[int] | None = None,
         start: Start | None = None,
-        after: Sequence[LayerRun | Kept] = (),
+        after: Sequence[LayerRun | KVCache] = (),
     ) -> Iterator[LayerRun]:
         """All layers over sentences, one after the other, as far as the caller goes on.
 
@@ -264,7 +264,7 @@ class Model:
         self,
         batch: Padded,
         layers: Collection[int] | None,
-        after: Sequence[LayerRun | Kept],
+        after: Sequence[LayerRun | KVCache],
         positions: range,
     ) -> None:
         """Raise ValueError where an edit would not be called, or nothing can go on."""

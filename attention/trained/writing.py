@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.trained.layers import Kept
+from attention.trained.layers import KVCache
 from attention.trained.models import Padded, Transformer
 
 
@@ -25,7 +25,7 @@ class Written:
 
     ids: tuple[int, ...]
     scores: Tensor
-    kept: tuple[Kept, ...]
+    kept: tuple[KVCache, ...]
 
     @property
     def nbytes(self) -> int:
@@ -48,7 +48,7 @@ def longer(model: Transformer, written: Written, piece: int) -> Written:
 
 @torch.no_grad()
 def _written(
-    model: Transformer, ids: tuple[int, ...], new: Sequence[int], after: Sequence[Kept]
+    model: Transformer, ids: tuple[int, ...], new: Sequence[int], after: Sequence[KVCache]
 ) -> Written:
     kept = []
     for run in model.forward(Padded(torch.tensor(new)), after=after):
