@@ -390,7 +390,7 @@ class Parts:
     ends: Collection[int] = ()
 
 
-class Reads(Protocol):
+class Tokenizer(Protocol):
     """Text -> its pieces, and back, see `pieces.Reader`."""
 
     def __call__(self, text: str) -> Pieces: ...
@@ -406,7 +406,7 @@ class Transformer(Model):
     read: text -> its pieces, and back.
     """
 
-    def __init__(self, about: About, read: Reads, parts: Parts) -> None:
+    def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts
         self.layers, self.unembedding = parts.layers, parts.unembedding
         self.limit = min(limits().tokens, parts.limit)
