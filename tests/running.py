@@ -260,8 +260,9 @@ def sent_as(data: bytes) -> Sent:
     header = json.loads(data[4:start])
     end = start + 4 * header.pop("floats")
     floats = numpy.frombuffer(data[start:end], numpy.float32)
-    if header.keys() == {"selection"}:
-        content = sent_as(data[end:])
+    if header.keys() == {"selection", "drawn", "switch"}:
+        switch = header["switch"]
+        content = sent_as(data[end:][: switch and switch["size"]])
         return dataclasses.replace(
             content, header=content.header | {"selection": header["selection"]}
         )

@@ -1,49 +1,195 @@
-"""The first screen: Explore with the sentence and settings of the bare address, see `Opening`."""
+"""Explore without its numbers: a sentence to read from afar, and where its words look.
+
+The bare address opens on it, see `Opening`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from threading import Condition
 
 import streamlit as st
+from cachetools import LRUCache, cached
 
-from attention.app import results, sections, session
-from attention.app.notes import note_quietly
+from attention.app import notes, results, session, widgets
 from attention.app.pages import FIRST
+from attention.app.parts import part
 from attention.app.view import View
-from attention.app.widgets import BOX
-from attention.components.inputs import focus_button, switch_word
-from attention.lessons.opening import OPENINGS, Opening
-from attention.trained.sources import NONE
+from attention.components.inputs import focus_button
+from attention.components.pictures import (
+    CALM_PARTS,
+    Picture,
+    Said,
+    Switch,
+    picture,
+    tell_selection,
+)
+from attention.core.functional import WeightsAlone
+from attention.core.variants import VARIANTS
+from attention.inputs.text import plain
+from attention.lessons import looking, trained
+from attention.lessons.opening import HIDDEN, OPENINGS, SHOWN, Opening
+from attention.pipeline import Result
+from attention.trained import sources
+
+CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
+SETTINGS = ("scale", "factor", "mask", "valid_len", "radius")
 
 
-def shown(view: View) -> Opening | None:
-    """The opening whose sentence and settings a view has, whatever is chosen in the pictures."""
-    opening = OPENINGS.get(view["model"], OPENINGS[NONE])
-    if view.page is not FIRST or view["s"] not in opening.sentences or view.hidden:
-        return None
-    return opening if view.changed() == opening.chosen else None
+def has_title(view: View) -> bool:
+    """Whether the picture of a view has the page's title, a question on the chosen word."""
+    return view.calm and _drawn(view) is not None
 
 
-def ways_on() -> None:
-    """The two ways on: to the guide, and to a sentence of one's own, read in the same way."""
+def ways_on(view: View) -> None:
+    """The ways on: to the guide, and to a sentence of one's own; from all the numbers the way
+    back."""
+    if view.page is not FIRST or st.context.is_embedded or view.hidden:
+        return
     with st.container(horizontal=True, width="content", key="ways_on"):
-        st.page_link("pages/guide.py", label="Take the guide")
-        focus_button("Type your own", BOX, key="type_own")
+        if view.calm:
+            st.page_link("pages/guide.py", label="Take the guide")
+            focus_button("Type your own", widgets.BOX, key="type_own")
+            if opening_of(view):
+                st.html("<i class='own-later'></i>")
+        else:
+            st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))
 
 
-def switch(view: View, opening: Opening) -> None:
-    """The switch of the last word, and a sentence on the weights with either."""
-    settings = view.settings()
-    both = [results.result_of(replace(settings, s=sentence)) for sentence in opening.sentences]
-    chosen = opening.sentences.index(view["s"])
-    _, content = sections.whole_picture(view, both[1 - chosen])
-    with st.container(horizontal=True, vertical_alignment="center", key="switch"):
-        switch_word(
-            "Last word",
-            opening.endings,
-            chosen,
-            content,
-            lambda at: session.choose("s", opening.sentences[at]),
-            key="ending",
+def opening_of(view: View) -> Opening | None:
+    """The opening whose sentence a view has, with either of its endings."""
+    return next((one for one in OPENINGS.values() if view["s"] in one.sentences), None)
+
+
+def _drawn(view: View) -> Result | None:
+    """What is drawn with arcs; None where there are no words, or a layer looks at others."""
+    result = results.current_result(view)
+    return None if result is None or result.memory is not None else result
+
+
+def draw(view: View) -> bool:
+    """The sentence with its arcs, and below it the heatmap, the settings and the new vector.
+
+    False, and nothing, where it cannot be drawn so.
+    """
+    result = _drawn(view)
+    if result is None:
+        return False
+    opening = opening_of(view)
+    other = _other(view, opening)
+    shown, content = _picture(result, other)
+    switch = None
+    if opening and other:
+        sentences = opening.sentences
+        _, instead = _picture(other, result)
+        switch = Switch(
+            opening.endings, instead, lambda at: session.choose("s", sentences[at])
         )
-        note_quietly(opening.words(both))
+    draw_part = lambda name, key, **more: picture(  # noqa: E731
+        shown, view.selection, key=key, content=content, drawn=(name,), **more
+    )
+    draw_part("arcs", "arcs", switch=switch)
+    _notes(view, result)
+    left, right = st.columns([5, 8], gap="large")
+    with left:
+        draw_part("heatmap", "picture")
+    with right:
+        _settings(view, result)
+        if "mixture" in shown.parts:
+            draw_part("mixture", "mixture")
+        _onward(view, result)
+    _tell(view)
+    return True
+
+
+def _other(view: View, opening: Opening | None) -> Result | None:
+    """The result with the other ending; None where the sentence is not that of an opening."""
+    if opening is None:
+        return None
+    first, second = opening.sentences
+    other = second if view["s"] == first else first
+    return results.result_of(replace(view.settings(), s=other))
+
+
+def _picture(result: Result, other: Result | None) -> tuple[Picture, bytes]:
+    """What the opening draws of a result, and its content. other: with another last word."""
+    tokens, _, trace = trained.shown(result)
+    joined = isinstance(trace, WeightsAlone)
+    typed = tokens if joined else looking.as_typed(plain(result.settings.s), tokens)
+    known = [True] * len(typed) if joined else result.known
+    second = None if other is None else trained.shown(other)
+    lines = looking.lines_of(trace, typed, second and (second[0][-1], second[2]))
+    shown = Picture(
+        trace,
+        typed,
+        known,
+        parts=[part for part in CALM_PARTS if not joined or part != "mixture"],
+        masks={} if joined else result.masks,
+        head=result.head if result.layer.heads > 1 else None,
+        stage="weights",
+        of=notes.head_words(result),
+        most=1.0,
+        calm=True,
+        said=[Said(question=question, line=line) for question, line in lines],
+    )
+    return shown, _content_of(shown, (result.settings, other and other.settings))
+
+
+@cached(
+    LRUCache(CONTENT_BYTES, getsizeof=len),
+    key=lambda shown, made_from: made_from,
+    condition=Condition(),
+)
+def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
+    """What a picture sends, the same for all who see it."""
+    return shown.content()
+
+
+def _notes(view: View, result: Result) -> None:
+    """What to know of this sentence, and what could not be used as it was set."""
+    notes.note_unknown_words(result.unknown)
+    for words in [*result.notes, *looking.to_expect(result, plain(view["s"]))]:
+        notes.note(words)
+
+
+def _settings(view: View, result: Result) -> None:
+    """The settings that change most, in one row."""
+    with st.container(horizontal=True, gap="small", key="calm_settings"):
+        if result.layer.heads > 1:
+            widgets.widget(view, "head", help=None, width=96)
+        widgets.reader_menu(view, width=170)
+        for name in SETTINGS:
+            if view.applies(name):
+                widgets.widget(
+                    view, name, narrow=True, listed=True, boxed=True, help=None, width=150
+                )
+
+
+def _onward(view: View, result: Result) -> None:
+    """The way to all the numbers, and in small letters who reads the sentence."""
+    with st.container(horizontal=True, vertical_alignment="center", key="to_numbers"):
+        st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))
+        notes.caption("every step from the words to this mixture")
+    notes.caption(" ".join(_reader(view, result)))
+
+
+def _reader(view: View, result: Result) -> Sequence[str]:
+    """Who reads the sentence, and what is not as it was trained, in sentences."""
+    if result.trained is None:
+        return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
+    title = sources.about(result.settings.model).title
+    said = [f"{title}, a trained model: {notes.head_words(result)}."]
+    pieces = results.run_of(view.settings()).pieces
+    left_out = [text for text, special in zip(pieces.texts, pieces.special, strict=True) if special]
+    if result.settings.special == "ignored" and left_out:
+        named = " and ".join(dict.fromkeys(left_out))
+        said.append(f"We left out {named}, which it normally sees.")
+    changed = [words for words in result.changes if not words.startswith("special tokens")]
+    return [*said, f"Not as it was trained: {'; '.join(changed)}."] if changed else said
+
+
+@part
+def _tell(view: View) -> None:
+    """Tells the server which word is chosen."""
+    tell_selection(view.selection, session.select, key="selection")

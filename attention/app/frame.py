@@ -117,18 +117,15 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if beside_is_old(view):
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
-    opening = first_screen.shown(view)
-    title(view, drawing.told, opening)
-    if opening:
-        first_screen.ways_on()
+    if not first_screen.has_title(view):
+        title(view, drawing.told)
+    first_screen.ways_on(view)
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
         sentence_box(view, drawing.typed)
-        if opening:
-            first_screen.switch(view, opening)
-        elif drawing.examples:
+        if drawing.examples:
             drawing.examples(view)
-        else:
+        elif not view.calm:
             examples_row(view, drawing.told.instead(view))
     with st.container():  # what comes and goes leaves the page in its place
         for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:

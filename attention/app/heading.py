@@ -22,7 +22,6 @@ from attention.core.variants import VARIANTS
 from attention.display.files import File
 from attention.inputs.text import plain
 from attention.lessons.glossary import GLOSSARY
-from attention.lessons.opening import Opening
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -43,7 +42,7 @@ PAPER = {
 # Told by their titles, or where one is on a page: no part of a caption.
 TOLD_APART = (
     *(*VARIANT_MENUS, "model", "layer", "scale"),
-    *("compare", "lesson", "chapter", "guess", "map"),
+    *("compare", "lesson", "chapter", "guess", "map", "numbers"),
 )
 KEPT = ", ".join(
     (
@@ -79,16 +78,11 @@ class Told:
     instead: Callable[[View], str]
 
 
-def title(view: View, told: Told, opening: Opening | None) -> None:
-    """The title of a page with a line below it, and its words, explained.
-
-    opening: what the page shows of it, which has a title of its own.
-    """
-    (words, purpose), name = told.heading(view), "page-title"
-    if opening:
-        words, purpose, name = opening.heading, opening.reader, "page-title opening"
+def title(view: View, told: Told) -> None:
+    """The title of a page with a line below it, and its words, explained."""
+    words, purpose = told.heading(view)
     st.html(
-        f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
+        f"<header class='page-title'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(view.page.words)}</header>"
     )
 
@@ -110,7 +104,7 @@ def sharing(view: View, told: Told) -> DeltaGenerator | None:
         key="copy_link",
     )
 
-    if st.context.is_embedded:
+    if st.context.is_embedded or view.calm:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
@@ -170,7 +164,7 @@ def style(view: View) -> None:
     does not have that figure, show the whole page.
     """
     rules = [_read("style"), _print_rules()]
-    if not view.page.beside(view):
+    if view.calm or not view.page.beside(view):
         rules.append(NO_SIDE)
     if st.context.is_embedded:
         rules.append(_read("embedded"))

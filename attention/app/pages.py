@@ -16,7 +16,7 @@ from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import CrossSettings
 from attention.lessons.heads import HeadSettings
-from attention.lessons.opening import opening
+from attention.lessons.opening import OpeningSettings, opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
@@ -173,7 +173,7 @@ PAGES = [
             "seed",
         ),
         figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
-        settings=(MapSettings,),
+        settings=(MapSettings, OpeningSettings),
         models="offered",
         starts={"map": "shown"},
         opens=lambda: opening().link,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, VARIANT_MENUS, Page, hidden_names
+from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page, hidden_names
 from attention.app.shared import load_model, width_of
 from attention.app.visit import SELECTED, Link, Visit
 from attention.components.pictures import SelectionHeader
@@ -15,6 +15,7 @@ from attention.core.settings import Declared, Setting, Value, settings_of, with_
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OTHER
+from attention.lessons.opening import HIDDEN
 from attention.pipeline import Settings
 from attention.trained.layers import Layer
 from attention.trained.sources import NONE
@@ -50,6 +51,12 @@ class View(Mapping[str, Any]):
     def hidden(self) -> Set[str]:
         """The names of the settings that the link leaves undrawn; their values are in force."""
         return {name for name in hidden_names(self["hide"]) if name in self}
+
+    @property
+    def calm(self) -> bool:
+        """Whether it is the opening: the first page without its numbers, and nothing at its side."""
+        whole = self["figure"] == WHOLE_PAGE
+        return self.page is FIRST and self["numbers"] == HIDDEN and whole
 
     @property
     def selection(self) -> SelectionHeader:

@@ -26,6 +26,7 @@ from attention.core.variants import VARIANTS
 from attention.display.captions import parameters_words
 from attention.inputs.text import tokenize
 from attention.lessons.compare import OF_BOTH, OTHER
+from attention.lessons.opening import opening
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -37,7 +38,8 @@ EXAMPLES = (
 BOX = ".st-key-s input"
 MAX_CLICKABLE = 32
 MOST_LETTERS = 15  # of choices that stand in one row of the side
-INSTEAD = "variant_instead"
+INSTEAD, READER = "variant_instead", "reader"
+AS_TRAINED = "as trained"
 GROUPS = ("needed", "words", "folded")
 # At the side of a page all others are folded away, but for a variant's own.
 NEEDED = (
@@ -57,13 +59,14 @@ def widget(
     offered: Sequence[str] | None = None,
     boxed: bool = False,
     narrow: bool = False,
+    listed: bool = False,
     **more: Any,
 ) -> Any:
     """The widget of one setting, bound to the address under the setting's name.
 
     One that the link hides is not drawn. offered: those of its choices that mean something here,
     None = all; boxed: a box to write the number into, also where it is not whole; narrow: choices
-    that do not fit into one row of the side are a list to open.
+    that do not fit into one row of the side are a list to open; listed: so are choices of several.
     """
     if name in view.hidden:
         return view[name]
@@ -79,7 +82,7 @@ def widget(
         "persist_state": "session",
     } | more
     try:
-        return _drawn(view, about, offered, boxed, narrow, shared)
+        return _drawn(view, about, offered, boxed, narrow, listed, shared)
     finally:
         session.draws(name)
 
@@ -90,12 +93,17 @@ def _drawn(
     offered: Sequence[str] | None,
     boxed: bool,
     narrow: bool,
+    listed: bool,
     shared: dict[str, Any],
 ) -> Any:
     name, default = about.name, about.default
     if choices := offered or about.choices:
         shared.setdefault("width", "stretch")
         if isinstance(default, tuple):
+            if listed:
+                return st.multiselect(
+                    options=choices, default=list(default), placeholder="none", **shared
+                )
             return st.segmented_control(
                 options=choices, default=list(default), selection_mode="multi", **shared
             )
@@ -190,6 +198,8 @@ def parts_beside(view: View) -> list[Part]:
     """What stands at the side of a page: the settings, as far as they have any effect now."""
     variant, page = view.variant, view.page
     parts: list[Part] = []
+    if view.calm:
+        return parts
 
     def add(name: str, offered: tuple[str, ...] | None = None, needed: bool = False) -> None:
         if name not in view.hidden:
@@ -305,7 +315,7 @@ def variant_instead(view: View, menu: str) -> None:
         about.choices,
         index=None,
         key=INSTEAD,
-        placeholder="as trained",
+        placeholder=AS_TRAINED,
         on_change=take_variant,
         args=(menu,),
     )
@@ -316,6 +326,35 @@ def take_variant(menu: str) -> None:
     if chosen := st.session_state[INSTEAD]:
         session.choose("model", NONE)
         session.choose(menu, chosen)
+
+
+def reader_menu(view: View, width: int) -> None:
+    """The menu of variants on word vectors, and first a trained model where there is one."""
+    model, variant = view["model"], view["variant"]
+    if not view.applies("model"):
+        variant_menu(view, "variant")
+    elif not view.hidden & {"model", "variant"}:
+        about = every_setting()["variant"]
+        st.session_state[READER] = variant if model == NONE else AS_TRAINED
+        options = (AS_TRAINED, *about.choices)
+        st.selectbox(
+            about.label, options, key=READER, width=width, on_change=take_reader, args=(variant,)
+        )
+
+
+def take_reader(before: str) -> None:
+    """Show the trained model of the opening, or a variant on word vectors, within a callback.
+
+    before: the variant that was chosen until now.
+    """
+    chosen = st.session_state[READER]
+    if chosen == AS_TRAINED:
+        for name, value in opening().chosen.items():
+            session.choose(name, value)
+    else:
+        session.choose("model", NONE)
+        session.choose("variant", chosen)
+        propose_scale("variant", before)
 
 
 def variant_words(view: View, menu: str, about: str) -> None:

@@ -185,33 +185,6 @@ def next_pieces(
     _next_pieces.draw(header, key=key, piece=(range(len(texts)).__contains__, on_choose))
 
 
-class SwitchWordHeader(TypedDict):
-    label: str
-    words: list[str]
-    chosen: int  # position
-
-
-_switch_word = Component("switch_word", SwitchWordHeader, word=int)
-
-
-def switch_word(
-    label: str,
-    words: Sequence[str],
-    chosen: int,
-    content: bytes,
-    on_choose: Callable[[int], None],
-    *,
-    key: str,
-) -> None:
-    """Two words of which one is chosen; on_choose gets the position of the other.
-
-    content: of the picture with that other word, see `Picture.content`: it is shown at once.
-    """
-    header: SwitchWordHeader = {"label": label, "words": list(words), "chosen": chosen}
-    fits = range(len(words)).__contains__
-    _switch_word.draw(header, key=key, rest=content, width="content", word=(fits, on_choose))
-
-
 class FocusButtonHeader(TypedDict):
     words: str
     field: str  # CSS

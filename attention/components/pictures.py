@@ -21,6 +21,8 @@ from attention.display.matrix import Matrix
 from attention.lessons.compare import Comparison, Sweep
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
+CALM_PARTS = ("arcs", "heatmap", "mixture")
+CALM_CELL = 30  # pixels at most
 
 
 class QueryAndStage(TypedDict):
@@ -62,6 +64,16 @@ class PictureHeader(StagesOfHeatmap):
     emptyRow: str
     caption: dict[str, str]
     called: str
+    calm: bool
+    said: Sequence[Said]
+
+
+class Said(TypedDict):
+    """What is said of one query: a question, and a line in parts, every second of which stands
+    out."""
+
+    question: str
+    line: list[str]
 
 
 @dataclass(frozen=True)
@@ -70,13 +82,15 @@ class Picture:
 
     trace: of one head; tokens, known: those of the queries, and which have a vector;
     parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
-    query as a weighted sum, and how that comes about from query, keys and values. memory: the
-    tokens of the keys and which are known, None where they are those of the queries; masks: those
+    query as a weighted sum, and how that comes about from query, keys and values; or of
+    `CALM_PARTS`: the sentence with arcs above it, a heatmap, and the sum as a line and a bar.
+    memory: the tokens of the keys and which are known, None where they are those of the queries; masks: those
     in force, by name; head: which one of several the trace is of; caption: what the heatmap's
     begins and ends with; stage: the only one the heatmap has, "" = all of them; of: what the files
     say it is of, where that is not the only head; words: where the weights are no weights of
     attention but shares, which may lie below 0, what they are; most: the size that their last
-    colour stands for, None = the greatest there is.
+    colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers
+    nor anything beside it; said: what the arcs say of each query.
     """
 
     trace: Trace
@@ -91,6 +105,8 @@ class Picture:
     of: str = ""
     words: str = ""
     most: float | None = None
+    calm: bool = False
+    said: Sequence[Said] = ()
 
     @property
     def keys(self) -> list[str] | None:
@@ -109,7 +125,7 @@ class Picture:
             sent["masked"] = trace.logits
         if trace.mixed_weights is not None:
             sent["mixed"] = trace.mixed_weights
-        if {"sum", "diagram"} & {*self.parts}:
+        if {"sum", "diagram", "mixture"} & {*self.parts}:
             sent |= {"values": trace.values, "output": trace.output}
         rows, columns = trace.scores.shape
         masks = self.masks or {}
@@ -131,7 +147,16 @@ class Picture:
             "emptyRow": EMPTY_ROW,
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
+            "calm": self.calm,
+            "said": self.said,
         }
+        if self.calm:
+            header["heat"]["texttemplate"] = ""
+            header["layout"]["xaxis"].pop("domain", None)
+            margin = header["layout"]["margin"]
+            margin["r"] = 4
+            header["layout"]["height"] = margin["t"] + margin["b"] + CALM_CELL * max(rows, columns)
+            header["entropy"] = []
         if self.most is not None:
             weights = header["stages"]["weights"]
             weights["zmax"], weights["zmin"] = self.most, -self.most * weights["diverging"]
@@ -141,25 +166,70 @@ class Picture:
         return message(header, *sent.values(), rest=hidden)
 
 
+class SwitchHeader(TypedDict):
+    """Two last words of a sentence, and how long the content with the shown one is, in bytes."""
+
+    words: list[str]
+    size: int
+
+
 class SelectedHeader(TypedDict):
-    """Header of the selection, before the content."""
+    """Header before the content: the selection, and the parts of the picture that are drawn here.
+
+    switch: where the last word can be changed; the content with the other one follows.
+    """
 
     selection: SelectionHeader
+    drawn: list[str]
+    switch: SwitchHeader | None
 
 
-_picture = Component("picture", SelectedHeader, behind=PictureHeader, isolate_styles=False)
+_picture = Component(
+    "picture", SelectedHeader, behind=PictureHeader, isolate_styles=False, word=int
+)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Two last words of a sentence, to be exchanged.
+
+    other: the content of the picture with the word that is not shown: it is drawn at once;
+    on_choose: gets the position of the word that is chosen then.
+    """
+
+    words: Sequence[str]
+    other: bytes
+    on_choose: Callable[[int], None]
 
 
 def picture(
-    shown: Picture, selection: SelectionHeader, *, key: str, content: bytes | None = None
+    shown: Picture,
+    selection: SelectionHeader,
+    *,
+    key: str,
+    content: bytes | None = None,
+    drawn: Sequence[str] | None = None,
+    switch: Switch | None = None,
 ) -> None:
     """Draws a picture.
 
     selection: the query and the stage shown, see `tell_selection`; they change in the browser,
-    which has all numbers already. content: that of the picture, None where it is not known yet.
+    which has all numbers already. content: that of the picture, None where it is not known yet;
+    drawn: which of its parts stand here, None = all.
     """
     _offer_trace(shown)
-    _picture.draw({"selection": selection}, key=key, rest=content or shown.content())
+    content = content or shown.content()
+    header: SelectedHeader = {
+        "selection": selection,
+        "drawn": list(shown.parts if drawn is None else drawn),
+        "switch": None,
+    }
+    if switch is None:
+        _picture.draw(header, key=key, rest=content)
+        return
+    header["switch"] = {"words": list(switch.words), "size": len(content)}
+    taken = (range(len(switch.words)).__contains__, switch.on_choose)
+    _picture.draw(header, key=key, rest=content + switch.other, word=taken)
 
 
 def _offer_trace(shown: Picture) -> None:

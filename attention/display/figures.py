@@ -295,7 +295,7 @@ def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
             "ticktext": [*names, "<b>Σ = y</b>"],
             "tickfont": {"size": tick_size(n_rows)},
         },
-        "xaxis": bar_axis(weights, [0, 0.22], "weight"),
+        "xaxis": bar_axis([*weights, 1.0], [0, 0.22], "weight"),
         "xaxis2": {
             "domain": [0.25, 1],
             "anchor": "y",

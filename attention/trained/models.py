@@ -174,7 +174,7 @@ class About:
 
     name: as links and the menu have it; title; source: who made it, and where it is described;
     words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
-    or its folder.
+    or its folder; language: which it has learned, "" where nobody says.
     """
 
     name: str
@@ -182,6 +182,7 @@ class About:
     source: str
     words: str = ""
     checkpoint: str = ""
+    language: str = ""
 
 
 class Model:

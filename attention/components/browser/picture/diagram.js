@@ -2,7 +2,7 @@ import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
-import { distinct, fixed, inFull, named } from "../shared/words.js"
+import { distinct, fixed, inFull, named, sizeOf } from "../shared/words.js"
 import { curve } from "./lines.js"
 import * as sums from "./sums.js"
 
@@ -99,7 +99,6 @@ function write(view, query) {
   view.query.firstElementChild?.replaceWith(makeName("span", "", null, distinct(tokens, query)))
   const scaled = sums.rowOf(sums.stageOf(content, "scaled"), columns, query)
   const masked = sums.rowOf(hidden, columns, query)
-  const largest = Math.max(...view.keys.map((key) => Math.abs(weights[key])), 1e-9)
   const values = view.keys.map((key) => sums.rowOf(numbers.values, width, key))
   const output = sums.rowOf(numbers.output, width, query)
   const most = [...values, output].reduce((most, row) => Math.max(most, sums.quantile(row, 1)), 0)
@@ -117,12 +116,12 @@ function write(view, query) {
     for (const cell of line) cell.classList.toggle("masked", none)
     score.textContent = none ? "masked" : inFull(scaled[key])
     weight.textContent = fixed(weights[key], 4)
-    bar.style.width = `${(2.5 * Math.abs(weights[key])) / largest}rem`
+    bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)
     paint(value, values[index])
     const middle = index * ROW + ROW / 2
     if (!none) lines[0].push(makeLine(curve(WIDE, height / 2, middle), 1, false))
-    const thickness = weights[key] ? 0.75 + 7 * Math.abs(weights[key]) : 0
+    const thickness = weights[key] ? 0.75 + 7 * sizeOf(weights[key]) : 0
     lines[1].push(makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0))
   }
   for (const [side, svg] of [view.fan, view.join].entries()) {

@@ -1,21 +1,25 @@
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
-import { whenInstead } from "../shared/instead.js"
+import { showInstead, whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
 import { fontOf } from "../shared/plotly.js"
 import { adopt, whenMoved, where } from "../shared/selection.js"
+import { buildArcs } from "./arcs.js"
 import { buildDiagram } from "./diagram.js"
 import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
+import { buildMixture } from "./mixture.js"
 import { buildSum } from "./sum.js"
 
 /** What all parts are drawn from: the header, then the numbers of each stage, and which masks hide
     each cell. Where a sentence is its own memory, `own`, its tokens are the keys. `theme` is the
     page's.
-    @import { PictureHeader } from "../messages.js"
+    Where the last word can be changed, `exchange` does so.
+    @import { PictureHeader, SelectedHeader } from "../messages.js"
     @typedef {Omit<PictureHeader, "keys" | "keysKnown"> & { keys: string[], keysKnown: boolean[],
-      own: boolean, numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme }} Content
+      own: boolean, numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme,
+      switch: SelectedHeader["switch"], exchange?: (to: number) => void }} Content
 
     @typedef {Record<"sequential" | "diverging", string[]> & Record<"primary" | "background", string> &
       { font: ReturnType<typeof fontOf> }} Theme
@@ -31,6 +35,8 @@ import { buildSum } from "./sum.js"
 
 /** @type {Record<string, (parent: HTMLElement, content: Content) => Part>} */
 const BUILDERS = {
+  arcs: buildArcs,
+  mixture: buildMixture,
   lines: buildLines,
   heatmap: buildHeatmap,
   sum: buildSum,
@@ -43,10 +49,16 @@ const BUILDERS = {
 export default component(build, take, themed)
 
 /** @param {Mount<"picture">} mount */
-function build({ root, content }) {
+function build({ root, content, send }) {
   const frame = make("div", "attention-picture", root)
   const picture = /** @type {Content | null} */ (null)
-  const view = { content, frame, picture, parts: /** @type {Part[]} */ ([]), names: "" }
+  const parts = /** @type {Part[]} */ ([])
+  const view = { content, frame, picture, parts, names: "", other: new Uint8Array(), exchange }
+  /** @type {(to: number) => void} */
+  function exchange(to) {
+    showInstead(view.other)
+    send("word", to)
+  }
   whenMoved(frame, () => view.picture && show(view.picture, view.parts))
   whenInstead(frame, (rest) => fill(view, rest))
   return view
@@ -54,15 +66,20 @@ function build({ root, content }) {
 
 /** @type {(view: View) => void} */
 function take(view) {
-  adopt(view.content.selection)
-  fill(view, view.content.rest)
+  const { selection, rest, switch: between } = view.content
+  adopt(selection)
+  const size = between?.size ?? rest.length
+  view.other = rest.subarray(size)
+  fill(view, rest.subarray(0, size))
 }
 
 /** @type {(view: View, rest: Uint8Array) => void} */
 function fill(view, rest) {
-  const theme = themeOf(view.frame)
-  view.picture = { ...contentOf(decode(rest)), theme }
-  if (view.names !== view.picture.parts.join()) compose(view, view.picture)
+  const { frame, content, exchange } = view
+  const more = { theme: themeOf(frame), switch: content.switch, exchange }
+  view.picture = { ...contentOf(decode(rest)), ...more }
+  frame.toggleAttribute("data-calm", view.picture.calm)
+  if (view.names !== content.drawn.join()) compose(view, view.picture)
   draw(view.picture, view.parts)
 }
 
@@ -73,7 +90,7 @@ function themed({ frame, picture, parts }) {
 
 /** What has been decoded, its numbers stage by stage.
     @type {(header: import("../shared/message.js").Content<"picture_content">)
-      => Omit<Content, "theme">} */
+      => Omit<Content, "theme" | "switch">} */
 export function contentOf({ numbers: all, rest, ...header }) {
   const { rows, columns, width, sent, keys, tokens, keysKnown, known } = header
   /** @type {Record<string, number>} */
@@ -92,11 +109,11 @@ export function contentOf({ numbers: all, rest, ...header }) {
 
 /** @type {(view: View, picture: Content) => void} */
 function compose(view, picture) {
-  const { frame } = view
+  const { frame, content } = view
   frame.replaceChildren()
-  view.names = picture.parts.join()
-  frame.dataset.parts = picture.parts.join(" ")
-  view.parts = picture.parts.map((name) =>
+  view.names = content.drawn.join()
+  frame.dataset.parts = content.drawn.join(" ")
+  view.parts = content.drawn.map((name) =>
     BUILDERS[name](make("section", `part ${name}`, frame), picture),
   )
 }

@@ -1,12 +1,12 @@
 import { listenToTokens, markQueries } from "../shared/choosing.js"
 import { make, makeChip, makeShape, reveal, setLengths } from "../shared/elements.js"
 import { makeSight, watch, writeInSight } from "../shared/sight.js"
-import { glance, precise } from "../shared/words.js"
+import { glance, precise, sizeOf } from "../shared/words.js"
 import { maskWords, rowOf, summary } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
     @typedef {ReturnType<typeof build>} View
-    @typedef {{ row: Float32Array, masked: Uint8Array, most: number }} Row */
+    @typedef {{ row: Float32Array, masked: Uint8Array }} Row */
 
 const MOST_ROOMY = 8
 const MOST_READ = 20
@@ -117,27 +117,25 @@ function show(view, at) {
 
 /** @type {(view: Pick<View, "content">, query: number) => Row} */
 function rowAt({ content: { columns, numbers, hidden } }, query) {
-  const row = rowOf(numbers.weights, columns, query)
-  const most = row.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) || 1
-  return { row, masked: rowOf(hidden, columns, query), most }
+  return { row: rowOf(numbers.weights, columns, query), masked: rowOf(hidden, columns, query) }
 }
 
 /** The lines from the query to the keys, and each key's weight: at once of those in sight.
     @type {(view: View, at: At) => void} */
 function join(view, at) {
-  const { row, masked, most } = rowAt(view, at.query)
+  const { row, masked } = rowAt(view, at.query)
   const { lines, pointed, isNew } = view
   const { clientWidth: width, clientHeight } = lines
   const curveTo = curvesOf(view, at.query)
   lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
-  const groups = groupsOf(row, masked, most)
+  const groups = groupsOf(row, masked)
   while (lines.children.length <= groups.length) pointed.before(makeShape("path", {}))
   while (lines.children.length > groups.length + 1) lines.firstElementChild?.remove()
   for (const [index, { keys, weight }] of groups.entries()) {
     const line = /** @type {SVGElement} */ (lines.children[index])
     line.setAttribute("d", keys.map(curveTo).join(""))
     line.setAttribute("stroke-width", String(widthOf(weight)))
-    line.setAttribute("stroke-opacity", String(0.08 + (0.8 * Math.abs(weight)) / most))
+    line.setAttribute("stroke-opacity", String(0.08 + 0.8 * sizeOf(weight)))
     line.style.stroke = hueOf(view.content, weight)
     line.classList.toggle("negative", weight < 0)
   }
@@ -148,14 +146,13 @@ function join(view, at) {
 
 /** Keys that are joined by one line, and how strong it is: each key by itself, or where there are
     many those together whose weights are about the same.
-    @type {(row: Float32Array, masked: Uint8Array, most: number) =>
-      { keys: number[], weight: number }[]} */
-export function groupsOf(row, masked, most) {
+    @type {(row: Float32Array, masked: Uint8Array) => { keys: number[], weight: number }[]} */
+export function groupsOf(row, masked) {
   const keys = [...row.keys()].filter((key) => !masked[key])
   if (row.length <= MOST_ALONE) return keys.map((key) => ({ keys: [key], weight: row[key] }))
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS + 1 }, () => [])
-  for (const key of keys) levels[Math.round((LEVELS * Math.abs(row[key])) / most)].push(key)
+  for (const key of keys) levels[Math.round(LEVELS * sizeOf(row[key]))].push(key)
   return levels
     .filter((level) => level.length)
     .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
@@ -170,7 +167,7 @@ function hueOf({ stages, theme }, weight) {
 
 /** @type {(weight: number) => number} */
 function widthOf(weight) {
-  return 0.75 + 7 * Math.abs(weight)
+  return 0.75 + 7 * sizeOf(weight)
 }
 
 /** From a query to each key; asks for the layout once.
@@ -196,11 +193,11 @@ function point(view, { query, key }) {
     @type {(view: View, all: boolean) => void} */
 function weigh({ at, content, items, weights, sight }, all) {
   if (!at) return
-  const { row, masked, most } = rowAt({ content }, at.query)
+  const { row, masked } = rowAt({ content }, at.query)
   for (const [key, item] of items.entries()) {
     if (!all && item.parentElement && sight.out.has(item.parentElement)) continue
     const none = Boolean(masked[key])
-    const share = `${6 + (44 * Math.abs(row[key])) / most}%`
+    const share = `${6 + 44 * sizeOf(row[key])}%`
     const colour = `color-mix(in srgb, ${hueOf(content, row[key])} ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour

@@ -4,7 +4,7 @@ import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
-import { fixed, glance, positionOf, precise, scientific } from "../shared/words.js"
+import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
@@ -152,7 +152,7 @@ function writeEquation({ content, equation, checked, query }) {
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */
-function makeVector(letter, tokens, at) {
+export function makeVector(letter, tokens, at) {
   const whole = make("span", "vector")
   make("i", "", whole, { textContent: letter })
   const below = make("sub", "", whole)
@@ -187,12 +187,11 @@ function writeTerms(view) {
 
 /** @type {(view: View) => void} */
 function writeLines({ content, lines, shown }) {
-  const greatest = greatestOf(shown)
   for (const [index, { bar, ...texts }] of lines.entries()) {
     const { key, name, weight, cells } = shown.rows[index]
     texts.key.data = name
     texts.position.data = key === null ? "" : positionOf(content.keys, key)
-    bar.style.width = `calc(${Math.abs(weight) / greatest} * var(--bar, 5.5rem))`
+    bar.style.width = `calc(${sizeOf(weight)} * var(--bar, 5.5rem))`
     bar.classList.toggle("negative", weight < 0)
     texts.number.data = fixed(weight, 4)
     for (const [column, cell] of texts.cells.entries())
@@ -216,11 +215,6 @@ function makeLine() {
     @type {(tag: keyof HTMLElementTagNameMap, name: string, parent: HTMLElement) => Text} */
 function makeText(tag, name, parent) {
   return make(tag, name, parent).appendChild(new Text())
-}
-
-/** @type {(shown: Terms) => number} */
-function greatestOf({ rows }) {
-  return Math.max(...rows.map(({ weight }) => Math.abs(weight)), 1e-9)
 }
 
 /** @type {(view: View) => void} */

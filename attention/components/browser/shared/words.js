@@ -37,6 +37,12 @@ export function glance(weight, columns) {
   return fixed(weight, columns > 64 ? 4 : columns > 20 ? 3 : 2)
 }
 
+/** How large a weight is drawn, whichever row it is of: on one scale from 0 to 1.
+    @type {(weight: number) => number} */
+export function sizeOf(weight) {
+  return Math.min(1, Math.abs(weight))
+}
+
 /** A share of all as a sentence says it.
     @type {(share: number) => string} */
 export function percent(share) {

@@ -1,0 +1,125 @@
+import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make, under } from "../shared/elements.js"
+import { isStill, move } from "../shared/moving.js"
+import { pointAt } from "../shared/selection.js"
+import { glance, named, percent, sizeOf } from "../shared/words.js"
+import { makeVector } from "./sum.js"
+import { applied, byWeight } from "./sums.js"
+
+/** @import { Content, Part } from "./index.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const MOST_TERMS = 4
+const NAMED = 0.065 // of a part of the bar with a name in it
+const CHANGED = 0.02
+const LEAST = 0.004
+
+/** The new vector of the chosen word: one line, and one bar as long as 1.
+    @type {(parent: HTMLElement, content: Content) => Part} */
+export function buildMixture(parent, content) {
+  const view = build(parent, content)
+  for (const element of [view.equation, view.bar]) {
+    element.addEventListener("pointerover", (event) => {
+      const key = under(event, "[data-key]")?.dataset.key
+      pointAt(key === undefined ? null : { key: Number(key) })
+    })
+    element.addEventListener("pointerleave", () => pointAt(null))
+  }
+  return {
+    draw: (content) => {
+      view.content = content
+      view.shades = ramp(content.theme.sequential)
+    },
+    show: ({ query, held, key }) => {
+      show(view, query, query === held)
+      for (const marked of parent.querySelectorAll("[data-key]"))
+        marked.classList.toggle("pointed", Number(/** @type {HTMLElement} */ (marked).dataset.key) === key)
+    },
+  }
+}
+
+/** @param {HTMLElement} parent
+    @param {Content} content */
+function build(parent, content) {
+  const lead = make("p", "lead", parent)
+  const equation = make("p", "equation-line", parent)
+  const bars = make("div", "bars", parent, { ariaHidden: "true" })
+  const ghost = make("div", "mixture-ghost", bars)
+  const bar = make("div", "mixture-bar", bars)
+  return {
+    ...{ content, lead, equation, bar, ghost, query: -1, shades: new Uint32Array() },
+    target: /** @type {Float32Array | null} */ (null),
+    now: new Float32Array(),
+    parts: /** @type {HTMLElement[]} */ ([]),
+  }
+}
+
+/** @type {(view: View, query: number, moves: boolean) => void} */
+function show(view, query, moves) {
+  const weights = applied(view.content, query)
+  const before = view.target
+  const kept = before !== null && view.query === query && before.length === weights.length
+  if (kept && before.every((weight, at) => weight === weights[at])) {
+    paint(view, view.now)
+    return
+  }
+  view.ghost.replaceChildren()
+  const changed = kept && weights.some((weight, at) => Math.abs(weight - before[at]) >= CHANGED)
+  if (changed && !isStill()) fill(view, view.ghost, before)
+  view.target = weights
+  view.query = query
+  write(view, weights)
+  view.parts = fill(view, view.bar, weights)
+  const from = before?.length === weights.length ? view.now : null
+  move(view, moves ? from : null, weights, (numbers) => paint(view, numbers))
+}
+
+/** y = 0.76 v_animal + 0.07 v_it + …
+    @type {(view: View, weights: Float32Array) => void} */
+function write({ content, lead, equation, query }, weights) {
+  const { tokens, keys, columns } = content
+  const strong = make("b", "")
+  make("bdi", "", strong, { textContent: tokens[query] })
+  lead.replaceChildren("The new vector of ", strong, " is a mixture:")
+  const terms = byWeight(weights).filter((key) => Math.abs(weights[key]) >= LEAST)
+  equation.replaceChildren(makeVector("y", tokens, query), " = ")
+  for (const [index, key] of terms.slice(0, MOST_TERMS).entries()) {
+    if (index) equation.append(" + ")
+    const term = make("span", "term", equation)
+    term.dataset.key = String(key)
+    make(index ? "span" : "b", "", term, { textContent: glance(weights[key], columns) })
+    term.append(" ", makeVector("v", keys, key))
+  }
+  if (terms.length > MOST_TERMS) equation.append(" + …")
+  if (!terms.length) equation.append("0")
+}
+
+/** The parts of a bar, from the greatest to the smallest.
+    @type {(view: View, bar: HTMLElement, weights: Float32Array) => HTMLElement[]} */
+function fill({ content, shades }, bar, weights) {
+  const whole = Math.max(1, weights.reduce((sum, weight) => sum + Math.abs(weight), 0))
+  const parts = byWeight(weights).map((key) => {
+    const part = make("span", weights[key] < 0 ? "negative" : "")
+    part.dataset.key = String(key)
+    const size = sizeOf(weights[key])
+    part.style.width = `${(100 * size) / whole}%`
+    const pixel = shadeOf(size, 0, 1, shades)
+    part.style.background = rgb(pixel)
+    part.style.color = inkOn(pixel)
+    part.title = `${named(content.keys, key)}: ${percent(weights[key])}`
+    if (size >= NAMED) make("bdi", "", part, { textContent: content.keys[key] })
+    return part
+  })
+  bar.replaceChildren(...parts)
+  return parts
+}
+
+/** @type {(view: View, weights: Float32Array) => void} */
+function paint(view, weights) {
+  view.now = weights
+  const whole = Math.max(1, weights.reduce((sum, weight) => sum + Math.abs(weight), 0))
+  for (const part of view.parts) {
+    const size = sizeOf(weights[Number(part.dataset.key)])
+    part.style.width = `${(100 * size) / whole}%`
+  }
+}

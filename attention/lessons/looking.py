@@ -1,0 +1,235 @@
+"""Where a word looks, as the opening says it: a question, a line, and what to expect."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from attention.analysis.words import slots, whole_words
+from attention.core.functional import Trace
+from attention.display.captions import distinct_names, listed
+from attention.pipeline import Result
+from attention.trained import sources
+
+EVEN = 0.2  # a row whose greatest weight lies below that is spread out
+CLOSE = 0.05  # weights no further apart cannot be told apart at a glance
+LONG = 30  # tokens
+MOST_NAMED = 3
+
+PRONOUNS = frozenset(
+    "it he she they him her them his its hers their theirs itself himself herself themselves".split()
+)
+DETERMINERS = frozenset(
+    "the a an this that these those my your our some any no every each another".split()
+)
+# Words that name nothing, in all of English: of a text they leave nouns, verbs and adjectives.
+FUNCTION_WORDS = (
+    PRONOUNS
+    | DETERMINERS
+    | frozenset(
+        "and or but nor so yet if because since while although though when where than as that "
+        "which who whom whose what why how to of in on at by for with from into onto over under "
+        "about after before between through during without within against near off out up down "
+        "i you we me us one there here not too very just also only even still again more most "
+        "is are was were be been being am do does did done have has had having will would can "
+        "could shall should may might must said says say n't 's 'm 'd 'll 're 've".split()
+    )
+)
+ADJECTIVAL = re.compile(r"(?:ly|ous|ful|ive|able|ible)$")
+
+
+def question(name: str) -> str:
+    """The question that arcs from a word answer."""
+    return f"Which word does “{name}” look at?"
+
+
+def asked_about(tokens: Sequence[str]) -> int:
+    """The position of the word of a sentence to open on: a pronoun, else the last noun, else the
+    last word.
+
+    A noun is told by the words around it alone: the last of those between a determiner and the
+    next function word, or else the last word that is no function word.
+    """
+    words = [token.removeprefix("·").removeprefix("▁").casefold() for token in tokens]
+    pronouns = [at for at, word in enumerate(words) if word in PRONOUNS]
+    if pronouns:
+        return pronouns[-1]
+    named = [at for at, word in enumerate(words) if _may_be_noun(word)]
+    after = [at for at in named if _follows_determiner(words, at)]
+    ends = [at for at in after if at + 1 not in named]
+    written = [at for at, word in enumerate(words) if any(map(str.isalnum, word))]
+    return next(iter([*ends[-1:], *named[-1:], *written[-1:]]), max(0, len(words) - 1))
+
+
+def _may_be_noun(word: str) -> bool:
+    return word.isalpha() and word not in FUNCTION_WORDS and not ADJECTIVAL.search(word)
+
+
+def _follows_determiner(words: Sequence[str], at: int) -> bool:
+    """Whether no function word stands between a word and a determiner before it."""
+    before = words[:at][::-1]
+    first = next((word for word in before if word in FUNCTION_WORDS or not word.isalpha()), "")
+    return first in DETERMINERS
+
+
+def percent(share: float) -> str:
+    """A share of all in whole percent."""
+    return f"{100 * share:.0f} %"
+
+
+def line(row: Sequence[float], names: Sequence[str], query: int) -> list[str]:
+    """Where a query looks, in a sentence: its parts, every second of which stands out.
+
+    row: its weights, none below 0; names: of the keys, one of which is the query itself.
+    """
+    said, order = f"“{names[query]}”", _order(row)
+    if not any(row):
+        return [f"{said} may look at nothing: the mask hides every word."]
+    first, second = order[0], order[1] if len(order) > 1 else None
+    if second is None or not row[second]:
+        return [*_looks_only(said, names, first, query)]
+    third = row[order[2]] if len(order) > 2 else 0.0
+    if row[first] < EVEN or row[first] - third < CLOSE:
+        return [f"{said} spreads its attention: no word gets more than {percent(row[first])}."]
+    ends = [_named(names, key, query) for key in (first, second)]
+    if row[first] - row[second] < CLOSE:
+        shares = [percent(row[key]) for key in (first, second)]
+        both = [ends[0], f" {shares[0]}, ", ends[1], f" {shares[1]}: it cannot decide."]
+        return [f"{said} looks at ", *both]
+    if row[first] >= 0.5 and first != query:
+        return [f"{said} looks at ", ends[0], f", {percent(row[first])}."]
+    return [
+        *(f"{said} looks most at ", ends[0], f", {percent(row[first])}, then at "),
+        *(ends[1], f", {percent(row[second])}."),
+    ]
+
+
+def change(
+    row: Sequence[float],
+    other: Sequence[float],
+    names: Sequence[str],
+    query: int,
+    endings: tuple[str, str],
+) -> list[str]:
+    """How a row differs with another last word, in a sentence like that of `line`.
+
+    row, other: with the first of `endings` and with the second; names: of all tokens but the last.
+    Empty for the last word itself, and where a row is empty.
+    """
+    names = [*names, endings[1]]
+    last = len(row) - 1
+    if query == last or len(other) != len(row) or not any(row) or not any(other):
+        return []
+    begun = ["Change ", endings[0], " to ", endings[1], f" and “{names[query]}”"]
+    before, (first, *rest) = _order(row), _order(other)
+    end, share = _named(names, first, query), percent(other[first])
+    apart = other[first] - row[before[0]]
+    if other[first] < EVEN:
+        said = [f" spreads its attention: no word gets more than {share}."]
+    elif first != before[0] or first == last:
+        said = [" looks most at ", end, f" instead, {share}."]
+    elif abs(apart) < CLOSE:
+        said = [" still looks most at ", end, f", {share}."]
+    elif apart > 0:
+        said = [" looks at ", end, f" more, {share}."]
+    elif other[rest[0]] >= other[first] / 2:
+        second = f"{_named(names, rest[0], query)} {percent(other[rest[0]])}"
+        said = [f" divides its attention: {end} {share}, {second}."]
+    else:
+        said = [" looks at ", end, f" less, {share}."]
+    return [*begun[:-1], begun[-1] + said[0], *said[1:]]
+
+
+def _order(row: Sequence[float]) -> list[int]:
+    return sorted(range(len(row)), key=lambda key: -row[key])
+
+
+def _named(names: Sequence[str], key: int, query: int) -> str:
+    return "itself" if key == query else names[key]
+
+
+def _looks_only(said: str, names: Sequence[str], key: int, query: int) -> list[str]:
+    return [f"{said} looks only at ", _named(names, key, query), "."]
+
+
+def lines_of(
+    trace: Trace, tokens: Sequence[str], other: tuple[str, Trace] | None = None
+) -> list[tuple[str, list[str]]]:
+    """For each token its question, and its line in parts, see `line`.
+
+    trace: of one head, over the tokens as they are shown; other: another last word, and the trace
+    with that one, which the lines go on to.
+    """
+    names, rows = distinct_names(tokens), trace.weights.tolist()
+    ending, others = (other[0], other[1].weights.tolist()) if other else ("", [])
+    found = []
+    for query, row in enumerate(rows):
+        said = line(row, names, query)
+        if len(others) == len(rows):
+            more = change(row, others[query], names[:-1], query, (names[-1], ending))
+            said = [*said[:-1], f"{said[-1]} {more[0]}", *more[1:]] if more else said
+        found.append((question(names[query]), said))
+    return found
+
+
+def as_typed(text: str, tokens: Sequence[str]) -> list[str]:
+    """Tokens in the letters of the text that they were read from, where nothing else was changed.
+
+    A model may read small letters alone, and none with an accent.
+    """
+    spots = [(at, _folded(letter)) for at, letter in enumerate(text) if not letter.isspace()]
+    positions = [at for at, folded in spots for _ in folded]
+    marked = [re.match("(##|▁|·)?(.*)", token, re.DOTALL) for token in tokens]
+    parts = [(found.group(1) or "", found.group(2)) for found in marked if found]
+    if "".join(_folded(part) for _, part in parts) != "".join(folded for _, folded in spots):
+        return list(tokens)
+    typed, start = [], 0
+    for mark, part in parts:
+        end = start + len(_folded(part))
+        letters = text[positions[start] : positions[end - 1] + 1] if end > start else ""
+        typed.append(mark + letters)
+        start = end
+    return list(tokens) if any(re.search(r"\s", token) for token in typed) else typed
+
+
+def _folded(text: str) -> str:
+    """Letters without case and accents."""
+    parts = unicodedata.normalize("NFD", text.casefold())
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def to_expect(result: Result, text: str) -> list[str]:
+    """What to know of a sentence that is not as those the model is at home in, in sentences.
+
+    text: the sentence as it was typed.
+    """
+    said = []
+    if len(result.tokens) == 1:
+        said.append("A word alone has only itself to look at: type a few more.")
+    if split := split_words(result, text):
+        language = sources.about(result.settings.model).language
+        knows = f"This model knows {language}: " if language else ""
+        quoted = [f"“{word[:40]}”" for word in split]
+        more = len(quoted) - MOST_NAMED
+        named = quoted if more <= 0 else [*quoted[:MOST_NAMED], f"{more} more"]
+        verb = "is" if len(quoted) == 1 else "are"
+        said.append(f"{knows}{listed(named)} {verb} read in pieces.")
+    if len(result.tokens) >= LONG:
+        said.append(
+            f"{len(result.tokens)} words share the attention of each: most arcs are thin. "
+            "Click any word."
+        )
+    if result.left_out:
+        said.append(f"The last {result.left_out} did not fit and are left out.")
+    return said
+
+
+def split_words(result: Result, text: str) -> list[str]:
+    """The words of a text that a trained model reads in more than one piece, as they were typed."""
+    if result.groups is None:
+        return []
+    places = slots(result.groups)
+    typed = as_typed(text, result.tokens)
+    words = whole_words(typed, places)
+    return list(dict.fromkeys(word for at, word in enumerate(words) if places.count(at) > 1))
