@@ -1,6 +1,7 @@
 """Compare: two settings on one sentence, one setting over its range, or two sentences."""
 
 import html
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -14,6 +15,13 @@ from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare, trained
 from attention.trained.sources import NONE
+
+
+def names(view: View) -> Sequence[str]:
+    """The tokens of what is compared; of two sentences those of both."""
+    if view["compare"] == "pair" and (now := results.compared(view)):
+        return now[0].names
+    return results.tokens_shown(view)
 
 
 def choices(view: View) -> None:
@@ -237,4 +245,4 @@ def changed(view: View) -> list[str]:
     return [f"A → B: {'; '.join(results.differences(view)) or 'the same'}"]
 
 
-frame.show(__file__, body, sentences=sentences, more=changed)
+frame.show(__file__, body, sentences=sentences, more=changed, tokens=names)

@@ -13,6 +13,8 @@ from attention.core import analysis
 from attention.core.functional import LongTrace, Trace, WeightsAlone
 
 MARKS = re.compile("^(##|▁|·)")  # of WordPiece, SentencePiece and byte-level pieces
+# Pieces that stand for no text, as [CLS], <s> and <|endoftext|>.
+SPECIAL = re.compile(r"^(\[[A-Z]+\]|</?\w*>|<\|\w+\|>)$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +62,28 @@ def whole_words(pieces: Sequence[str], slots: Sequence[int]) -> tuple[str, ...]:
     for piece, slot in zip(pieces, slots, strict=True):
         words[slot] += MARKS.sub("", piece) or piece
     return tuple(words)
+
+
+def same_word(before: Sequence[str], at: int, now: Sequence[str]) -> int | None:
+    """Where the token at a position is among other tokens, None where it is gone.
+
+    Of the same sentence in other pieces, or without its special tokens, it is the one that holds
+    its first letter; of another sentence the word that is spelled the same and comes as often
+    before.
+    """
+    old, new = ([_letters(token) for token in tokens] for tokens in (before, now))
+    if not old[at]:
+        return now.index(before[at]) if before[at] in now else None
+    if "".join(old) == "".join(new):
+        start, end = sum(map(len, old[:at])), 0
+        for position, letters in enumerate(new):
+            end += len(letters)
+            if start < end:
+                return position
+    same = [position for position, letters in enumerate(new) if letters == old[at]]
+    return same[min(old[:at].count(old[at]), len(same) - 1)] if same else None
+
+
+def _letters(token: str) -> str:
+    """What a token is of the text, without case: nothing of a special one."""
+    return "" if SPECIAL.match(token) else MARKS.sub("", token).casefold()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from threading import Condition
 
 import streamlit as st
@@ -34,7 +35,6 @@ from attention.pipeline import Result
 from attention.trained import sources
 
 CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
-SETTINGS = ("scale", "factor", "mask", "valid_len", "radius")
 
 
 def has_title(view: View) -> bool:
@@ -48,6 +48,7 @@ def ways_on(view: View) -> None:
     if view.page is not FIRST or st.context.is_embedded or view.hidden:
         return
     with st.container(horizontal=True, width="content", key="ways_on"):
+        widgets.widget(view, "numbers")
         if view.calm:
             st.page_link("pages/guide.py", label="Take the guide")
             focus_button("Type your own", widgets.BOX, key="type_own")
@@ -83,21 +84,17 @@ def draw(view: View) -> bool:
     if opening and other:
         sentences = opening.sentences
         _, instead = _picture(other, result)
-        switch = Switch(
-            opening.endings, instead, lambda at: session.choose("s", sentences[at])
-        )
-    draw_part = lambda name, key, **more: picture(  # noqa: E731
-        shown, view.selection, key=key, content=content, drawn=(name,), **more
-    )
-    draw_part("arcs", "arcs", switch=switch)
+        switch = Switch(opening.endings, instead, lambda at: session.choose("s", sentences[at]))
+    draw_part = partial(picture, shown, view.selection, content=content)
+    draw_part(key="arcs", drawn=["arcs"], switch=switch)
     _notes(view, result)
     left, right = st.columns([5, 8], gap="large")
     with left:
-        draw_part("heatmap", "picture")
+        draw_part(key="picture", drawn=["heatmap"])
     with right:
         _settings(view, result)
         if "mixture" in shown.parts:
-            draw_part("mixture", "mixture")
+            draw_part(key="mixture", drawn=["mixture"])
         _onward(view, result)
     _tell(view)
     return True
@@ -156,14 +153,13 @@ def _notes(view: View, result: Result) -> None:
 def _settings(view: View, result: Result) -> None:
     """The settings that change most, in one row."""
     with st.container(horizontal=True, gap="small", key="calm_settings"):
+        head, *others = (name for name in widgets.CALM if name == "head" or view.applies(name))
         if result.layer.heads > 1:
-            widgets.widget(view, "head", help=None, width=96)
+            widgets.widget(view, head, help=None, width=96)
         widgets.reader_menu(view, width=170)
-        for name in SETTINGS:
-            if view.applies(name):
-                widgets.widget(
-                    view, name, narrow=True, listed=True, boxed=True, help=None, width=150
-                )
+        for name in others:
+            more = {"help": None, "width": 150}
+            widgets.widget(view, name, narrow=True, listed=True, boxed=True, **more)
 
 
 def _onward(view: View, result: Result) -> None:

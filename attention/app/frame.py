@@ -11,7 +11,7 @@ from typing import Literal
 
 import streamlit as st
 
-from attention.app import cold, first_screen, server, session
+from attention.app import cold, first_screen, results, server, session
 from attention.app.heading import (
     ICON,
     Told,
@@ -38,13 +38,15 @@ class Drawing:
 
     draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
     typed: to be called when another sentence has been typed; examples: draws those of the page's
-    own below the sentence, None where it has none.
+    own below the sentence, None where it has none; tokens: gives those from which one is chosen in
+    its pictures.
     """
 
     draw: Callable[[View], object]
     told: Told
     typed: Callable[[], object] | None
     examples: Callable[[View], object] | None
+    tokens: Callable[[View], Sequence[str]]
 
 
 def run() -> None:
@@ -87,6 +89,7 @@ def show(
     instead: Callable[[View], str] = lambda view: "",
     typed: Callable[[], object] | None = None,
     examples: Callable[[View], object] | None = None,
+    tokens: Callable[[View], Sequence[str]] = results.tokens_shown,
 ) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
@@ -96,13 +99,14 @@ def show(
     sentences: the sentences that the page shows, each with the name of its setting; more: further
     words for a caption; instead: the sentence shown in place of that in the box, "" for none;
     typed: to be called, within a callback, when another sentence has been typed; examples: draws
-    examples of the page's own in place of the usual ones.
+    examples of the page's own in place of the usual ones; tokens: gives those from which one is
+    chosen in its pictures.
     """
     cold.go_to_frame(file)
     page = session.page()
     if Path(page.path).name != Path(file).name:
         page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed, examples))
+    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed, examples, tokens))
 
 
 @st.fragment
@@ -110,7 +114,9 @@ def _body(page: Page, drawing: Drawing) -> None:
     with session.turn(page) as held:
         if session.whole_run_is_due():
             st.rerun()
-        _draw(session.view(), drawing, held or st.session_state.pop("held", 0.0))
+        now = session.view()
+        now = session.follow(now, drawing.tokens(now))
+        _draw(now, drawing, held or st.session_state.pop("held", 0.0))
 
 
 def _draw(view: View, drawing: Drawing, held: float) -> None:

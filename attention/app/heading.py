@@ -60,6 +60,7 @@ def said_alone(view: View) -> Sequence[tuple[str, str]]:
 
 
 # On a phone the menu stands at the side, on every page.
+NO_SETTINGS = "[data-testid=stSidebarUserContent] { display: none; }"
 NO_SIDE = "@media (min-width: 769px) { [data-testid=stSidebar] { display: none; } }"
 
 
@@ -166,6 +167,8 @@ def style(view: View) -> None:
     rules = [_read("style"), _print_rules()]
     if view.calm or not view.page.beside(view):
         rules.append(NO_SIDE)
+    if view.calm:
+        rules.append(NO_SETTINGS)
     if st.context.is_embedded:
         rules.append(_read("embedded"))
     if key := view.page.figures.get(view["figure"]):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Condition, Lock
+from typing import Any
 
 from cachetools import LRUCache, cached
 from torch import Tensor
@@ -20,10 +21,12 @@ from attention.analysis.heads import Overview
 from attention.analysis.interventions import Progress
 from attention.analysis.probes import Probe, probe
 from attention.app.links import every_setting
+from attention.app.pages import SHARED
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
 from attention.app.visit import Writing
 from attention.core.functional import Trace
+from attention.core.limits import limits
 from attention.display.showing import write_npz
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain, tokenize
@@ -378,6 +381,22 @@ def sequence_tokens(view: View, side: str = "") -> tuple[Sequence[str], Sequence
         return tokens, tokens
     result = _if_there_are_words(settings)
     return (result.tokens, result.key_tokens) if result else ((), ())
+
+
+def tokens_shown(view: View) -> Sequence[str]:
+    """The tokens that a page of one sentence shows, from which one is chosen.
+
+    What stands not at the side of the page has its default there.
+    """
+    if not view.page.models:
+        return ()
+    settings = view.settings()
+    if settings.model == NONE:
+        return tokenize(settings.s)[: limits().tokens]
+    beside = {"s", *view.page.beside(view)}
+    usual: dict[str, Any] = {n: about.default for n, about in SHARED.items() if n not in beside}
+    result = _if_there_are_words(replace(settings, **usual))
+    return trained.shown(result)[0] if result else ()
 
 
 @cached(LRUCache(64), key=lambda settings: replace(settings, head=0), lock=Lock())

@@ -15,15 +15,17 @@ from urllib.parse import parse_qs
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attention.analysis.words import same_word
 from attention.app.links import every_setting, read_link, value_in
 from attention.app.pages import EARLIER, PAGES, Page
 from attention.app.shared import width_of
 from attention.app.view import View, view_of
-from attention.app.visit import SELECTED, Entry, Visit
+from attention.app.visit import SELECTED, Entry, Followed, Visit
 from attention.core.settings import Value
 from attention.hosting import work
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
+from attention.lessons.looking import asked_about
 from attention.trained.sources import NONE
 
 VISIT = "visit"
@@ -126,8 +128,38 @@ def _texts(value: Any) -> list[str] | str:
 
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
+    change(followed=None)
+    _choose_query(query)
+
+
+def _choose_query(query: int) -> None:
     now = visit()
     keep(now.selecting(now.turn, {**_selected(), "query": query}))
+
+
+def follow(now: View, tokens: Sequence[str]) -> View:
+    """Have the chosen word stay chosen where the tokens are others than before, and the view so.
+
+    tokens: those of the page that is about to be drawn. A word that is gone, in the opening one
+    that nobody has chosen too, makes room for the one to ask about.
+    """
+    if not tokens:
+        return now
+    before, at = now.visit.followed, int(now["query"])
+    if before is None:
+        chosen = at > 0 or "query" in st.query_params
+        change(followed=Followed(tuple(tokens), at, chosen))
+        return now
+    chosen = before.chosen or at != before.at
+    if before.tokens != tuple(tokens):
+        there = at < len(before.tokens)
+        found = same_word(before.tokens, at, tokens) if chosen and there else None
+        chosen = found is not None
+        at = found if found is not None else asked_about(tokens) if now.calm else at
+    change(followed=Followed(tuple(tokens), at, chosen))
+    if at != now["query"]:
+        _choose_query(at)
+    return view()
 
 
 def select(chosen: Mapping[str, Any]) -> None:

@@ -54,6 +54,18 @@ class Writing:
 
 
 @dataclass(frozen=True)
+class Followed:
+    """The word that is chosen, among the tokens it was last seen in.
+
+    chosen: whether a visitor or a link has chosen it.
+    """
+
+    tokens: tuple[str, ...]
+    at: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class Visit:
     """State of a visit, kept from one run to the next.
 
@@ -64,7 +76,8 @@ class Visit:
     the parts drawn at the side of the page, each with the setting it belongs to and all that
     decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
     the query and the stage chosen in the pictures, and turn: how many such choices of the browser
-    are known; chapter: which chapter is open, and in_chapter: what is chosen in its figure;
+    are known; followed: the word chosen there; chapter: which chapter is open, and in_chapter: what
+    is chosen in its figure;
     answer, marked: the answer to the question asked, and the cells marked for it, see
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
@@ -83,6 +96,7 @@ class Visit:
     started: frozenset[str] = frozenset()
     selected: Mapping[str, Any] = field(default_factory=dict)
     turn: int = 0
+    followed: Followed | None = None
     chapter: tuple[object, ...] = ()
     in_chapter: Mapping[str, Any] = field(default_factory=dict)
     answer: Any = None
@@ -111,6 +125,7 @@ class Visit:
             problems=tuple(problems) if decides else self.problems,
             opened_as=None if decides else self.opened_as,
             selected={} if decides else self.selected,
+            followed=None if decides else self.followed,
             started=self.started | {page.name},
         )
 

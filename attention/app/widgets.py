@@ -41,6 +41,8 @@ MOST_LETTERS = 15  # of choices that stand in one row of the side
 INSTEAD, READER = "variant_instead", "reader"
 AS_TRAINED = "as trained"
 GROUPS = ("needed", "words", "folded")
+# In the opening these stand on the page; its side, which is not to be seen, keeps the others.
+CALM = ("head", "scale", "factor", "mask", "valid_len", "radius")
 # At the side of a page all others are folded away, but for a variant's own.
 NEEDED = (
     *("input", "model", "layer", "head", *VARIANT_MENUS),
@@ -198,11 +200,10 @@ def parts_beside(view: View) -> list[Part]:
     """What stands at the side of a page: the settings, as far as they have any effect now."""
     variant, page = view.variant, view.page
     parts: list[Part] = []
-    if view.calm:
-        return parts
+    there = CALM if view.calm else ()
 
     def add(name: str, offered: tuple[str, ...] | None = None, needed: bool = False) -> None:
-        if name not in view.hidden:
+        if name not in view.hidden and name not in there:
             draw = functools.partial(widget, view, name, offered=offered, narrow=True)
             group: Literal["needed", "folded"] = "needed" if needed else "folded"
             parts.append(Part(name, draw, (offered, view.divided(name)), group))

@@ -84,13 +84,13 @@ class Picture:
     parts: any of `PARTS`: the tokens joined by lines, a stage as a heatmap, the new vector of the
     query as a weighted sum, and how that comes about from query, keys and values; or of
     `CALM_PARTS`: the sentence with arcs above it, a heatmap, and the sum as a line and a bar.
-    memory: the tokens of the keys and which are known, None where they are those of the queries; masks: those
-    in force, by name; head: which one of several the trace is of; caption: what the heatmap's
-    begins and ends with; stage: the only one the heatmap has, "" = all of them; of: what the files
-    say it is of, where that is not the only head; words: where the weights are no weights of
-    attention but shares, which may lie below 0, what they are; most: the size that their last
-    colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers
-    nor anything beside it; said: what the arcs say of each query.
+    memory: the tokens of the keys and which are known, None where they are those of the queries;
+    masks: those in force, by name; head: which one of several the trace is of; caption: what the
+    heatmap's begins and ends with; stage: the only one the heatmap has, "" = all of them; of: what
+    the files say it is of, where that is not the only head; words: where the weights are no weights
+    of attention but shares, which may lie below 0, what they are; most: the size that their last
+    colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers nor
+    anything beside it; said: what the arcs say of each query.
     """
 
     trace: Trace

@@ -17,25 +17,18 @@ CLOSE = 0.05  # weights no further apart cannot be told apart at a glance
 LONG = 30  # tokens
 MOST_NAMED = 3
 
-PRONOUNS = frozenset(
-    "it he she they him her them his its hers their theirs itself himself herself themselves".split()
-)
-DETERMINERS = frozenset(
-    "the a an this that these those my your our some any no every each another".split()
-)
-# Words that name nothing, in all of English: of a text they leave nouns, verbs and adjectives.
-FUNCTION_WORDS = (
-    PRONOUNS
-    | DETERMINERS
-    | frozenset(
-        "and or but nor so yet if because since while although though when where than as that "
-        "which who whom whose what why how to of in on at by for with from into onto over under "
-        "about after before between through during without within against near off out up down "
-        "i you we me us one there here not too very just also only even still again more most "
-        "is are was were be been being am do does did done have has had having will would can "
-        "could shall should may might must said says say n't 's 'm 'd 'll 're 've".split()
-    )
-)
+PRONOUNS = """it he she they him her them his its hers their theirs itself himself herself
+themselves"""
+DETERMINERS = "the a an this that these those my your our some any no every each another"
+# Words that name nothing. In English, what is left are nouns, verbs, adjectives and adverbs.
+OTHERS = """and or but nor so yet if because since while although though when where than as which
+who whom whose what why how to of in on at by for with from into onto over under about after before
+between through during without within against near off out up down i you we me us one there here not
+too very just also only even still again more most is are was were be been being am do does did done
+have has had having will would can could shall should may might must said says say n't 's 'm 'd 'll
+'re 've"""
+_PRONOUNS, _DETERMINERS = ({*text.split()} for text in (PRONOUNS, DETERMINERS))
+_FUNCTION_WORDS = _PRONOUNS | _DETERMINERS | {*OTHERS.split()}
 ADJECTIVAL = re.compile(r"(?:ly|ous|ful|ive|able|ible)$")
 
 
@@ -52,7 +45,7 @@ def asked_about(tokens: Sequence[str]) -> int:
     next function word, or else the last word that is no function word.
     """
     words = [token.removeprefix("·").removeprefix("▁").casefold() for token in tokens]
-    pronouns = [at for at, word in enumerate(words) if word in PRONOUNS]
+    pronouns = [at for at, word in enumerate(words) if word in _PRONOUNS]
     if pronouns:
         return pronouns[-1]
     named = [at for at, word in enumerate(words) if _may_be_noun(word)]
@@ -63,14 +56,14 @@ def asked_about(tokens: Sequence[str]) -> int:
 
 
 def _may_be_noun(word: str) -> bool:
-    return word.isalpha() and word not in FUNCTION_WORDS and not ADJECTIVAL.search(word)
+    return word.isalpha() and word not in _FUNCTION_WORDS and not ADJECTIVAL.search(word)
 
 
 def _follows_determiner(words: Sequence[str], at: int) -> bool:
     """Whether no function word stands between a word and a determiner before it."""
     before = words[:at][::-1]
-    first = next((word for word in before if word in FUNCTION_WORDS or not word.isalpha()), "")
-    return first in DETERMINERS
+    first = next((word for word in before if word in _FUNCTION_WORDS or not word.isalpha()), "")
+    return first in _DETERMINERS
 
 
 def percent(share: float) -> str:

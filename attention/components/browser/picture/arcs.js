@@ -46,14 +46,21 @@ function build(parent, content) {
   const told = make("p", "told-line", parent, { role: "status" })
   const view = {
     ...{ content, question, stage, drawing, ghosts, queries, other, told },
-    ...{ names: "", width: 0, height: 0, query: -1, held: -1, pointed: /** @type {number | null} */ (null) },
+    ...{
+      names: "",
+      width: 0,
+      height: 0,
+      query: -1,
+      held: -1,
+      pointed: /** @type {number | null} */ (null),
+    },
     options: /** @type {HTMLElement[]} */ ([]),
     shares: /** @type {HTMLElement[]} */ ([]),
     arcs: /** @type {SVGPathElement[]} */ ([]),
     layout: /** @type {Layout} */ ({ spots: [], kind: "row", room: 0 }),
     target: /** @type {Float32Array | null} */ (null),
-    now: new Float32Array(),
-    shades: new Uint32Array(),
+    now: /** @type {Float32Array} */ (new Float32Array()),
+    shades: /** @type {Uint32Array} */ (new Uint32Array()),
   }
   new ResizeObserver(() => {
     const [width, height] = [stage.clientWidth, window.innerHeight]
@@ -94,8 +101,8 @@ function listen(view) {
     choose("query", next)
   })
   view.other.addEventListener("click", () => {
-    const { words } = view.content.switch ?? { words: [] }
-    view.content.exchange?.(words.indexOf(view.other.dataset.word ?? ""))
+    const { switch: between, exchange } = view.content
+    if (between) exchange?.(between.words.indexOf(view.other.dataset.word ?? ""))
   })
 }
 
@@ -166,7 +173,10 @@ function fit(view) {
   const highest = Math.min(150, Math.max(80, 0.165 * view.height))
   const room = kind === "row" ? (options.length > 2 ? highest : 56) : kind === "wrap" ? 56 : 0
   stage.dataset.layout = kind
-  setLengths(stage, { "--letters": kind === "row" ? letters : view.width < NARROW ? 20 : 24, "--arcs": room })
+  setLengths(stage, {
+    "--letters": kind === "row" ? letters : view.width < NARROW ? 20 : 24,
+    "--arcs": room,
+  })
   const spots = options.map((word) => {
     const pill = /** @type {HTMLElement} */ (word.firstElementChild)
     const [left, top] = [queries.offsetLeft + word.offsetLeft, queries.offsetTop + word.offsetTop]
@@ -177,9 +187,18 @@ function fit(view) {
   for (const [name, value] of Object.entries({ width: view.width, height: stage.clientHeight }))
     drawing.setAttribute(name, String(value))
   const pill = /** @type {HTMLElement} */ (last.firstElementChild)
-  const from = { left: queries.offsetLeft + last.offsetLeft, top: queries.offsetTop + last.offsetTop }
-  if (kind === "stack") setLengths(other, { left: from.left + last.offsetWidth + 12, top: from.top })
-  else setLengths(other, { left: from.left, top: from.top + last.offsetHeight + 2, minWidth: pill.offsetWidth })
+  const from = {
+    left: queries.offsetLeft + last.offsetLeft,
+    top: queries.offsetTop + last.offsetTop,
+  }
+  if (kind === "stack")
+    setLengths(other, { left: from.left + last.offsetWidth + 12, top: from.top })
+  else
+    setLengths(other, {
+      left: from.left,
+      top: from.top + last.offsetHeight + 2,
+      minWidth: pill.offsetWidth,
+    })
 }
 
 /** @type {(letters: number, width: number, count: number) => Kind} */
@@ -196,7 +215,8 @@ function show(view, at) {
   const row = rowOf(content.numbers.weights, content.columns, query)
   const before = view.target
   const kept = before !== null && view.query === query
-  const same = kept && before.length === row.length && before.every((weight, at) => weight === row[at])
+  const same =
+    kept && before.length === row.length && before.every((weight, at) => weight === row[at])
   if (view.query !== query || !same) say(view, query)
   view.query = query
   if (!same) {
@@ -256,7 +276,8 @@ export function arc({ spots, kind, room }, query, key) {
   const [from, to] = [spots[query], spots[key]]
   if (kind === "stack") {
     if (query === key) return loop(from, -1, 0)
-    const out = Math.min(from.x, to.x) - 10 - (from.x - 16) * (Math.abs(query - key) / spots.length) ** 0.6
+    const out =
+      Math.min(from.x, to.x) - 10 - (from.x - 16) * (Math.abs(query - key) / spots.length) ** 0.6
     return `M${from.x},${from.y} C${out},${from.y} ${out},${to.y} ${to.x},${to.y}`
   }
   if (query === key) return loop(from, 0, -1)

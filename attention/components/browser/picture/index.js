@@ -53,7 +53,8 @@ function build({ root, content, send }) {
   const frame = make("div", "attention-picture", root)
   const picture = /** @type {Content | null} */ (null)
   const parts = /** @type {Part[]} */ ([])
-  const view = { content, frame, picture, parts, names: "", other: new Uint8Array(), exchange }
+  const other = /** @type {Uint8Array} */ (new Uint8Array())
+  const view = { content, frame, picture, parts, names: "", other, exchange }
   /** @type {(to: number) => void} */
   function exchange(to) {
     showInstead(view.other)

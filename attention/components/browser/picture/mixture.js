@@ -33,7 +33,10 @@ export function buildMixture(parent, content) {
     show: ({ query, held, key }) => {
       show(view, query, query === held)
       for (const marked of parent.querySelectorAll("[data-key]"))
-        marked.classList.toggle("pointed", Number(/** @type {HTMLElement} */ (marked).dataset.key) === key)
+        marked.classList.toggle(
+          "pointed",
+          Number(/** @type {HTMLElement} */ (marked).dataset.key) === key,
+        )
     },
   }
 }
@@ -47,9 +50,10 @@ function build(parent, content) {
   const ghost = make("div", "mixture-ghost", bars)
   const bar = make("div", "mixture-bar", bars)
   return {
-    ...{ content, lead, equation, bar, ghost, query: -1, shades: new Uint32Array() },
+    ...{ content, lead, equation, bar, ghost, query: -1 },
+    shades: /** @type {Uint32Array} */ (new Uint32Array()),
     target: /** @type {Float32Array | null} */ (null),
-    now: new Float32Array(),
+    now: /** @type {Float32Array} */ (new Float32Array()),
     parts: /** @type {HTMLElement[]} */ ([]),
   }
 }
@@ -97,7 +101,10 @@ function write({ content, lead, equation, query }, weights) {
 /** The parts of a bar, from the greatest to the smallest.
     @type {(view: View, bar: HTMLElement, weights: Float32Array) => HTMLElement[]} */
 function fill({ content, shades }, bar, weights) {
-  const whole = Math.max(1, weights.reduce((sum, weight) => sum + Math.abs(weight), 0))
+  const whole = Math.max(
+    1,
+    weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
+  )
   const parts = byWeight(weights).map((key) => {
     const part = make("span", weights[key] < 0 ? "negative" : "")
     part.dataset.key = String(key)
@@ -117,7 +124,10 @@ function fill({ content, shades }, bar, weights) {
 /** @type {(view: View, weights: Float32Array) => void} */
 function paint(view, weights) {
   view.now = weights
-  const whole = Math.max(1, weights.reduce((sum, weight) => sum + Math.abs(weight), 0))
+  const whole = Math.max(
+    1,
+    weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
+  )
   for (const part of view.parts) {
     const size = sizeOf(weights[Number(part.dataset.key)])
     part.style.width = `${(100 * size) / whole}%`
