@@ -14,14 +14,15 @@ from attention.components.pictures import sweep as sweep_view
 from attention.display import tables
 from attention.display.captions import distinct_names
 from attention.lessons import compare, trained
+from attention.lessons.compare import OTHER
 from attention.trained.sources import NONE
 
 
 def names(view: View) -> Sequence[str]:
-    """The tokens of what is compared; of two sentences those of both."""
-    if view["compare"] == "pair" and (now := results.compared(view)):
-        return now[0].names
-    return results.tokens_shown(view)
+    """The tokens of what is compared: of both sides where these have others."""
+    apart = {"pair": True, "settings": view["special"] != view[f"{OTHER}special"], "sweep": False}
+    now = results.compared(view) if apart[view["compare"]] else None
+    return now[0].names if now else results.tokens_shown(view)
 
 
 def choices(view: View) -> None:

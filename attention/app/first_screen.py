@@ -79,12 +79,10 @@ def draw(view: View) -> bool:
         return False
     opening = opening_of(view)
     other = _other(view, opening)
-    shown, content = _picture(result, other)
-    switch = None
+    shown, switch = _picture(result), None
     if opening and other:
-        sentences = opening.sentences
-        _, instead = _picture(other, result)
-        switch = Switch(opening.endings, instead, lambda at: session.choose("s", sentences[at]))
+        switch = Switch(opening.endings, _content_of(other, result), partial(_take, opening))
+    content = _content_of(result, other)
     draw_part = partial(picture, shown, view.selection, content=content)
     draw_part(key="arcs", drawn=["arcs"], switch=switch)
     _notes(view, result)
@@ -100,6 +98,11 @@ def draw(view: View) -> bool:
     return True
 
 
+def _take(opening: Opening, ending: int) -> None:
+    """Show the sentence of an opening with that ending, within a callback."""
+    session.choose("s", opening.sentences[ending])
+
+
 def _other(view: View, opening: Opening | None) -> Result | None:
     """The result with the other ending; None where the sentence is not that of an opening."""
     if opening is None:
@@ -109,18 +112,14 @@ def _other(view: View, opening: Opening | None) -> Result | None:
     return results.result_of(replace(view.settings(), s=other))
 
 
-def _picture(result: Result, other: Result | None) -> tuple[Picture, bytes]:
-    """What the opening draws of a result, and its content. other: with another last word."""
+def _picture(result: Result) -> Picture:
+    """What the opening draws of a result, but for what is said of it."""
     tokens, _, trace = trained.shown(result)
     joined = isinstance(trace, WeightsAlone)
-    typed = tokens if joined else looking.as_typed(plain(result.settings.s), tokens)
-    known = [True] * len(typed) if joined else result.known
-    second = None if other is None else trained.shown(other)
-    lines = looking.lines_of(trace, typed, second and (second[0][-1], second[2]))
-    shown = Picture(
+    return Picture(
         trace,
-        typed,
-        known,
+        tokens if joined else looking.as_typed(plain(result.settings.s), tokens),
+        [True] * len(tokens) if joined else result.known,
         parts=[part for part in CALM_PARTS if not joined or part != "mixture"],
         masks={} if joined else result.masks,
         head=result.head if result.layer.heads > 1 else None,
@@ -128,19 +127,24 @@ def _picture(result: Result, other: Result | None) -> tuple[Picture, bytes]:
         of=notes.head_words(result),
         most=1.0,
         calm=True,
-        said=[Said(question=question, line=line) for question, line in lines],
     )
-    return shown, _content_of(shown, (result.settings, other and other.settings))
 
 
 @cached(
     LRUCache(CONTENT_BYTES, getsizeof=len),
-    key=lambda shown, made_from: made_from,
+    key=lambda result, other: (result.settings, other and other.settings),
     condition=Condition(),
 )
-def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
-    """What a picture sends, the same for all who see it."""
-    return shown.content()
+def _content_of(result: Result, other: Result | None) -> bytes:
+    """What the picture of a result sends, the same for all who see it.
+
+    other: the result with another last word, of which it says what that would change.
+    """
+    shown = _picture(result)
+    second = None if other is None else trained.shown(other)
+    lines = looking.lines_of(shown.trace, shown.tokens, second and (second[0][-1], second[2]))
+    said = [Said(question=question, line=line) for question, line in lines]
+    return replace(shown, said=said).content()
 
 
 def _notes(view: View, result: Result) -> None:

@@ -22,7 +22,7 @@ from attention.lessons.compare import Comparison, Sweep
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 CALM_PARTS = ("arcs", "heatmap", "mixture")
-CALM_CELL = 30  # pixels at most
+CALM_CELLS = (30, 64, 360)  # pixels of one, of one where there are few, and of these together
 
 
 class QueryAndStage(TypedDict):
@@ -155,7 +155,9 @@ class Picture:
             header["layout"]["xaxis"].pop("domain", None)
             margin = header["layout"]["margin"]
             margin["r"] = 4
-            header["layout"]["height"] = margin["t"] + margin["b"] + CALM_CELL * max(rows, columns)
+            usual, most, together = (CALM_CELLS[0] * rows, CALM_CELLS[1] * rows, CALM_CELLS[2])
+            height = max(usual, min(most, together))
+            header["layout"]["height"] = margin["t"] + margin["b"] + height
             header["entropy"] = []
         if self.most is not None:
             weights = header["stages"]["weights"]

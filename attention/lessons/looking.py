@@ -29,7 +29,7 @@ have has had having will would can could shall should may might must said says s
 're 've"""
 _PRONOUNS, _DETERMINERS = ({*text.split()} for text in (PRONOUNS, DETERMINERS))
 _FUNCTION_WORDS = _PRONOUNS | _DETERMINERS | {*OTHERS.split()}
-ADJECTIVAL = re.compile(r"(?:ly|ous|ful|ive|able|ible)$")
+NO_NOUNS = re.compile(r"(?:ly|ous|ful|ive|able|ible|[^aeiou]{1,2}ed)$")
 
 
 def question(name: str) -> str:
@@ -56,7 +56,7 @@ def asked_about(tokens: Sequence[str]) -> int:
 
 
 def _may_be_noun(word: str) -> bool:
-    return word.isalpha() and word not in _FUNCTION_WORDS and not ADJECTIVAL.search(word)
+    return word.isalpha() and word not in _FUNCTION_WORDS and not NO_NOUNS.search(word)
 
 
 def _follows_determiner(words: Sequence[str], at: int) -> bool:
@@ -81,9 +81,8 @@ def line(row: Sequence[float], names: Sequence[str], query: int) -> list[str]:
         return [f"{said} may look at nothing: the mask hides every word."]
     first, second = order[0], order[1] if len(order) > 1 else None
     if second is None or not row[second]:
-        return [*_looks_only(said, names, first, query)]
-    third = row[order[2]] if len(order) > 2 else 0.0
-    if row[first] < EVEN or row[first] - third < CLOSE:
+        return [f"{said} looks only at ", _named(names, first, query), "."]
+    if _is_spread(row, order):
         return [f"{said} spreads its attention: no word gets more than {percent(row[first])}."]
     ends = [_named(names, key, query) for key in (first, second)]
     if row[first] - row[second] < CLOSE:
@@ -114,24 +113,35 @@ def change(
     last = len(row) - 1
     if query == last or len(other) != len(row) or not any(row) or not any(other):
         return []
-    begun = ["Change ", endings[0], " to ", endings[1], f" and “{names[query]}”"]
-    before, (first, *rest) = _order(row), _order(other)
-    end, share = _named(names, first, query), percent(other[first])
-    apart = other[first] - row[before[0]]
-    if other[first] < EVEN:
+    before, order = _order(row)[0], _order(other)
+    first, second = order[:2]
+    ends = [_named(names, key, query) for key in (first, second)]
+    share, next_share = percent(other[first]), percent(other[second])
+    more = other[first] - row[first]
+    if _is_spread(other, order):
         said = [f" spreads its attention: no word gets more than {share}."]
-    elif first != before[0] or first == last:
-        said = [" looks most at ", end, f" instead, {share}."]
-    elif abs(apart) < CLOSE:
-        said = [" still looks most at ", end, f", {share}."]
-    elif apart > 0:
-        said = [" looks at ", end, f" more, {share}."]
-    elif other[rest[0]] >= other[first] / 2:
-        second = f"{_named(names, rest[0], query)} {percent(other[rest[0]])}"
-        said = [f" divides its attention: {end} {share}, {second}."]
+    elif other[first] - other[second] < CLOSE:
+        said = [" cannot decide: ", ends[0], f" {share}, ", ends[1], f" {next_share}."]
+    elif first != before and (first == last or row[before] - row[first] >= CLOSE):
+        said = [" looks most at ", ends[0], f" instead, {share}."]
+    elif first == last or first != before:
+        said = [" looks most at ", ends[0], f", {share}."]
+    elif abs(more) < CLOSE:
+        said = [" still looks most at ", ends[0], f", {share}."]
+    elif more > 0:
+        said = [" looks at ", ends[0], f" more, {share}."]
+    elif other[second] >= other[first] / 2:
+        said = [f" divides its attention: {ends[0]} {share}, {ends[1]} {next_share}."]
     else:
-        said = [" looks at ", end, f" less, {share}."]
-    return [*begun[:-1], begun[-1] + said[0], *said[1:]]
+        said = [" looks at ", ends[0], f" less, {share}."]
+    changed = ["Change ", endings[0], " to ", endings[1]]
+    return [*changed, f" and “{names[query]}”{said[0]}", *said[1:]]
+
+
+def _is_spread(row: Sequence[float], order: Sequence[int]) -> bool:
+    """Whether no weight of a row, or more than two of them, stand out. order: of its keys."""
+    third = row[order[2]] if len(row) > 2 else 0.0
+    return row[order[0]] < EVEN or row[order[0]] - third < CLOSE
 
 
 def _order(row: Sequence[float]) -> list[int]:
@@ -140,10 +150,6 @@ def _order(row: Sequence[float]) -> list[int]:
 
 def _named(names: Sequence[str], key: int, query: int) -> str:
     return "itself" if key == query else names[key]
-
-
-def _looks_only(said: str, names: Sequence[str], key: int, query: int) -> list[str]:
-    return [f"{said} looks only at ", _named(names, key, query), "."]
 
 
 def lines_of(
@@ -183,7 +189,8 @@ def as_typed(text: str, tokens: Sequence[str]) -> list[str]:
         letters = text[positions[start] : positions[end - 1] + 1] if end > start else ""
         typed.append(mark + letters)
         start = end
-    return list(tokens) if any(re.search(r"\s", token) for token in typed) else typed
+    whole = "".join(token.removeprefix(mark) for token, (mark, _) in zip(typed, parts, strict=True))
+    return typed if whole == "".join(text.split()) else list(tokens)
 
 
 def _folded(text: str) -> str:
@@ -210,8 +217,8 @@ def to_expect(result: Result, text: str) -> list[str]:
         said.append(f"{knows}{listed(named)} {verb} read in pieces.")
     if len(result.tokens) >= LONG:
         said.append(
-            f"{len(result.tokens)} words share the attention of each: most arcs are thin. "
-            "Click any word."
+            f"A long text: each word divides its attention among {len(result.tokens)}, so most "
+            "arcs are thin."
         )
     if result.left_out:
         said.append(f"The last {result.left_out} did not fit and are left out.")

@@ -6,19 +6,71 @@ from typing import Any
 
 import pytest
 
-from attention.display.captions import distinct_names
+from attention.lessons.looking import question
 from attention.lessons.opening import opening
 from tests.browser.browsing import (
     Open,
+    Page,
+    check_link,
     expect,
+    expect_heatmap,
     expect_in_search,
     expect_rest,
     expect_search,
+    expect_to_fit,
     search,
 )
+from tests.browser.test_every_view import check_with_axe
 
 FIRST = opening()
-SIZES = [(1440, 900), (1280, 720), (390, 844)]
+WORDS = FIRST.sentences[0].split()
+SIZES = [(1440, 900), (1280, 720), (768, 1024), (390, 844)]
+MOST_CONTROLS, MOST_WORDS, MOST_NUMBERS = 24, 120, 20
+
+# What is seen without scrolling: things to use, words but for those along the heatmap, numbers.
+SEEN = """() => {
+  const inside = ({ top, bottom, width, height }) =>
+    bottom > 0 && top < innerHeight && width > 1 && height > 1
+  const seen = (node) => node.checkVisibility() && inside(node.getBoundingClientRect())
+  const controls = "button, a[href], input:not([type=hidden]), [role=listbox]"
+  const all = [...document.querySelectorAll("body *")]
+  const texts = all
+    .filter((node) => !node.closest(".attention-heatmap, script, style, .js-plotly-plot"))
+    .filter((node) => seen(node) && [...node.childNodes].some((child) => child.nodeType === 3))
+    .map((node) => [...node.childNodes].filter((child) => child.nodeType === 3)
+      .map((child) => child.data).join(" "))
+  const words = texts.join(" ").split(/\\s+/).filter(Boolean)
+  return {
+    controls: [...document.querySelectorAll(controls)].filter(seen).length,
+    words: words.length,
+    numbers: words.filter((word) => /\\d/.test(word)).length,
+  }
+}"""
+
+# Each width that an arc has on the way, in the frames after a click.
+WIDTHS = """(button) => {
+  const arc = () => Math.max(...[...document.querySelectorAll(".arc")].map(
+    ({ style }) => Number.parseFloat(style.strokeWidth)))
+  const widths = [arc()]
+  button.click()
+  const begun = performance.now()
+  return new Promise((done) => {
+    const look = () => {
+      widths.push(arc())
+      if (performance.now() - begun < 900) requestAnimationFrame(look)
+      else done({ widths, ghosts: document.querySelectorAll(".ghosts path").length })
+    }
+    look()
+  })
+}"""
+
+
+def chosen() -> dict[str, str]:
+    return {name: str(value) for name, value in FIRST.chosen.items()}
+
+
+def other(page: Page, ending: int = 1) -> Any:
+    return page.get_by_role("button", name=FIRST.endings[ending])
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -26,60 +78,98 @@ def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(
     size: tuple[int, int], open_page: Open
 ) -> None:
     page = open_page("/", viewport={"width": size[0], "height": size[1]})
-    words = distinct_names(FIRST.sentences[0].split())
-    expect(page.get_by_role("option")).to_have_text(words)
+    expect(page.get_by_role("option")).to_have_count(len(WORDS))
+    assert page.locator(".word bdi").all_text_contents() == WORDS
     seen: list[Any] = [
-        page.get_by_role("heading", name=FIRST.heading),
-        page.locator(".st-key-s"),
-        page.get_by_role("button", name=FIRST.endings[1]),
-        page.get_by_text("looks most at").first,
+        page.get_by_role("heading", name=question(FIRST.word), level=1),
+        page.get_by_role("status").filter(has_text="looks"),
         page.get_by_role("link", name="Take the guide"),
         page.get_by_role("button", name="Type your own"),
-        page.get_by_role("option").last,
-        page.locator(".keys .token").last,
-        page.locator(".lines path").first,
+        other(page),
+        *page.locator(".word .pill").all(),
+        page.locator(".arc").first,
     ]
     if size[0] > 1000:
-        seen += [page.locator(".attention-cells"), page.locator(".equation > p").first]
-        seen += [page.locator(f".st-key-{name}") for name in ("scale", "mask")]
+        seen += [page.locator(".attention-cells"), page.locator(".equation-line")]
+        seen += [page.locator(f".st-key-{name}") for name in ("reader", "scale", "mask")]
+        seen += [page.get_by_role("button", name="Show the numbers")]
     for part in seen:
         expect(part).to_be_in_viewport(ratio=0.9)
+    expect(page.get_by_test_id("stSidebar").locator("label").first).not_to_be_in_viewport()
+    expect_to_fit(page)
+    counted = page.evaluate(SEEN)
+    most = {"controls": MOST_CONTROLS, "words": MOST_WORDS, "numbers": MOST_NUMBERS}
+    assert {name: count for name, count in counted.items() if count > most[name]} == {}
 
 
 def test_the_bare_address_says_all_its_settings(open_page: Open) -> None:
     page = open_page("/")
-    expect(page.get_by_role("heading", name=FIRST.heading)).to_be_visible()
+    expect(page.get_by_role("heading", name=question(FIRST.word))).to_be_visible()
     expect_rest(page)
-    chosen = {name: str(value) for name, value in FIRST.chosen.items()}
-    assert search(page) == {"s": FIRST.sentences[0], **chosen, "query": str(FIRST.query)}
+    said = {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query), "numbers": "hidden"}
+    assert search(page) == said
 
 
-def test_the_switch_moves_the_lines_and_says_its_sentence_in_the_address(open_page: Open) -> None:
-    page = open_page("/")
-    first, second = FIRST.endings
-    last, line = page.get_by_role("option").last, page.locator(".lines path").nth(1)
-    expect(last).to_have_text(first)
-    expect_rest(page)
-    before = line.get_attribute("stroke-width")
-    page.get_by_role("button", name=second).click()
-    expect(last).to_have_text(second)
-    expect(line).not_to_have_attribute("stroke-width", before or "")
-    expect_in_search(page, "s", FIRST.sentences[1])
-    expect(page.get_by_role("button", name=second)).to_have_attribute("aria-pressed", "true")
-
-
-def test_the_switch_does_not_wait_for_the_server(open_page: Open) -> None:
+def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_hears_of_it(
+    open_page: Open,
+) -> None:
     silent = """() => {
       const send = WebSocket.prototype.send
       WebSocket.prototype.send = function (...all) { if (!window.silent) send.apply(this, all) }
     }"""
     page = open_page("/", before=lambda page: page.add_init_script(f"({silent})()"))
-    last = page.get_by_role("option").last
-    expect(last).to_have_text(FIRST.endings[0])
+    expect(page.locator(".equation-line")).to_contain_text(f"y{FIRST.word}")
     expect_rest(page)
     page.evaluate("window.silent = true")
-    page.get_by_role("button", name=FIRST.endings[1]).click()
-    expect(last).to_have_text(FIRST.endings[1])
+    page.get_by_role("option", name=WORDS[0]).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(question(f"{WORDS[0]} (0)"))
+    expect(page.locator(".told-line")).to_contain_text(f"“{WORDS[0]} (0)” ")
+    expect(page.locator(".equation-line")).to_contain_text(f"y{WORDS[0]}")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    last = WORDS[-2]
+    expect(page.get_by_role("heading", level=1)).to_have_text(question(last))
+    expect(page.locator(".told-line")).to_contain_text(f"“{last}” ")
+    other(page).click()
+    expect(page.locator(".word bdi").last).to_have_text(FIRST.endings[1])
+    expect(page.get_by_role("heading", level=1)).to_have_text(question(last))
+
+
+def test_a_change_moves_for_a_moment_with_what_was_there_as_a_ghost(open_page: Open) -> None:
+    page = open_page("/")
+    expect(page.locator(".arc").last).to_be_attached()
+    expect_rest(page)
+    seen = page.evaluate(WIDTHS, other(page).element_handle())
+    first, last = seen["widths"][0], seen["widths"][-1]
+    assert last < first - 2
+    between = [width for width in seen["widths"] if last + 0.1 < width < first - 0.1]
+    assert len(between) > 2
+    assert seen["ghosts"] > 0
+    expect_in_search(page, "s", FIRST.sentences[1])
+
+
+def test_a_change_is_there_at_once_for_who_wants_no_motion(open_page: Open) -> None:
+    page = open_page("/", reduced_motion="reduce")
+    expect(page.locator(".arc").last).to_be_attached()
+    expect_rest(page)
+    seen = page.evaluate(WIDTHS, other(page).element_handle())
+    assert len({*seen["widths"]}) == 2
+    assert seen["ghosts"] == 0
+
+
+def test_one_click_shows_the_numbers_and_a_link_to_them_does_too(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Show the numbers").click()
+    expect(page.locator(".terms tbody tr")).to_have_count(len(WORDS))
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect_search(page, {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query)})
+    expect_heatmap(page)
+    other_page = check_link(page, open_page)
+    other_page.close()
+    page.get_by_role("button", name="Hide the numbers").click()
+    expect(page.get_by_role("heading", name=question(FIRST.word))).to_be_visible()
+    expect_in_search(page, "numbers", "hidden")
+    check_link(page, open_page)
 
 
 def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Open) -> None:
@@ -87,11 +177,30 @@ def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Op
     page.get_by_role("button", name="Type your own").click()
     box = page.get_by_label("Sentence", exact=True)
     expect(box).to_be_focused()
-    page.keyboard.type("my dog")
-    expect(page.get_by_role("option")).to_have_text(["my", "dog"])
-    expect_in_search(page, "s", "my dog")
-    chosen = {name: str(value) for name, value in FIRST.chosen.items()}
-    assert chosen.items() <= search(page).items()
+    page.keyboard.type("my dog told me that it was hungry")
+    expect(page.get_by_role("heading", level=1)).to_have_text(question("it"))
+    expect(box).to_be_focused()
+    expect_in_search(page, "s", "my dog told me that it was hungry")
+    expect_in_search(page, "query", "5")
+    assert chosen().items() <= search(page).items()
+
+
+def test_a_long_sentence_stands_in_lines_and_fits_every_width(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Type your own").click()
+    page.keyboard.insert_text("it was cold and dark and the old road was long " * 6)
+    expect(page.locator(".stage")).to_have_attribute("data-layout", "wrap")
+    expect(page.get_by_text("A long text: each word divides its attention")).to_be_visible()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect_to_fit(page)
+
+
+def test_the_opening_is_accessible(open_page: Open) -> None:
+    page = open_page("/", color_scheme="dark")
+    expect_heatmap(page)
+    expect_rest(page)
+    check_with_axe(page)
 
 
 def test_defaults_alone_have_a_link_that_is_not_the_bare_address(open_page: Open) -> None:

@@ -292,7 +292,7 @@ export function arc({ spots, kind, room }, query, key) {
 
 /** @type {(spot: Spot, across: number, up: number) => string} */
 function loop({ x, y }, across, up) {
-  const [near, far, out] = [5, 16, 30]
+  const [near, far, out] = [10, 32, 52]
   if (up) return `M${x - near},${y} C${x - far},${y - out} ${x + far},${y - out} ${x + near},${y}`
   const left = x + across * out
   return `M${x},${y - near} C${left},${y - far} ${left},${y + far} ${x},${y + near}`
@@ -318,8 +318,7 @@ function paint(view, weights) {
     pill.style.color = filled ? inkOn(pixel) : ""
     word.classList.toggle("masked", Boolean(masked[key]))
     const tell = (target?.[key] ?? 0) >= TOLD || weight >= TOLD || view.pointed === key
-    const text = masked[key] ? "masked" : percent(weight)
-    const shown = tell || masked[key] ? text : ""
+    const shown = tell ? (masked[key] ? "masked" : percent(weight)) : ""
     if (shares[key].textContent !== shown) shares[key].textContent = shown
     word.title = `${distinct(content.tokens, key)}: ${masked[key] ? "masked" : precise(target?.[key] ?? weight, 6)}`
   }

@@ -105,7 +105,8 @@ function fill({ content, shades }, bar, weights) {
     1,
     weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
   )
-  const parts = byWeight(weights).map((key) => {
+  const parts = byWeight(weights).flatMap((key) => {
+    if (!weights[key]) return []
     const part = make("span", weights[key] < 0 ? "negative" : "")
     part.dataset.key = String(key)
     const size = sizeOf(weights[key])
