@@ -45,10 +45,12 @@ def has_title(view: View) -> bool:
 def ways_on(view: View) -> None:
     """The ways on: to the guide, and to a sentence of one's own; from all the numbers the way
     back."""
-    if view.page is not FIRST or st.context.is_embedded or view.hidden:
+    if view.page is not FIRST:
+        return
+    widgets.widget(view, "numbers")  # never seen: it keeps what the buttons here choose
+    if st.context.is_embedded or view.hidden:
         return
     with st.container(horizontal=True, width="content", key="ways_on"):
-        widgets.widget(view, "numbers")
         if view.calm:
             st.page_link("pages/guide.py", label="Take the guide")
             focus_button("Type your own", widgets.BOX, key="type_own")

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.links import every_setting
-from attention.app.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.view import View, own_settings
 from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
@@ -82,8 +82,9 @@ class Told:
 def title(view: View, told: Told) -> None:
     """The title of a page with a line below it, and its words, explained."""
     words, purpose = told.heading(view)
+    name = "page-title beside" if view.page is FIRST else "page-title"  # the ways on stand there
     st.html(
-        f"<header class='page-title'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
+        f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(view.page.words)}</header>"
     )
 

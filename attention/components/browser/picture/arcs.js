@@ -35,7 +35,7 @@ export function buildArcs(parent, content) {
 /** @param {HTMLElement} parent
     @param {Content} content */
 function build(parent, content) {
-  const question = make("h1", "", make("header", "page-title", parent))
+  const question = make("h1", "", make("header", "page-title beside", parent))
   const stage = make("div", "stage", parent)
   const drawing = makeShape("svg", {}, stage)
   drawing.ariaHidden = "true"
