@@ -170,9 +170,8 @@ def _settings(view: View, result: Result) -> None:
 
 def _onward(view: View, result: Result) -> None:
     """The way to all the numbers, and in small letters who reads the sentence."""
-    with st.container(horizontal=True, vertical_alignment="center", key="to_numbers"):
+    with st.container(key="to_numbers"):
         st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))
-        notes.caption("every step from the words to this mixture")
     notes.caption(" ".join(_reader(view, result)))
 
 
@@ -181,7 +180,7 @@ def _reader(view: View, result: Result) -> Sequence[str]:
     if result.trained is None:
         return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
     title = sources.about(result.settings.model).title
-    said = [f"{title}, a trained model: {notes.head_words(result)}."]
+    said = [f"{title}, {notes.head_words(result)}."]
     pieces = results.run_of(view.settings()).pieces
     left_out = [text for text, special in zip(pieces.texts, pieces.special, strict=True) if special]
     if result.settings.special == "ignored" and left_out:
