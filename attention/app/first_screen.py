@@ -164,8 +164,7 @@ def _settings(view: View, result: Result) -> None:
             widgets.widget(view, head, help=None, width=96)
         widgets.reader_menu(view, width=170)
         for name in others:
-            more = {"help": None, "width": 150}
-            widgets.widget(view, name, narrow=True, listed=True, boxed=True, **more)
+            widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
 
 
 def _onward(view: View, result: Result) -> None:

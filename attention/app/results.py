@@ -21,7 +21,7 @@ from attention.analysis.heads import Overview
 from attention.analysis.interventions import Progress
 from attention.analysis.probes import Probe, probe
 from attention.app.links import every_setting
-from attention.app.pages import SHARED
+from attention.app.pages import OF_MODELS, SHARED
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
 from attention.app.visit import Writing
@@ -386,15 +386,15 @@ def sequence_tokens(view: View, side: str = "") -> tuple[Sequence[str], Sequence
 def tokens_shown(view: View) -> Sequence[str]:
     """The tokens that a page of one sentence shows, from which one is chosen.
 
-    What stands not at the side of the page has its default there.
+    A setting of the layer that stands not at the side of the page has its default there.
     """
     if not view.page.models:
         return ()
     settings = view.settings()
     if settings.model == NONE:
         return tokenize(settings.s)[: limits().tokens]
-    beside = {"s", *view.page.beside(view)}
-    usual: dict[str, Any] = {n: about.default for n, about in SHARED.items() if n not in beside}
+    kept = {"s", *OF_MODELS, *view.page.beside(view)}
+    usual: dict[str, Any] = {n: about.default for n, about in SHARED.items() if n not in kept}
     result = _if_there_are_words(replace(settings, **usual))
     return trained.shown(result)[0] if result else ()
 
