@@ -95,7 +95,7 @@ def draw(view: View) -> bool:
         _settings(view, result)
         if "mixture" in shown.parts:
             draw_part(key="mixture", drawn=["mixture"])
-        _onward(view, result)
+        _onward(result)
     _tell(view)
     return True
 
@@ -167,26 +167,21 @@ def _settings(view: View, result: Result) -> None:
             widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
 
 
-def _onward(view: View, result: Result) -> None:
+def _onward(result: Result) -> None:
     """The way to all the numbers, and in small letters who reads the sentence."""
     with st.container(key="to_numbers"):
         st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))
-    notes.caption(" ".join(_reader(view, result)))
+    notes.caption(" ".join(_reader(result)))
 
 
-def _reader(view: View, result: Result) -> Sequence[str]:
+def _reader(result: Result) -> Sequence[str]:
     """Who reads the sentence, and what is not as it was trained, in sentences."""
     if result.trained is None:
         return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
     title = sources.about(result.settings.model).title
     said = [f"{title}, {notes.head_words(result)}."]
-    pieces = results.run_of(view.settings()).pieces
-    left_out = [text for text, special in zip(pieces.texts, pieces.special, strict=True) if special]
-    if result.settings.special == "ignored" and left_out:
-        named = " and ".join(dict.fromkeys(left_out))
-        said.append(f"We left out {named}, which it normally sees.")
-    changed = [words for words in result.changes if not words.startswith("special tokens")]
-    return [*said, f"Not as it was trained: {'; '.join(changed)}."] if changed else said
+    changed = "; ".join(result.changes)
+    return [*said, f"Not as it was trained: {changed}."] if changed else said
 
 
 @part

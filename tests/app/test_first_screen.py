@@ -103,7 +103,7 @@ def test_settings_in_the_row_change_what_is_said_and_leave_the_last_word_to_chan
     header = app.sent["arcs"].header
     assert header["said"][8]["line"] != before
     assert "Change " in "".join(header["said"][8]["line"])
-    assert "Not as it was trained: scale: none." in app.said
+    assert "Not as it was trained: scale: none; without the markers" in app.said
 
 
 def test_a_variant_in_place_of_the_trained_head_and_the_way_back() -> None:
