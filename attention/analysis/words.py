@@ -85,5 +85,5 @@ def same_word(before: Sequence[str], at: int, now: Sequence[str]) -> int | None:
 
 
 def _letters(token: str) -> str:
-    """What a token is of the text, without case: nothing of a special one."""
+    """Letters of a token in the text, without case: none of a special one."""
     return "" if SPECIAL.match(token) else MARKS.sub("", token).casefold()

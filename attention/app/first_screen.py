@@ -38,7 +38,7 @@ CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
 
 
 def has_title(view: View) -> bool:
-    """Whether the picture of a view has the page's title, a question on the chosen word."""
+    """True if the picture of a view has the page's title, a question on the chosen word."""
     return view.calm and _drawn(view) is not None
 
 
@@ -66,7 +66,7 @@ def opening_of(view: View) -> Opening | None:
 
 
 def _drawn(view: View) -> Result | None:
-    """What is drawn with arcs; None where there are no words, or a layer looks at others."""
+    """Result that is drawn with arcs; None where there are no words, or a layer looks at others."""
     result = results.current_result(view)
     return None if result is None or result.memory is not None else result
 
@@ -115,7 +115,7 @@ def _other(view: View, opening: Opening | None) -> Result | None:
 
 
 def _picture(result: Result) -> Picture:
-    """What the opening draws of a result, but for what is said of it."""
+    """Picture that the opening draws of a result, but for what is said of it."""
     tokens, _, trace = trained.shown(result)
     joined = isinstance(trace, WeightsAlone)
     return Picture(
@@ -138,7 +138,7 @@ def _picture(result: Result) -> Picture:
     condition=Condition(),
 )
 def _content_of(result: Result, other: Result | None) -> bytes:
-    """What the picture of a result sends, the same for all who see it.
+    """Content of the picture of a result, the same for all who see it.
 
     other: the result with another last word, of which it says what that would change.
     """
@@ -150,7 +150,7 @@ def _content_of(result: Result, other: Result | None) -> bytes:
 
 
 def _notes(view: View, result: Result) -> None:
-    """What to know of this sentence, and what could not be used as it was set."""
+    """Note what to know of this sentence, and what could not be used as it was set."""
     notes.note_unknown_words(result.unknown)
     for words in [*result.notes, *looking.to_expect(result, plain(view["s"]))]:
         notes.note(words)
@@ -175,7 +175,7 @@ def _onward(result: Result) -> None:
 
 
 def _reader(result: Result) -> Sequence[str]:
-    """Who reads the sentence, and what is not as it was trained, in sentences."""
+    """Name the reader of the sentence, and what is not as it was trained, in sentences."""
     if result.trained is None:
         return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
     title = sources.about(result.settings.model).title

@@ -54,7 +54,7 @@ class View(Mapping[str, Any]):
 
     @property
     def calm(self) -> bool:
-        """Whether it is the first page without its numbers, and nothing at its side."""
+        """True if it is the first page without its numbers, and nothing at its side."""
         whole = self["figure"] == WHOLE_PAGE
         return self.page is FIRST and self["numbers"] == HIDDEN and whole
 

@@ -69,7 +69,7 @@ class PictureHeader(StagesOfHeatmap):
 
 
 class Said(TypedDict):
-    """What is said of one query: a question, and a line in parts, every second of which stands
+    """Sentences on one query: a question, and a line in parts, every second of which stands
     out."""
 
     question: str

@@ -60,7 +60,7 @@ def _may_be_noun(word: str) -> bool:
 
 
 def _follows_determiner(words: Sequence[str], at: int) -> bool:
-    """Whether no function word stands between a word and a determiner before it."""
+    """True if no function word stands between a word and a determiner before it."""
     before = words[:at][::-1]
     first = next((word for word in before if word in _FUNCTION_WORDS or not word.isalpha()), "")
     return first in _DETERMINERS
@@ -104,7 +104,7 @@ def change(
     query: int,
     endings: tuple[str, str],
 ) -> list[str]:
-    """How a row differs with another last word, in a sentence like that of `line`.
+    """Describe how a row differs with another last word, in a sentence like that of `line`.
 
     row, other: with the first of `endings` and with the second; names: of all tokens but the last.
     Empty for the last word itself, and where a row is empty.
@@ -139,7 +139,7 @@ def change(
 
 
 def _is_spread(row: Sequence[float], order: Sequence[int]) -> bool:
-    """Whether no weight of a row, or more than two of them, stand out. order: of its keys."""
+    """True if no weight of a row, or more than two of them, stand out. order: of its keys."""
     third = row[order[2]] if len(row) > 2 else 0.0
     return row[order[0]] < EVEN or row[order[0]] - third < CLOSE
 
@@ -200,7 +200,7 @@ def _folded(text: str) -> str:
 
 
 def to_expect(result: Result, text: str) -> list[str]:
-    """What to know of a sentence that is not as those the model is at home in, in sentences.
+    """Warnings on a sentence that is not as those the model is at home in, in sentences.
 
     text: the sentence as it was typed.
     """

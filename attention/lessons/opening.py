@@ -16,7 +16,7 @@ HIDDEN, SHOWN = "hidden", "shown"
 
 @dataclass(frozen=True)
 class OpeningSettings:
-    """How much of a sentence's attention is shown. Links that do not say it show everything."""
+    """Settings of how much attention is shown. Links that do not say it show everything."""
 
     numbers: str = choice(SHOWN, "The numbers", (SHOWN, HIDDEN))
 

@@ -22,7 +22,7 @@ WORD, SHARE = r"(\w+)", r"(\d+) %"
 
 
 def said_of_rows(row: Row, other: Row, query: int) -> Iterator[Said]:
-    """What is said of a row of two to six words, and of a pair that differs in the last one."""
+    """Sentences on a row of two to six words, and on a pair that differs in the last one."""
     size = min(len(row), len(other))
     rows = [[n / (sum(each[:size]) or 1) for n in each[:size]] for each in (row, other)]
     names, query = list("abcdef"[:size]), query % size
@@ -61,7 +61,7 @@ def undecided(row: Row, names: list[str], query: int, *said: str) -> bool:
 
 
 def leads(row: Row, names: list[str], query: int, name: str, share: str) -> bool:
-    """Whether that word has the greatest weight, that one, and stands out from the next."""
+    """True if that word has the greatest weight, that one, and stands out from the next."""
     first, second = greatest(row)[:2]
     found = row[at(name, names, query)]
     return found == first and is_share(share, found) and first - second >= CLOSE
