@@ -46,7 +46,8 @@ def page(view: View) -> None:
         return
     words = results.as_trained(view) is not None
     if words:
-        st.fragment(drawn, run_every=pause(view))(followed(view))
+        again = pause(view)
+        st.fragment(drawn, run_every=again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
     further(view, words)
@@ -75,10 +76,11 @@ def followed(view: View) -> tuple[object, ...]:
     return tuple(view[name] for name in ("s", "model", *open_tab))
 
 
-def drawn(around: tuple[object, ...]) -> None:
+def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     """The window as far as it is worked out, how far that is, and what is switched off.
 
-    around: what stands around it was drawn for, see `followed`.
+    around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
+    anew by itself, which ends once all is worked out.
     """
     view = session.view()
     if followed(view) != around:
@@ -87,6 +89,8 @@ def drawn(around: tuple[object, ...]) -> None:
         shown = window.shown_of(view)
         task = window.task_of(view, shown)
         done = works.is_done(task)
+        if done and looks_again:
+            st.rerun()
         window.draw(view, shown)
         if not done:
             works.show(task)

@@ -17,7 +17,7 @@ from attention.display.captions import listed
 from attention.display.tables import fixed
 from attention.lessons.study import NAMED, Trusted, share
 from attention.trained import sources
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Transformer
 from attention.trained.translator import Translator
 
 LOOKS, LOST, SAYS = "looks", "lost", "says"
@@ -397,10 +397,3 @@ def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
     if is_long:
         return {LOOKS: LENSES[LOOKS]}
     return {name: title for name, title in LENSES.items() if name != SAYS or kind == "piece"}
-
-
-def display_words(run: Run, layer: int) -> tuple[list[str], list[str]]:
-    """The words of a layer's queries and of its keys, without the tokenizer's marks."""
-    layer_input = run.inputs[layer]
-    keys = layer_input.memory_pieces or layer_input.pieces
-    return [word_of(one) for one in layer_input.pieces.texts], [word_of(one) for one in keys.texts]
