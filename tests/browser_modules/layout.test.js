@@ -33,6 +33,8 @@ test("heads are as large as fits a screen", () => {
   // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
   const layout = layoutOf({ heads: 4, rows: 6, columns: 6, layerNames: [] }, 900)
   assert.deepEqual(layout, { ...FREE, across: 4, side: 219, height: 239 })
+  const five = layoutOf({ heads: 5, rows: 6, columns: 6, layerNames: [] }, 700)
+  assert.equal(five.across, 3, "three and two, not four and one")
 })
 
 test("a head is never so small that two of its dots share a pixel", () => {

@@ -87,7 +87,9 @@ export function layoutOf({ heads, rows, columns, layerNames }, width) {
     if (best && side < least) break
     if (!best || best.height > MOST_HEIGHT) best = { ...FREE, across, side, height }
   }
-  return best ?? { ...FREE, across: 1, side: 0, height: 0 }
+  if (!best) return { ...FREE, across: 1, side: 0, height: 0 }
+  // as many rows, but no head alone in the last one where they can be shared out
+  return { ...best, across: Math.ceil(heads / Math.ceil(heads / best.across)) }
 }
 
 const FREE = { left: 0, top: 0, label: LABEL, gap: GAP, turned: false }
