@@ -1,66 +1,91 @@
-"""Answers of a class: pasted result codes, counted question by question."""
+"""Answers of a class: pasted result codes, counted question by question once they are revealed."""
+
+import html
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app import chapters, frame, notes, widgets
+from attention.app import chapters, frame, notes, qr, widgets
 from attention.app.view import View
 from attention.display import tables
 from attention.lessons import carried
 from attention.lessons.carried import Class
-from attention.lessons.chapters import CARRIED, Lesson, lesson_names
+from attention.lessons.chapters import CARRIED, Chapter, Lesson
 
 
 def answers(view: View) -> None:
     """The codes, and what they come to."""
-    offered = [name for name in lesson_names() if name != CARRIED or view["carried"]]
-    if len(offered) > 1:
-        widgets.widget(view, "lesson", offered=offered, width="content")
+    widgets.lesson_menu(view, chapters.own_lesson())
     lesson = chapters.lesson(view)
     for problem in lesson.problems:
         notes.note(problem)
     if not lesson.chapters:
         st.info("There is no chapter to count answers of.")
         return
-    pasted = st.text_area(
-        "Result codes",
-        key="codes",
-        height=160,
-        placeholder="One code a line. The last chapter of a lesson shows a learner's own.",
-        max_chars=20_000,
-    )
-    found = carried.read_class(pasted, lesson)
-    for problem in found.problems:
-        st.text(problem)
-    if found.results:
-        shown(found, lesson)
-        return
-    st.info("Nothing that you paste is kept, or sent to anyone else.")
-    right = [chapter.plain_choices[chapter.answer] for chapter in lesson.chapters]
-    titles = [f"{at + 1}" for at in range(len(right))]
-    st.markdown("**The right answers**")
-    st.html(tables.shares("right answers", titles, {"answer": right}))
+    left, right = st.columns([5, 2], gap="large")
+    with left:
+        pasted = st.text_area(
+            "Result codes",
+            key="codes",
+            height=160,
+            placeholder="One code a line. The last chapter of a lesson shows a learner's own.",
+            max_chars=20_000,
+        )
+        st.caption("Nothing that you paste or type is kept, or sent to anyone else.")
+        found = carried.read_class(pasted, lesson)
+        for problem in found.problems:
+            st.text(problem)
+    with right:
+        way_in(view)
+    counted(found, lesson)
 
 
-def shown(found: Class, lesson: Lesson) -> None:
-    """How many have how many right, and each question with its choices."""
+def way_in(view: View) -> None:
+    """The link to the lesson as a QR code, for a class to photograph."""
+    names = ("lesson", "carried") if view["lesson"] == CARRIED else ("lesson",)
+    said = {name: view[name] for name in names if view[name] != "guide"}
+    beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
+    link = f"{beside}/guide" + (f"?{urlencode(said)}" if said else "")
+    try:
+        drawn = qr.qr_code(link, "QR code of the link to the lesson")
+    except ValueError as error:
+        notes.note(f"{error}")
+    else:
+        st.html(drawn)
+    st.link_button("Open the lesson", link.removeprefix(f"{beside}/"), type="tertiary")
+
+
+def counted(found: Class, lesson: Lesson) -> None:
+    """How many have how many right, and each question with its choices, once they are revealed."""
     count = len(found.results)
-    st.subheader(f"{count} learner{'' if count == 1 else 's'}")
-    scores = found.scores(lesson)
-    names = [f"{right} of {len(lesson.chapters)} right" for right in range(len(scores))]
-    st.html(tables.shares("learners by right answers", names, share(scores, count)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(f"{count} learner{'' if count == 1 else 's'}", width="content")
+        everything = st.toggle("Reveal all", key="reveal_all")
+    if everything and count:
+        scores = found.scores(lesson)
+        names = [f"{right} of {len(lesson.chapters)} right" for right in range(len(scores))]
+        st.html(tables.bars("learners by right answers", names, scores, count))
     for at, chapter in enumerate(lesson.chapters):
-        counts = found.counts(at, len(chapter.choices))
-        st.markdown(f"**{at + 1} · {chapter.question}**")
-        marked = [
-            f"{choice} ✓" if index == chapter.answer else choice
-            for index, choice in enumerate(chapter.plain_choices)
-        ]
-        st.html(tables.shares(f"choices of chapter {at + 1}", marked, share(counts, count)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{at + 1} · {chapter.question}**", width="content")
+            revealed = everything or st.toggle("Reveal", key=f"reveal_{at}")
+        counts = found.counts(at, len(chapter.choices)) if revealed and count else None
+        choices(chapter, at, counts, count, revealed)
 
 
-def share(counts: list[int], of: int) -> dict[str, list[float | str]]:
-    """The columns of a table: how many, and their share."""
-    return {"learners": [str(each) for each in counts], "share": [each / of for each in counts]}
+def choices(
+    chapter: Chapter, at: int, counts: list[int] | None, learners: int, revealed: bool
+) -> None:
+    """The choices of a question: with the right one marked, and how many chose each."""
+    marked = [
+        f"{choice} ✓" if revealed and index == chapter.answer else choice
+        for index, choice in enumerate(chapter.plain_choices)
+    ]
+    if counts is not None:
+        st.html(tables.bars(f"choices of chapter {at + 1}", marked, counts, learners))
+        return
+    lines = "".join(f"<li><bdi>{html.escape(choice)}</bdi></li>" for choice in marked)
+    st.html(f"<ul class='choices'>{lines}</ul>")
 
 
 frame.show(__file__, answers)

@@ -29,12 +29,13 @@ from attention.display.card import card
 from attention.display.matrix import Matrix
 from attention.lessons import compare, trained
 from attention.lessons import finale as endings
-from attention.lessons.chapters import CARRIED, LIGHTS, Chapter, lesson_names
+from attention.lessons.chapters import LIGHTS, Chapter
 from attention.lessons.finale import Ending
-from attention.pipeline import Result
+from attention.pipeline import Result, Settings
 
 KNOWN = (*PAGES, *EARLIER)
 TITLES = {page.name: page.title for page in KNOWN}
+TALL = 560  # pixels of a heatmap that stands alone beside the text
 ADDRESSES = {page.name: "." if page is FIRST else page.name for page in KNOWN}
 
 
@@ -44,75 +45,113 @@ def guide(view: View) -> None:
     lesson = chapters.lesson(view)
     for problem in lesson.problems:
         notes.note(f"This lesson has a mistake. {problem}")
-    widgets.widget(view, "chapter")
-    widgets.widget(view, "guess")
-    contents(view, lesson.chapters)
+    with st.container(key="unseen"):  # so that the address has them
+        for name in ("chapter", "guess", "s"):
+            widgets.widget(view, name)
+    widgets.lesson_menu(view, chapters.own_lesson())
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
         return
+    way(view, lesson.chapters)
     at = chapters.position(view)
     if at is None:
         notes.note(f"There is no chapter “{view['chapter'][:40]}” here; showing the first.")
     chapter = lesson.chapters[at or 0]
-    shown = chapters.shown(view, chapter)
+    shown, box = chapters.shown(view, chapter), f"yours_{at or 0}"
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
-            st.markdown(f"## {chapter.title}\n\n{chapter.body}")
+            st.markdown(f"## {chapter.title}")
+            whose_words(view, shown, box)
+            st.markdown(chapter.body)
             if chapter.hint:
                 st.container(key="to_try").markdown(chapter.hint)
             lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
-            if about := shown.words_about(chapters.sentence_of(view, shown)):
-                st.html(f"<p class='quiet'>{html.escape(about)}</p>")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
-                whose_sentence(view, shown)
                 figure(view, shown, chapters.missing_model(chapter))
             with st.container(key="guide_more"):
                 more(view, shown)
         with st.container(key="guide_question"):
             question(view, chapter)
+            try_yours(view, shown, box)
             if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
                 hand_in(view, len(lesson.chapters))
         onward(view, lesson.chapters, at or 0, shown)
+    if chapter.figure == "finale":
+        invitations(view, shown)
 
 
-def contents(view: View, there: Sequence[Chapter]) -> None:
-    """Which chapters there are, and which lessons."""
-    offered = [name for name in lesson_names() if name != CARRIED or view["carried"]]
-    if len(offered) > 1:
-        widgets.widget(
-            view, "lesson", offered=offered, width="content", label_visibility="collapsed"
-        )
-    if there:
-        st.session_state["contents"] = chapters.position(view) or 0
-        st.selectbox(
+def way(view: View, there: Sequence[Chapter]) -> None:
+    """A dot for each chapter, with a tick where it is answered, and the minutes left."""
+    at, done = chapters.position(view) or 0, chapters.answered(view)
+    ticked = [
+        f".st-key-contents button:nth-of-type({index + 1})::before"
+        for index, ticks in enumerate(done)
+        if ticks
+    ]
+    with st.container(key="way"):
+        st.session_state["contents"] = at
+        st.pills(
             "Chapter",
             range(len(there)),
-            format_func=lambda index: f"{index + 1} of {len(there)} · {there[index].plain_title}",
+            format_func=lambda index: (
+                f"{index + 1} · {there[index].title}{', answered' if done[index] else ''}"
+            ),
             key="contents",
+            required=True,
             on_change=lambda: chapters.turn_to(there[st.session_state["contents"]]),
             label_visibility="collapsed",
-            width=420,
         )
+        left = chapters.minutes_left(view)
+        about = f"about {left} minute{'' if left == 1 else 's'} left" if left else "done"
+        ticks = f"<style>{', '.join(ticked)} {{ content: '✓'; }}</style>" if ticked else ""
+        st.html(f"<p class='quiet'>{at + 1} of {len(there)} · {about}</p>{ticks}")
 
 
-def whose_sentence(view: View, chapter: Chapter) -> None:
-    """Whether the figure shows the visitor's sentence or the chapter's own."""
-    if chapter.sentence is None or chapter.figure == "spread":
-        return
-    if own := html.escape(chapters.own_sentence(view)):
-        st.html(
-            "<style>.st-key-s input:not(:focus) { opacity: 0.65; }</style><p class='quiet'>"
-            f"This chapter shows its own sentence, “{own}”. "
-            "<span class='on-screen'>Type yours in the box on top.</span></p>"
+def whose_words(view: View, chapter: Chapter, box: str) -> None:
+    """Whose sentence the words of a chapter are about, where its figure shows the visitor's.
+
+    box: the key of the visitor's.
+    """
+    if chapters.is_visitors(view, chapter):
+        notes.note(
+            f"The words here, the question and its answer are about “{chapter.sentence}”. "
+            "The figure shows your sentence."
         )
+        if "s" not in view.hidden:
+            st.button(
+                "Back to the chapter's own sentence",
+                type="tertiary",
+                on_click=take,
+                args=("", box),
+            )
+
+
+def try_yours(view: View, chapter: Chapter, box: str) -> None:
+    """A box for the visitor's sentence, and the one of before. box: its key."""
+    if not chapters.offers_box(view, chapter):
         return
-    st.button("Back to the chapter's own sentence", type="tertiary", on_click=take_own_sentence)
+    if box not in st.session_state:
+        st.session_state[box] = chapters.given(view)
+    with st.container(key="try_yours"):
+        st.text_input(
+            "Try yours",
+            key=box,
+            live="200ms",
+            placeholder="Try yours: type a sentence of your own",
+            label_visibility="collapsed",
+            max_chars=int(every_setting()["s"].maximum or 0) or None,
+            on_change=lambda: chapters.give(st.session_state[box]),
+        )
+        before = view.visit.aside
+        if before and before != chapters.given(view):
+            examples("Or the one of before:", [before], lambda _: take(before, box), key="examples")
 
 
-def take_own_sentence() -> None:
-    """Go back to the chapter's sentence, within a callback."""
-    session.choose("s", widgets.EXAMPLES[0])
+def take(sentence: str, box: str) -> None:
+    """Show a sentence in the open chapter, its own for "", within a callback. box: its key."""
+    chapters.give(sentence)
+    st.session_state[box] = sentence
 
 
 def question(view: View, chapter: Chapter) -> None:
@@ -136,7 +175,7 @@ def question(view: View, chapter: Chapter) -> None:
         args=(chapter,),
     )
     if answered:
-        verdict = "**Yes.**" if guess == chapter.answer else "**Not quite.**"
+        verdict = "**Right.**" if guess == chapter.answer else "**Not quite.**"
         st.markdown(f"{verdict} {chapter.because}")
         if chapter.reveal:
             revealed = chapters.is_revealed(view, chapter)
@@ -165,15 +204,12 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
     """Back, next, and to the page that shows this view. shown: the chapter as its figure has it."""
     chapter, last = there[at], len(there) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
-        st.button("Back", disabled=at == 0, on_click=chapters.turn_to, args=(there[at - 1],))
-        guessed = view["guess"] in range(len(chapter.choices))
         st.button(
-            "Next",
-            disabled=at == last,
-            type="primary" if guessed and at < last else "secondary",
-            on_click=chapters.turn_to,
-            args=(there[min(at + 1, last)],),
+            "Back", disabled=at == 0, on_click=chapters.turn_to, args=(there[max(at - 1, 0)],)
         )
+        if at < last:
+            next_one = there[at + 1]
+            st.button("Next", type="primary", on_click=chapters.turn_to, args=(next_one,))
         if chapter.page:
             link = shown.link_with(chapters.sentence_of(view, shown))
             st.link_button(
@@ -182,6 +218,19 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )
+
+
+def invitations(view: View, chapter: Chapter) -> None:
+    """Where to go at the end, with the sentence and the head of the card as far as it is made."""
+    text = chapters.sentence_of(view, chapter)
+    made = None if results.steps_to_ending(text) else results.ending_of(text)
+    settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)
+    with st.container(key="guide_end"):
+        st.markdown("### You have seen all of it. And now?")
+        with st.container(horizontal=True, key="invitations"):
+            for title, words, page, link in endings.ways_on(settings, query):
+                label = f"**{title}**  \n{words}"
+                st.link_button(label, f"{ADDRESSES[page]}?{link}", width="stretch")
 
 
 def alignment(view: View, chapter: Chapter) -> None:
@@ -225,7 +274,7 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
         return
     shown = chapters.result(view, chapter)
     if shown is None:
-        st.info("Type a sentence above, or take one of the examples.")
+        st.info("Type a sentence with a word in it.")
         return
     FIGURES[chapter.figure](view, chapter, shown)
     if chapter.figure != "finale":
@@ -245,10 +294,12 @@ def more(view: View, chapter: Chapter) -> None:
 
 @part
 def told(view: View, chapter: Chapter) -> None:
-    """What is chosen in the pictures, told to the server."""
+    """What is chosen in the pictures, told to the server, and what of it is said."""
     tell_selection(
         chapters.selection(view, chapter), partial(chapters.select, view, chapter), key="selection"
     )
+    if said := chapters.looks_most(view, chapter):
+        notes.note_quietly(said)
 
 
 def one_picture(
@@ -271,7 +322,8 @@ def one_picture(
         )
         shown = chapters.without_those_away(view, shown)
     stage = selection["values"]["stage"]
-    picture(sections.picture_of(shown, drawn, stage=stage), selection, key=key)
+    whole = sections.picture_of(shown, drawn, stage=stage)
+    picture(replace(whole, height=TALL if drawn == ("heatmap",) else 0), selection, key=key)
 
 
 def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
@@ -362,7 +414,7 @@ def finale(view: View, chapter: Chapter, shown: Result) -> None:
 
 
 def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
-    """How the head sees the sentence, the next words, and where to go from here."""
+    """The next words, and what the head adds to the first of them."""
     text = shown.settings.s
     made = None if results.steps_to_ending(text) else results.ending_of(text)
     if made is None:
@@ -375,9 +427,6 @@ def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
         if view["guess"] in range(len(chapter.choices)):
             names, columns = endings.cut_table(ending)
             st.html(tables.table(f"probability of “{ending.said}”", names, columns))
-    with st.container(horizontal=True, key="what_next"):
-        for words, page, link in endings.ways_on(ending):
-            st.link_button(words, f"{ADDRESSES[page]}?{link}", type="tertiary")
 
 
 def go_on(ending: Ending, at: int) -> None:
@@ -411,11 +460,4 @@ MORE: Mapping[str, Draw] = {
     "finale": after_finale,
 }
 
-frame.show(
-    __file__,
-    guide,
-    heading=chapters.heading,
-    sentences=chapters.sentences,
-    instead=chapters.own_sentence,
-    typed=chapters.keep_typed,
-)
+frame.show(__file__, guide, heading=chapters.heading, sentences=chapters.sentences)

@@ -7,6 +7,7 @@ on other pages neither shows here nor is changed.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,8 @@ from attention.app.view import View
 from attention.app.visit import SELECTED, legal_selection
 from attention.components.pictures import SelectionHeader
 from attention.core.masks import format_cells
-from attention.lessons import carried, compare
+from attention.display.captions import distinct_names
+from attention.lessons import carried, compare, trained
 from attention.lessons.chapters import (
     CARRIED,
     GUIDE,
@@ -42,6 +44,7 @@ from attention.trained import sources
 from attention.trained.translator import Translation
 
 TRANSLATOR = "en-pt"
+LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
 
 
 def check(link: Link, page: str) -> list[str]:
@@ -163,10 +166,24 @@ def result_code(view: View) -> tuple[str, int]:
     return carried.code_of(result, shown), result.right(shown)
 
 
+def answered(view: View) -> list[bool]:
+    """Which chapters of the lesson this visit has answered."""
+    chosen = learner(view)
+    return [each.name in chosen for each in lesson(view).chapters]
+
+
+def minutes_left(view: View) -> int:
+    """Minutes that the chapters from the open one on take, but for those answered; 0 at the end."""
+    at, there = position(view) or 0, lesson(view).chapters
+    left = zip(there[at:], answered(view)[at:], strict=True)
+    return math.ceil(sum(each.minutes for each, done in left if not done))
+
+
 def turn_to(chapter: Chapter) -> None:
-    """Open a chapter, nothing guessed yet, within a callback."""
+    """Open a chapter on its own sentence, nothing guessed yet, within a callback."""
     choose("chapter", chapter.name)
     choose("guess", -1)
+    session.set_sentence_aside()
 
 
 def sentences(view: View) -> list[tuple[str, str]]:
@@ -178,28 +195,62 @@ def sentences(view: View) -> list[tuple[str, str]]:
 
 
 def sentence_of(view: View, chapter: Chapter) -> str:
-    """The visitor's sentence, or the chapter's own while none has been typed."""
-    typed, default = view["s"], every_setting()["s"].default
-    own = chapter.sentence is not None and (chapter.settled or typed == default)
-    return str(chapter.sentence if own else typed)
+    """The visitor's sentence, or the chapter's own while none has been given in it."""
+    if chapter.sentence is not None and (chapter.settled or not given(view)):
+        return chapter.sentence
+    return given(view) or view.visit.aside or str(view["s"])
 
 
-def own_sentence(view: View) -> str:
-    """The chapter's own sentence while it is shown in place of that in the box, "" otherwise."""
-    chapter = opened(view)
-    if chapter is None or chapter.sentence is None or chapter.figure == "spread":
-        return ""
-    return chapter.sentence if sentence_of(view, chapter) == chapter.sentence else ""
+def given(view: View) -> str:
+    """The sentence that the visitor, or a link, gives the open chapter, "" for none."""
+    return "" if view["s"] == every_setting()["s"].default else str(view["s"])
 
 
-def keep_typed() -> None:
-    """Where what was typed is the default, set it apart from a box nobody has typed into.
+def is_visitors(view: View, chapter: Chapter) -> bool:
+    """Whether the figure shows a sentence of the visitor's in place of the chapter's own."""
+    return chapter.sentence not in (None, sentence_of(view, chapter)) and takes_sentence(chapter)
 
-    Within a callback. A space behind it keeps it apart, in the link as well.
+
+def takes_sentence(chapter: Chapter) -> bool:
+    """Whether the figure of a chapter can show another sentence than its own."""
+    return chapter.figure != "spread" and not chapter.settled
+
+
+def offers_box(view: View, chapter: Chapter) -> bool:
+    """Whether the visitor may type a sentence: after the answer, and where the chapter is about it.
+
+    Until then text and figure speak of the same sentence.
+    """
+    if chapter.figure == "spread" or "s" in view.hidden:
+        return False
+    about_it = chapter.figure == "finale" or chapter.sentence is None
+    return about_it or bool(given(view)) or view["guess"] in range(len(chapter.choices))
+
+
+def give(sentence: str) -> None:
+    """Show a sentence in the open chapter, its own for a blank one, within a callback.
+
+    A space behind keeps the default apart from none given, in the link as well.
     """
     default = every_setting()["s"].default
-    if session.view()["s"] == default:
-        choose("s", f"{default} ")
+    choose(
+        "s", (f"{default} " if sentence == default else sentence) if sentence.strip() else default
+    )
+
+
+def looks_most(view: View, chapter: Chapter) -> str:
+    """Where the chosen word of the visitor's sentence looks most, in words; "" elsewhere."""
+    if not is_visitors(view, chapter) or chapter.figure not in LOOKING:
+        return ""
+    whole = result(view, chapter)
+    if whole is None:
+        return ""
+    tokens, keys, trace = trained.shown(without_those_away(view, whole))
+    query = min(selection(view, chapter)["values"]["query"], len(tokens) - 1)
+    row = trace.weights[query]
+    key = int(row.argmax())
+    word, most = distinct_names(tokens)[query], distinct_names(keys)[key]
+    return f"In your sentence “{word}” looks most at “{most}”: {100 * float(row[key]):.0f} %."
 
 
 def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:

@@ -86,7 +86,6 @@ def show(
     heading: Callable[[View], tuple[str, str]] = lambda view: view.page.told,
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone,
     more: Callable[[View], Sequence[str]] = lambda view: (),
-    instead: Callable[[View], str] = lambda view: "",
     typed: Callable[[], object] | None = None,
     examples: Callable[[View], object] | None = None,
     tokens: Callable[[View], Sequence[str]] = results.tokens_shown,
@@ -97,8 +96,7 @@ def show(
     changes something on the page; the settings beside follow where they depend on that.
     heading: the title on top, and the line below it;
     sentences: the sentences that the page shows, each with the name of its setting; more: further
-    words for a caption; instead: the sentence shown in place of that in the box, "" for none;
-    typed: to be called, within a callback, when another sentence has been typed; examples: draws
+    words for a caption; typed: to be called, within a callback, when another sentence has been typed; examples: draws
     examples of the page's own in place of the usual ones; tokens: gives those from which one is
     chosen in its pictures.
     """
@@ -106,7 +104,7 @@ def show(
     page = session.page()
     if Path(page.path).name != Path(file).name:
         page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(heading, sentences, more, instead), typed, examples, tokens))
+    _body(page, Drawing(draw, Told(heading, sentences, more), typed, examples, tokens))
 
 
 @st.fragment
@@ -132,7 +130,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         if drawing.examples:
             drawing.examples(view)
         elif not view.calm:
-            examples_row(view, drawing.told.instead(view))
+            examples_row(view)
     with st.container():  # what comes and goes leaves the page in its place
         for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)

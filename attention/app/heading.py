@@ -69,14 +69,12 @@ class Told:
     """Heading of a page and its words on itself, from its view.
 
     heading: its title, and what it is for; sentences: those it shows, each with the name of its
-    setting; more: further words for a caption; instead: the sentence shown in place of that in the
-    box, "" for none.
+    setting; more: further words for a caption.
     """
 
     heading: Callable[[View], tuple[str, str]]
     sentences: Callable[[View], Sequence[tuple[str, str]]]
     more: Callable[[View], Sequence[str]]
-    instead: Callable[[View], str]
 
 
 def title(view: View, told: Told) -> None:

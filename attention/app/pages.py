@@ -57,7 +57,8 @@ class Page:
     sentence and beside may depend on the values of settings; starts: what is set as one first
     comes by the menu and has not set it elsewhere, nor chosen a trained model; opens: gives the
     query of the link that its bare address leads to, "" = none; implied: the values of settings
-    that its links mean where they do not say them, if they are no defaults.
+    that its links mean where they do not say them, if they are no defaults; own_sentences: whether
+    it shows sentences of its own until one is given there, whatever the page before showed.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Page:
     file: str = ""
     group: str = ""
     implied: Mapping[str, Value] = field(default_factory=dict)
+    own_sentences: bool = False
 
     @property
     def path(self) -> str:
@@ -145,6 +147,8 @@ PAGES = [
         purpose="Attention in twelve short chapters: a live figure, and a question to answer.",
         figures={"figure": "guide_figure"},
         settings=(LessonSettings, CarriedSettings),
+        sentence=lambda values: False,
+        own_sentences=True,
     ),
     Page(
         "explore",

@@ -197,6 +197,7 @@ def enter(page: Page) -> View:
         keep(replace(now, selected={name: value_in(taken, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
         _take_along(page, before)
+        _set_aside_or_back(page)
     shown = view()
     change(hidden={name: shown[name] for name in shown.hidden})
     if now.problems and now.opened_as is None:
@@ -243,6 +244,23 @@ def _take_browsers_link() -> None:
         st.query_params.update({name: [*said[name]] for name in lost})
     change(page="")
     st.rerun()
+
+
+def _set_aside_or_back(page: Page) -> None:
+    """Set the visitor's sentence aside on a page that shows its own, and back on any other."""
+    typed, default = view()["s"], every_setting()["s"].default
+    if page.own_sentences and typed != default:
+        set_sentence_aside()
+    elif not page.own_sentences and typed == default and visit().aside:
+        _set("s", visit().aside)
+
+
+def set_sentence_aside() -> None:
+    """Have a page show its own sentence, and keep the one given, within a callback or before its
+    widget is drawn."""
+    if (given := view()["s"]) != (default := every_setting()["s"].default):
+        change(aside=given)
+        choose("s", default)
 
 
 def _take_along(page: Page, before: Visit) -> None:

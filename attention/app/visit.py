@@ -82,7 +82,8 @@ class Visit:
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
     the name of the job that the visitor has stopped; begun: the names of those asked for by a
-    click; guesses: the first choice in each chapter of each lesson.
+    click; guesses: the first choice in each chapter of each lesson;
+    aside: the visitor's sentence while a page shows its own, "" for none.
     """
 
     page: str = ""
@@ -107,6 +108,7 @@ class Visit:
     stopped: object = None
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
     begun: frozenset[Hashable] = frozenset()
+    aside: str = ""
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history."""

@@ -25,6 +25,7 @@ from attention.core.settings import Setting, divisors, settings_of
 from attention.core.variants import VARIANTS
 from attention.display.captions import parameters_words
 from attention.inputs.text import tokenize
+from attention.lessons.chapters import CARRIED, Lesson, escaped
 from attention.lessons.compare import OF_BOTH, OTHER
 from attention.lessons.opening import opening
 from attention.trained import sources
@@ -152,26 +153,28 @@ def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
         )
 
 
-def examples_row(view: View, own: str = "") -> None:
-    """How long the sentence is, and examples to start from.
-
-    own: the sentence that the page shows as long as that in the box is the first example, which
-    stands there before anything is typed. Who clicks it gets it with a space behind it.
-    """
-    if "s" in view.hidden:
-        return
-    taken = (f"{EXAMPLES[0]} ", *EXAMPLES[1:]) if own else EXAMPLES
-    words = f"{_count(view, own)}. Try:"
-    box = BOX if own else ""
-    examples(
-        words, EXAMPLES, lambda index: session.choose("s", taken[index]), key="examples", box=box
-    )
+def lesson_menu(view: View, own: Lesson | None) -> None:
+    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
+    if own is not None and view["lesson"] != CARRIED:
+        widget(
+            view,
+            "lesson",
+            offered=("guide", "own"),
+            format_func=lambda name: escaped(own.told[0]) if name == "own" else "Guide",
+            width="content",
+            label_visibility="collapsed",
+        )
 
 
-def _count(view: View, own: str) -> str:
+def examples_row(view: View) -> None:
+    """How long the sentence is, and examples to start from."""
+    if "s" not in view.hidden:
+        words = f"{_count(view)}. Try:"
+        examples(words, EXAMPLES, lambda at: session.choose("s", EXAMPLES[at]), key="examples")
+
+
+def _count(view: View) -> str:
     """How many tokens, or pieces of the chosen model, the sentence has."""
-    if own:
-        return f"{count_of(tokenize(own))} in the chapter's own sentence"
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
     pieces = pieces_of(view, view["s"])

@@ -124,7 +124,6 @@ class ExamplesHeader(TypedDict):
     words: str
     texts: list[str]
     gone: list[int] | None  # positions
-    box: str  # CSS
 
 
 _examples = Component("examples", ExamplesHeader, example=int)
@@ -137,20 +136,16 @@ def examples(
     *,
     key: str,
     gone: Collection[int] | None = None,
-    box: str = "",
 ) -> None:
     """After some words, things to try; on_choose gets the position of the one clicked.
 
-    gone: where a click takes one away or brings it back, the positions of those that are away; box:
-    CSS for a text box that the first one stands in before anything is typed, "" for none: typed
-    into it, it is chosen.
+    gone: where a click takes one away or brings it back, the positions of those that are away.
     """
 
     header: ExamplesHeader = {
         "words": words,
         "texts": list(texts),
         "gone": None if gone is None else sorted(gone),
-        "box": box,
     }
     _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
 

@@ -90,7 +90,8 @@ class Picture:
     the files say it is of, where that is not the only head; words: where the weights are no weights
     of attention but shares, which may lie below 0, what they are; most: the size that their last
     colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers nor
-    anything beside it; said: what the arcs say of each query.
+    anything beside it; said: what the arcs say of each query;
+    height: pixels that a heatmap of squares may take, 0 = as many as usual.
     """
 
     trace: Trace
@@ -107,6 +108,7 @@ class Picture:
     most: float | None = None
     calm: bool = False
     said: Sequence[Said] = ()
+    height: int = 0
 
     @property
     def keys(self) -> list[str] | None:
@@ -162,6 +164,8 @@ class Picture:
         if self.most is not None:
             weights = header["stages"]["weights"]
             weights["zmax"], weights["zmin"] = self.most, -self.most * weights["diverging"]
+        if self.height and not header["heat"]["texttemplate"]:
+            header["layout"]["height"] = self.height
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()

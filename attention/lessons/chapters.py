@@ -25,6 +25,7 @@ PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 FURTHER = ("alignment",)
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")
+FIGURE_MINUTES, WORDS_A_MINUTE = 0.5, 150
 MIN_CHOICES, MAX_CHOICES = 2, 4
 
 # What [words](#light-name) can light in a figure: by name the elements, as CSS selects them.
@@ -163,22 +164,19 @@ class Chapter:
         """Chapter with all its words as they are written, none of them read as Markdown."""
         return replace(
             self,
-            title=_escaped(self.title),
-            body=_escaped(self.body),
-            hint=_escaped(self.hint),
-            question=_escaped(self.question),
-            choices=tuple(map(_escaped, self.choices)),
-            because=_escaped(self.because),
+            title=escaped(self.title),
+            body=escaped(self.body),
+            hint=escaped(self.hint),
+            question=escaped(self.question),
+            choices=tuple(map(escaped, self.choices)),
+            because=escaped(self.because),
         )
 
-    def words_about(self, shown: str) -> str:
-        """Name the sentence its words are about where its figure shows another, "" elsewhere."""
-        settled = self.settled or self.figure == "spread"
-        if self.sentence in (None, shown) or settled or not shown.strip():
-            return ""
-        return (
-            f"This chapter speaks of its own sentence, “{self.sentence}”. The figure shows yours."
-        )
+    @property
+    def minutes(self) -> float:
+        """Time that it takes: to read it, to look at its figure and to answer."""
+        texts = self.body, self.hint, self.question, *self.choices, self.because
+        return FIGURE_MINUTES + sum(len(text.split()) for text in texts) / WORDS_A_MINUTE
 
     def link_with(self, sentence: str) -> str:
         """The query of a link to its view, with another sentence."""
@@ -230,6 +228,6 @@ def _plain(text: str) -> str:
     return without_escapes(EMPHASIS.sub(r"\1", text))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A text that Markdown shows as it is written."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

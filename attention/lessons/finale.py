@@ -150,24 +150,31 @@ def told(ending: Ending, result: Result) -> list[str]:
     return [goes_on, ending.found, looks]
 
 
-def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[str]]]:
     """Names and column: the probability of the next word with the head and without it."""
     assert ending.without is not None
     names = ["with all heads", f"without layer {ending.settings.layer} head {ending.settings.head}"]
-    return names, {"probability": [ending.following[0][1], ending.without]}
+    return names, {"probability": [_percent(ending.following[0][1]), _percent(ending.without)]}
 
 
-def ways_on(ending: Ending) -> list[tuple[str, str, str]]:
-    """Next things to do: words, a page and the query of a link to it."""
-    settings = ending.settings
+def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str, str]]:
+    """Three invitations: a title, words, a page and the query of a link to it.
+
+    settings, query: the sentence, its head and the token it looks from.
+    """
     said = {"s": settings.s}
     if settings.model == NONE:
-        return [("See your sentence on Explore", "explore", urlencode(said))]
+        return [
+            ("Play", "Change your sentence and everything else", "explore", urlencode(said)),
+            ("Step by step", "Follow its numbers from x to y", "steps", urlencode(said)),
+            ("Teach", "Write a lesson of your own", "write", ""),
+        ]
     here = said | {"model": settings.model, "layer": settings.layer, "head": settings.head}
-    link = urlencode(here | {"query": ending.query})
+    link = urlencode(here | {"query": query})
     return [
-        ("Switch its heads off, one by one", "model", link),
-        ("Follow its numbers on Step by step", "steps", link),
+        ("Play", "Change your sentence, its masks and heads", "explore", link),
+        ("A real model", "Switch its heads off, one by one", "model", link),
+        ("Step by step", "Follow its numbers from x to y", "steps", link),
     ]
 
 

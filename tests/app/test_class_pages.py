@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
+
 import pytest
+import segno
 
 from attention.app import chapters
 from attention.lessons.carried import EXAMPLE, Result, code_of, pack, unpack
@@ -86,7 +91,7 @@ def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> Non
     app = opened("guide", lesson=CARRIED, carried=pack(untitled.split("===")[0]))
     assert app.heading[0] == "Who *does*"
     assert "A lesson in 1 short chapter:" in app.heading[1]
-    assert app.selectbox(key="contents").options == ["1 of 1 · Who *does*"]
+    assert app.pills(key="contents").options == ["1 · Who \\*does\\*"]
     assert opened("guide", lesson=CARRIED, carried="x").heading[0] == "Lesson"
 
 
@@ -106,16 +111,30 @@ def test_a_carried_lesson_holds_no_html_pictures_or_links_elsewhere(bad: str) ->
     assert found.problems
 
 
-def test_the_answers_of_a_class_are_counted_by_question() -> None:
+def revealing(app: App, key: str) -> App:
+    app.toggle(key=key).set_value(True).run()
+    return app
+
+
+def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_are_revealed() -> (
+    None
+):
     codes = "\n".join(code_of(Result(each), lesson()) for each in [(2, 0), (2, 1), (0, 0)])
     app = opened("answers", lesson=CARRIED, carried=pack(EXAMPLE))
     app.text_area[0].set_value(f"{codes}\nnonsense!").run()
-    by_score, first, second = app.tables
-    assert by_score["learners"] == ["0", "2", "1"]
+    assert [text.value for text in app.text] == ["“nonsense!”: it is no code."]
+    assert app.subheader[0].value == "3 learners"
+    assert not app.tables
+    assert "✓" not in app.said
+    (first,) = revealing(app, "reveal_0").tables
     assert first[""] == ["they grow", "they stay", "they shrink ✓"]
     assert first["learners"] == ["1", "0", "2"]
+    assert first["share"] == ["33 %", "0 %", "67 %"]
+    assert "width:66.67%" in app.said
+    by_score, again, second = revealing(app, "reveal_all").tables
+    assert by_score["learners"] == ["0", "2", "1"]
+    assert again == first
     assert second["learners"] == ["2", "1"]
-    assert [text.value for text in app.text] == ["“nonsense!”: it is no code."]
 
 
 def test_codes_of_the_guide_are_counted_on_the_bare_page() -> None:
@@ -123,7 +142,30 @@ def test_codes_of_the_guide_are_counted_on_the_bare_page() -> None:
     code = code_of(Result(tuple(each.answer for each in guide.chapters)), guide)
     app = opened("answers")
     app.text_area[0].set_value(code).run()
-    assert app.tables[0]["learners"][-1] == "1"
+    assert revealing(app, "reveal_all").tables[0]["learners"][-1] == "1"
+
+
+def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
+    app = opened("answers", lesson=CARRIED, carried=pack(EXAMPLE))
+    (packed,) = re.findall(r'class="qr" src="data:image/svg\+xml;base64,([\w+/=]+)"', app.said)
+    svg = base64.b64decode(packed).decode()
+    link = f"/guide?lesson={CARRIED}&carried={pack(EXAMPLE)}"
+    assert len(segno.make_qr(link, error="L").matrix) + 8 == int(
+        re.findall(r'width="(\d+)"', svg)[0]
+    )
+    assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
+    long = EXAMPLE + "".join(
+        f"===\n{EXAMPLE.split('===')[1]}{hashlib.sha256(bytes([at])).hexdigest()}\n"
+        for at in range(60)
+    )
+    (note,) = opened("answers", lesson=CARRIED, carried=pack(long)).notes
+    assert note.startswith("A QR code holds 2,953 letters, and this link has ")
+
+
+def test_pupils_see_the_lessons_name_and_no_menu_of_lessons() -> None:
+    for page in ("guide", "answers"):
+        assert "lesson" not in opened(page, lesson=CARRIED, carried=pack(EXAMPLE)).controls
+        assert "lesson" not in opened(page).controls
 
 
 def test_a_packed_text_comes_out_of_the_link_of_the_page() -> None:
@@ -150,7 +192,7 @@ def test_answers_are_shown_without_the_marks_of_markdown_but_with_those_of_a_car
     last = read_lesson(GUIDE, chapters.check).chapters[-1]
     assert last.choices[0] == "*Tokyo*, and *Japan* dark"
     assert last.plain_choices[0] == "Tokyo, and Japan dark"
-    assert opened("answers").tables[0]["answer"][-1] == "Tokyo, and Japan dark"
+    assert "<bdi>Tokyo, and Japan dark</bdi>" in opened("answers").said
     written = EXAMPLE.replace("they shrink", '"*they* shrink"')
     first = chapters.carried_lesson(pack(written)).chapters[0]
     assert first.plain_choices[first.answer] == "*they* shrink"

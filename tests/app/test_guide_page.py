@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import math
 import os
 import re
 import time
@@ -53,7 +53,7 @@ def choices(app: App) -> list[str]:
 
 
 def title(app: App) -> str:
-    return app.markdown[0].value.splitlines()[0].removeprefix("## ")
+    return next(each.value for each in app.markdown if each.value.startswith("## "))[3:]
 
 
 def words(app: App) -> str:
@@ -82,7 +82,7 @@ def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
     assert chapter.figure == "spread" or len(app.sent) > 2
 
     app.choose("guessed", chapter.answer)
-    assert f"**Yes.** {chapter.because}" in words(app)
+    assert f"**Right.** {chapter.because}" in words(app)
     marked = [choice.split(":material/")[0].strip() for choice in choices(app)]
     assert marked == list(chapter.choices)
     assert choices(app)[chapter.answer].endswith(":material/check:")
@@ -118,30 +118,95 @@ def test_a_chapter_that_is_not_there_is_told_and_the_first_one_shown() -> None:
     assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes
 
 
-def test_the_figure_shows_the_chapters_sentence_until_the_visitor_types_one() -> None:
+def boxes(app: App) -> list[str]:
+    """The keys of the boxes for a sentence that a visitor sees."""
+    return [box.key for box in app.text_input if str(box.key).startswith("yours_")]
+
+
+def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own() -> None:
     app = opened("guide", chapter=2)
     own = tokenize(CHAPTERS[2].sentence or "")
     assert app.sent["picture"].header["tokens"] == own
-    app.choose("s", "good morning")
+    assert not boxes(app)
+    app.choose("guessed", 0)
+    (box,) = boxes(app)
+    app.choose(box, "good morning")
     assert app.sent["picture"].header["tokens"] == ["good", "morning"]
+    assert app.query_params["s"] == "good morning"
     app.press("Back to the chapter's own sentence")
     assert app.sent["picture"].header["tokens"] == own
     assert "s" not in app.query_params
+    assert app.text_input(key=box).value == ""
+    app.choose(box, "good morning").press("Next").press("Back")
+    assert app.sent["picture"].header["tokens"] == own
+    app.choose("guessed", 0).tell("examples", "example", 0)
+    assert app.sent["picture"].header["tokens"] == ["good", "morning"]
+    assert app.text_input(key=box).value == "good morning"
+    app.choose(box, opened("explore").values["s"])
+    assert len(app.sent["picture"].header["tokens"]) == 6, "the default, typed, is a sentence too"
+
+
+def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_has_it_again() -> (
+    None
+):
+    first = {name: text for name, [text] in parse_qs(opening().link).items()}
+    app = opened("explore", **first)
+    app.switch_page("pages/guide.py").run()
+    for chapter in CHAPTERS:
+        assert title(app) == chapter.title
+        assert "The figure shows your sentence." not in " ".join(app.notes)
+        assert "s" not in app.query_params
+        if chapter.sentence:
+            assert f"“{chapter.sentence}”" in app.heading[2]
+        if chapter is not CHAPTERS[-1]:
+            app.press("Next")
+    app.switch_page("pages/explore.py").run()
+    assert app.query_params["s"] == app.values["s"] == first["s"]
 
 
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
 def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
     chapter = CHAPTERS[at]
     app = opened("guide", chapter=at, s="<b>good</b> morning my friend")
-    if chapter.sentence is None:
-        assert "This chapter speaks of" not in app.said
+    if chapter.figure == "spread":
+        assert "are about" not in " ".join(app.notes)
         return
-    about = (
-        f"This chapter speaks of its own sentence, “{chapter.sentence}”. The figure shows yours."
-    )
-    assert f"<p class='quiet'>{html.escape(about)}</p>" in app.said
+    about = f"are about “{chapter.sentence}”. The figure shows your sentence."
+    assert app.notes[0].endswith(about)
+    assert boxes(app), "a link that gives a sentence shows it at once"
     app.press("Back to the chapter's own sentence")
-    assert "This chapter speaks of" not in app.said
+    assert "are about" not in " ".join(app.notes)
+
+
+def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
+    app = opened("guide", chapter=7, s="a cat and a dog")
+    packaged("smollm2")
+    for query in (2, 4):
+        app.move(query=query)
+        sent = app.sent["picture"]
+        row, tokens = sent.parts["weights"][query], distinct_names(sent.header["tokens"])
+        key = int(row.argmax())
+        line = f"“{tokens[query]}” looks most at “{tokens[key]}”: {100 * float(row[key]):.0f} %."
+        assert f"In your sentence {line}" in app.said
+    assert "In your sentence" not in opened("guide", chapter=7).said
+
+
+def test_dots_have_ticks_where_one_has_answered_and_the_minutes_left_go_down() -> None:
+    app = opened("guide")
+
+    def way() -> tuple[list[int], int]:
+        ticked = [at for at, dot in enumerate(app.pills(key="contents").options) if ", ans" in dot]
+        (left,) = re.findall(r"of 12 · about (\d+) minutes left", app.said)
+        return ticked, int(left)
+
+    ticked, before = way()
+    assert not ticked
+    app.choose("guessed", 0)
+    ticked, after = way()
+    assert ticked == [0]
+    assert after < before == math.ceil(sum(chapter.minutes for chapter in CHAPTERS))
+    app.press("Next").choose("guessed", 1)
+    assert way()[0] == [0, 1]
 
 
 def ended(**link: Any) -> App:
@@ -191,10 +256,10 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
         assert word == "Paris"
         assert table[""][1] == "without layer 23 head 4"
     pages = [button.proto.url.partition("?")[0] for button in app.get("link_button")]
-    assert pages == ["model", "steps"]
+    assert pages == [".", "model", "steps"]
     for button in app.get("link_button"):
         page, _, query = button.proto.url.partition("?")
-        assert check(parse_qs(query), page) == []
+        assert check(parse_qs(query), page.replace(".", FIRST.name)) == []
     app.tell("next_pieces", "piece", 0)
     assert app.values["s"].endswith(word)
 
@@ -207,7 +272,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
     app = ended(chapter="trained", s="the cat chased the mouse")
     assert "next_pieces" not in app.sent
     assert "<img src='data:image/svg" in app.said.replace('"', "'")
-    assert "model?" in app.get("link_button")[0].proto.url
+    assert "model?" in app.get("link_button")[1].proto.url
 
 
 def test_a_visitors_settings_neither_show_nor_change() -> None:
@@ -241,7 +306,7 @@ def test_the_link_out_leads_to_exactly_this_view() -> None:
     for at, chapter in enumerate(CHAPTERS):
         app = opened("guide", chapter=at, s="a rare & fine tea", scale="none")
         if not chapter.page:
-            assert at == len(CHAPTERS) - 1, "the last chapter has links of its own"
+            assert at == len(CHAPTERS) - 1, "the last chapter has invitations"
             continue
         (button,) = app.get("link_button")
         page, _, query = button.proto.url.partition("?")
@@ -300,7 +365,7 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened
     app.press("Show it in the figure")
     assert not app.exception
     if "s" in chapter.reveal:
-        assert "This chapter speaks of" not in app.said
+        assert "are about" not in " ".join(app.notes)
     if "query" in chapter.reveal:
         assert app.selection["query"] == int(chapter.reveal["query"][-1])
     away = ["Back", "Next"] if at == len(CHAPTERS) - 1 else ["Next", "Back"]
@@ -383,7 +448,7 @@ def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
     assert written[app.selection["query"]] == "gato"
     app.press("Show it in the figure")
     assert app.sent["picture"].header["tokens"][app.selection["query"]] == "porta"
-    app.choose("s", "the black cat")
+    app.choose(boxes(app)[0], "the black cat")
     assert app.sent["picture"].header["keys"][:3] == ["the", "black", "cat"]
 
 
@@ -445,9 +510,9 @@ def test_a_comparison_names_what_differs(own: Path) -> None:
 
 def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:
     default = "the cat walks on the street"
-    app = opened("guide", chapter="one-word")
+    app = opened("guide", chapter="one-word", guess=0)
     own = app.sent["copy_link"].header["title"]
-    app.choose("s", "the cat").choose("s", default)
+    app.choose(boxes(app)[0], "the cat").choose(boxes(app)[0], default)
     assert app.values["s"] == f"{default} "
     assert app.sent["copy_link"].header["title"] != own
     link = opened("guide", chapter="one-word", s=f"{default} ")

@@ -97,7 +97,7 @@ def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Op
             packaged(chapter.link["model"][-1])
         expect(title).to_have_text(chapter.title)
         guess(page, chapter.answer)
-        expect(page.get_by_text("Yes.", exact=True)).to_be_visible()
+        expect(page.get_by_text("Right.", exact=True)).to_be_visible()
         where = {"chapter": chapter.name} if at else {}
         expect_search(page, {"guess": str(chapter.answer)} | where)
         if at < len(CHAPTERS) - 1:
@@ -164,29 +164,25 @@ def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -
     expect(heading).to_be_focused()
 
 
-def test_a_chapters_own_sentence_is_told_and_the_first_example_takes_its_place(
+def test_taken_from_the_opening_text_and_figure_agree_and_ones_own_comes_after_the_answer(
     open_page: Open,
 ) -> None:
-    page = open_page("/guide?chapter=1")
+    page = open_page("/")
+    page.get_by_role("link", name="Take the guide").click()
+    expect(page.get_by_role("heading", name=CHAPTERS[0].title)).to_be_visible()
+    page.get_by_role("button", name="Next").click()
     tokens = page.locator(f"{FIGURE} .ytick")
     expect(tokens).to_have_count(4)
-    expect(page.get_by_text("4 tokens in the chapter's own sentence")).to_be_visible()
-    expect(page.get_by_text("its own sentence, “cat dog car piano”")).to_be_visible()
-    page.get_by_role("button", name="the cat walks on the street").click()
-    expect(tokens).to_have_count(6)
-    expect(page.get_by_text("6 tokens. Try:")).to_be_visible()
-    page.get_by_role("button", name="Back to the chapter's own sentence").click()
-    expect(tokens).to_have_count(4)
-    expect_search(page, {"chapter": "1"})
-
-
-def test_the_default_sentence_typed_into_the_box_is_shown(open_page: Open) -> None:
-    page = open_page("/guide?chapter=1")
-    tokens = page.locator(f"{FIGURE} .ytick")
-    expect(tokens).to_have_count(4)
-    box = page.locator(".st-key-s input")
+    expect_search(page, {"chapter": CHAPTERS[1].name})
+    box = page.get_by_role("textbox", name="Try yours")
+    expect(box).to_have_count(0)
+    guess(page, 0)
+    dots = page.locator(".st-key-contents").get_by_role("radio")
+    expect(dots.nth(1)).to_have_text(f"2 · {CHAPTERS[1].title}, answered")
     box.click()
-    page.keyboard.press("Control+a")
     page.keyboard.type("the cat walks on the street")
     page.keyboard.press("Enter")
     expect(tokens).to_have_count(6)
+    expect(page.get_by_text("The figure shows your sentence.")).to_be_visible()
+    page.get_by_role("button", name="Back to the chapter's own sentence").click()
+    expect(tokens).to_have_count(4)

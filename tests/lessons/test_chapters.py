@@ -276,7 +276,6 @@ def test_a_chapter_changes_its_figure_where_a_button_shows_the_answer(tmp_path: 
     assert revealed.sentence == "the dog sat"
     assert revealed.link == chapter.link | {"s": ["the dog sat"], "query": ["1"]}
     assert revealed.settled
-    assert not revealed.words_about("good morning"), "the figure shows the chapter's own sentence"
 
 
 def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_it(
@@ -290,23 +289,6 @@ def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_i
     assert chapter.where(["none"]).link.keys() == {"s", "mask", "scale"}
     plain = read_chapter(GUIDE / "05-weighted-sum.md", anything)
     assert plain.where(["none"]) is plain
-
-
-def test_words_are_about_the_chapters_own_sentence_where_its_figure_shows_another(
-    tmp_path: Path,
-) -> None:
-    def words(shown: str, text: str = SOUND) -> str:
-        (tmp_path / "1.md").write_text(text, "utf-8")
-        return read_chapter(tmp_path / "1.md", anything).words_about(shown)
-
-    about = words("the dog ran")
-    assert about == (
-        "This chapter speaks of its own sentence, “the cat sat”. The figure shows yours."
-    )
-    assert not words("the cat sat")
-    assert not words(" ")
-    assert not words("the dog ran", SOUND.replace("s=the cat sat&", ""))
-    assert not words("the dog ran", SOUND.replace("figure: picture", "figure: spread"))
 
 
 def test_a_chapter_added_in_the_middle_changes_no_link_to_another(tmp_path: Path) -> None:

@@ -95,14 +95,14 @@ def cosine(a: Tensor, b: Tensor) -> float:
     return float(cosine_similarity(a, b, dim=0))
 
 
-@says("01", "Its cosine to *fruit* grows from 0.59 to 0.72, and the one to *software* falls.")
+@says("01", "Its cosine to *fruit* grows from 0.6 to 0.7, and the one to *software* falls.")
 def _(shown: Shown) -> None:
     assert (shown.chapter.revealed.sentence or "-") in shown.chapter.question
     result, at = shown.b, int(shown.chapter.reveal["query"][-1])
     assert result.tokens[at] == shown.a.tokens[shown.query] == "apple"
     x, y = result.x[at], result.trace.output[at]
     fruit, software = shown.vectors("fruit", "software")
-    assert f"from {cosine(x, fruit):.2f} to {cosine(y, fruit):.2f}," in shown.chapter.because
+    assert f"from {cosine(x, fruit):.1f} to {cosine(y, fruit):.1f}," in shown.chapter.because
     assert cosine(y, software) < cosine(x, software)
 
 
@@ -114,18 +114,18 @@ def _(shown: Shown) -> None:
     assert torch.equal(cosines.argsort(), scores[first, second].argsort())
 
 
-@says("02", "2 × 2 = 4 times as much. With *cat* only one of the two is doubled, and 19.74 becomes")
-@says("02", "What is its product with itself then? Now it is 23.60.")
+@says("02", "2 × 2 = 4 times as much. With *cat* only one of the two is doubled, and so is")
+@says("02", "What is its product with itself then? Now it is 23.6.")
 @says("02", "a vector twice as long gets products twice as large")
 def _(shown: Shown) -> None:
     cat, dog = shown.vectors("cat", "dog")
     chapter, double = shown.chapter, 2 * dog
-    assert f"Now it is {dog @ dog:.2f}." in chapter.question
+    assert f"Now it is {dog @ dog:.1f}." in chapter.question
     assert_close(shown.a.x @ double, 2 * (shown.a.x @ dog))
-    assert chapter.choices[chapter.answer] == f"{double @ double:.2f}"
-    assert f"{cat @ dog:.2f} becomes {cat @ double:.2f}." in chapter.because
-    read_off = {f"{score:.2f}" for score in shown.a.trace.scores.flatten().tolist()}
-    assert read_off & {*chapter.choices} == {"23.60"}
+    assert chapter.choices[chapter.answer] == f"{double @ double:.1f}"
+    assert_close(cat @ double, 2 * (cat @ dog))
+    read_off = {f"{score:.1f}" for score in shown.a.trace.scores.flatten().tolist()}
+    assert read_off & {*chapter.choices} == {"23.6"}
 
 
 @says(
@@ -234,7 +234,7 @@ def _(shown: Shown) -> None:
     assert (moved[later].diff() < 0).all()
 
 
-@says("07", "*animal* falls from 0.76 to 0.46, and *street* rises from 0.07 to 0.24.")
+@says("07", "*animal* falls from 76 % to 46 %, and *street* rises from 7 % to 24 %.")
 def _(shown: Shown) -> None:
     tired, wide = shown.a, shown.b
     assert tired.tokens[shown.query] == "it"
@@ -243,9 +243,9 @@ def _(shown: Shown) -> None:
         for each in (tired, wide)
     )
     assert max(before, key=before.__getitem__) == max(after, key=after.__getitem__) == "animal"
-    words = f"*animal* falls from {before['animal']:.2f} to {after['animal']:.2f}, and *street*"
-    assert words in shown.chapter.because
-    assert f"from {before['street']:.2f} to {after['street']:.2f}." in shown.chapter.because
+    for noun, end in (("animal", ","), ("street", ".")):
+        shares = f"from {100 * before[noun]:.0f} % to {100 * after[noun]:.0f} %{end}"
+        assert shares in shown.chapter.because
 
 
 @says("07", "this part of MiniLM mostly picks the same noun. Of 19 such pairs of sentences it is")

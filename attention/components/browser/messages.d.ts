@@ -42,7 +42,6 @@ export interface ExamplesHeader {
   words: string
   texts: string[]
   gone: number[] | null
-  box: string
 }
 
 export interface FocusButtonHeader {
