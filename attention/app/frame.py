@@ -96,9 +96,9 @@ def show(
     changes something on the page; the settings beside follow where they depend on that.
     heading: the title on top, and the line below it;
     sentences: the sentences that the page shows, each with the name of its setting; more: further
-    words for a caption; typed: to be called, within a callback, when another sentence has been typed; examples: draws
-    examples of the page's own in place of the usual ones; tokens: gives those from which one is
-    chosen in its pictures.
+    words for a caption; typed: to be called, within a callback, when another sentence has been
+    typed; examples: draws examples of the page's own in place of the usual ones; tokens: gives
+    those from which one is chosen in its pictures.
     """
     cold.go_to_frame(file)
     page = session.page()
