@@ -56,7 +56,7 @@ def way_in(view: View) -> None:
 
 
 def counted(found: Class, lesson: Lesson) -> None:
-    """How many have how many right, and each question with its choices, once they are revealed."""
+    """Show the distribution of right answers, and each question with its choices once revealed."""
     count = len(found.results)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(f"{count} learner{'' if count == 1 else 's'}", width="content")

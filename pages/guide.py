@@ -155,7 +155,7 @@ def take(sentence: str, box: str) -> None:
 
 
 def question(view: View, chapter: Chapter) -> None:
-    """What to guess before the explanation is shown."""
+    """Ask what to guess before the explanation is shown."""
     guess = view["guess"]
     answered = guess in range(len(chapter.choices))
     st.session_state["guessed"] = guess if answered else None
@@ -234,7 +234,7 @@ def invitations(view: View, chapter: Chapter) -> None:
 
 
 def alignment(view: View, chapter: Chapter) -> None:
-    """What a translator that has learned it draws each word of its translation from."""
+    """Show what a translator that has learned it draws each word of its translation from."""
     if not chapters.has_translator():
         notes.note(
             f"With the trained translator “{chapters.TRANSLATOR}” its alignment of these words "
@@ -284,7 +284,7 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
 
 
 def more(view: View, chapter: Chapter) -> None:
-    """What follows the figure; on a phone it comes below the question."""
+    """Show what follows the figure; on a phone it comes below the question."""
     shown = chapters.result(view, chapter) if chapter.figure in MORE else None
     if shown is not None:
         MORE[chapter.figure](view, chapter, shown)
@@ -294,7 +294,7 @@ def more(view: View, chapter: Chapter) -> None:
 
 @part
 def told(view: View, chapter: Chapter) -> None:
-    """What is chosen in the pictures, told to the server, and what of it is said."""
+    """Tell the server what is chosen in the pictures, and note what follows."""
     tell_selection(
         chapters.selection(view, chapter), partial(chapters.select, view, chapter), key="selection"
     )
@@ -305,7 +305,7 @@ def told(view: View, chapter: Chapter) -> None:
 def one_picture(
     view: View, chapter: Chapter, shown: Result, parts: tuple[str, ...] = (), key: str = "picture"
 ) -> None:
-    """Who attends to whom, and the weighted sum. parts: None given means those of the chapter."""
+    """Picture attention and the weighted sum. parts: None given means those of the chapter."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
     selection = chapters.selection(view, chapter)
     if trained.words_of(shown):
@@ -437,7 +437,7 @@ def go_on(ending: Ending, at: int) -> None:
 
 
 def spread() -> None:
-    """What becomes of random scores as d_k grows."""
+    """Spread of random scores as d_k grows."""
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")

@@ -167,7 +167,7 @@ def result_code(view: View) -> tuple[str, int]:
 
 
 def answered(view: View) -> list[bool]:
-    """Which chapters of the lesson this visit has answered."""
+    """True for each chapter of the lesson that this visit has answered."""
     chosen = learner(view)
     return [each.name in chosen for each in lesson(view).chapters]
 
@@ -207,17 +207,17 @@ def given(view: View) -> str:
 
 
 def is_visitors(view: View, chapter: Chapter) -> bool:
-    """Whether the figure shows a sentence of the visitor's in place of the chapter's own."""
+    """True if the figure shows a sentence of the visitor's in place of the chapter's own."""
     return chapter.sentence not in (None, sentence_of(view, chapter)) and takes_sentence(chapter)
 
 
 def takes_sentence(chapter: Chapter) -> bool:
-    """Whether the figure of a chapter can show another sentence than its own."""
+    """True if the figure of a chapter can show another sentence than its own."""
     return chapter.figure != "spread" and not chapter.settled
 
 
 def offers_box(view: View, chapter: Chapter) -> bool:
-    """Whether the visitor may type a sentence: after the answer, and where the chapter is about it.
+    """True if the visitor may type a sentence: after the answer, and where the chapter is about it.
 
     Until then text and figure speak of the same sentence.
     """

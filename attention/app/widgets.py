@@ -167,14 +167,14 @@ def lesson_menu(view: View, own: Lesson | None) -> None:
 
 
 def examples_row(view: View) -> None:
-    """How long the sentence is, and examples to start from."""
+    """Show the length of the sentence, and examples to start from."""
     if "s" not in view.hidden:
         words = f"{_count(view)}. Try:"
         examples(words, EXAMPLES, lambda at: session.choose("s", EXAMPLES[at]), key="examples")
 
 
 def _count(view: View) -> str:
-    """How many tokens, or pieces of the chosen model, the sentence has."""
+    """Count the tokens, or pieces of the chosen model, that the sentence has."""
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
     pieces = pieces_of(view, view["s"])
@@ -200,7 +200,7 @@ class Part:
 
 
 def parts_beside(view: View) -> list[Part]:
-    """What stands at the side of a page: the settings, as far as they have any effect now."""
+    """Parts at the side of a page: the settings, as far as they have any effect now."""
     variant, page = view.variant, view.page
     parts: list[Part] = []
     there = CALM if view.calm else ()
@@ -284,7 +284,7 @@ def _rows(parts: Sequence[Part]) -> list[list[Part]]:
 
 
 def beside_is_old(view: View) -> bool:
-    """Whether something else should stand at the side of a page than was drawn there, if any."""
+    """True if something else should stand at the side of a page than was drawn there, if any."""
     drawn = view.visit.beside
     return drawn is not None and list(drawn) != [
         (part.name, part.given) for part in parts_beside(view)
@@ -292,14 +292,14 @@ def beside_is_old(view: View) -> bool:
 
 
 def model_words(view: View) -> None:
-    """What the chosen trained model is."""
+    """Describe the chosen trained model."""
     if (name := view["model"]) != NONE:
         about = sources.about(name)
         st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
 
 
 def about_parameters(view: View, variant: str) -> str:
-    """What the parameters of a variant are as they are set; "" where it has none."""
+    """Describe the parameters of a variant as they are set; "" where it has none."""
     has_parameters = "parameters" in settings_of(VARIANTS[variant].Config)
     return parameters_words(str(view["parameters"])) if has_parameters else ""
 
@@ -362,7 +362,7 @@ def take_reader(before: str) -> None:
 
 
 def variant_words(view: View, menu: str, about: str) -> None:
-    """What the chosen variant is. about: see `about_parameters`."""
+    """Describe the chosen variant. about: see `about_parameters`."""
     if menu in view.hidden:
         return
     variant = VARIANTS[view[menu]]
