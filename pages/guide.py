@@ -294,7 +294,7 @@ def more(view: View, chapter: Chapter) -> None:
 
 @part
 def told(view: View, chapter: Chapter) -> None:
-    """Tell the server what is chosen in the pictures, and note what follows."""
+    """Tell the server what is chosen in the pictures, and note what is said of it."""
     tell_selection(
         chapters.selection(view, chapter), partial(chapters.select, view, chapter), key="selection"
     )
@@ -437,7 +437,7 @@ def go_on(ending: Ending, at: int) -> None:
 
 
 def spread() -> None:
-    """Spread of random scores as d_k grows."""
+    """Show the spread of random scores as d_k grows."""
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
