@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ APP = (
 )
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]
+FOLDERS = ("attention", "pages", "tests", "benchmarks")
+CLAUSES = re.compile(r"(What|Whether|How|Who|Which|Those|That|The same|So that)\b")
 
 
 def room_of(source: str) -> str:
@@ -154,3 +157,15 @@ def test_what_the_readme_shows_for_a_notebook_runs() -> None:
     shown = readme.split("```python\n")[1].split("```")[0]
     ran = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause() -> None:
+    opened = [
+        f"{path.relative_to(ROOT)}: {words.splitlines()[0]}"
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if CLAUSES.match(words := ast.get_docstring(node) or "")
+    ]
+    assert opened == []
