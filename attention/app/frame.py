@@ -14,7 +14,7 @@ import streamlit as st
 from attention.app import cold, first_screen, results, server, session
 from attention.app.heading import (
     ICON,
-    Told,
+    PageHeading,
     said_alone,
     sharing,
     show_files,
@@ -36,14 +36,14 @@ MAX_UNFELT = 1.0  # seconds
 class Drawing:
     """Drawing of a page, which it gives the frame.
 
-    draw: draws the page of a view; told: the words on top of it and in captions, see `Told`;
+    draw: draws the page of a view; told: the words on top of it and in captions, see `PageHeading`;
     typed: to be called when another sentence has been typed; examples: draws those of the page's
     own below the sentence, None where it has none; tokens: gives those from which one is chosen in
     its pictures.
     """
 
     draw: Callable[[View], object]
-    told: Told
+    told: PageHeading
     typed: Callable[[], object] | None
     examples: Callable[[View], object] | None
     tokens: Callable[[View], Sequence[str]]
@@ -104,7 +104,7 @@ def show(
     page = session.page()
     if Path(page.path).name != Path(file).name:
         page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, Told(heading, sentences, more), typed, examples, tokens))
+    _body(page, Drawing(draw, PageHeading(heading, sentences, more), typed, examples, tokens))
 
 
 @st.fragment

@@ -65,7 +65,7 @@ NO_SIDE = "@media (min-width: 769px) { [data-testid=stSidebar] { display: none; 
 
 
 @dataclass(frozen=True)
-class Told:
+class PageHeading:
     """Heading of a page and its words on itself, from its view.
 
     heading: its title, and what it is for; sentences: those it shows, each with the name of its
@@ -77,7 +77,7 @@ class Told:
     more: Callable[[View], Sequence[str]]
 
 
-def title(view: View, told: Told) -> None:
+def title(view: View, told: PageHeading) -> None:
     """The title of a page with a line below it, and its words, explained."""
     words, purpose = told.heading(view)
     name = "page-title beside" if view.page is FIRST else "page-title"  # the ways on stand there
@@ -87,7 +87,7 @@ def title(view: View, told: Told) -> None:
     )
 
 
-def sharing(view: View, told: Told) -> DeltaGenerator | None:
+def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
     """Share what a page shows; on paper, what is set.
 
     Gives the container for its files where they are asked for.
@@ -193,13 +193,13 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.css").read_text("utf-8")
 
 
-def tab_title(view: View, told: Told) -> str:
+def tab_title(view: View, told: PageHeading) -> str:
     """Title of the browser's tab: the page, and its sentence, both shortened."""
     texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
     return " · ".join([_cut(told.heading(view)[0], SHORT), *texts[:1], APP])
 
 
-def caption(view: View, told: Told, words: Sequence[str]) -> str:
+def caption(view: View, told: PageHeading, words: Sequence[str]) -> str:
     """Caption of what is shown, in plain words to stand below a figure; the link is to follow.
 
     words: on the settings.
@@ -210,7 +210,7 @@ def caption(view: View, told: Told, words: Sequence[str]) -> str:
     return " ".join([f"{title}. {purpose}", *(f"{one}." for one in words)])
 
 
-def _settings_words(view: View, told: Told) -> list[str]:
+def _settings_words(view: View, told: PageHeading) -> list[str]:
     """The sentences of a page, what computes the numbers, and all settings that are no default."""
     declared, sentences = every_setting(), told.sentences(view)
     words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
