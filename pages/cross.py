@@ -1,5 +1,6 @@
 """Two sequences: queries from one sentence, keys and values from another, or from a batch."""
 
+import html
 from functools import partial
 
 import streamlit as st
@@ -11,7 +12,8 @@ from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.display import tables
 from attention.lessons import cross, toy
-from attention.lessons.cross import Batch
+from attention.lessons.cross import TRANSLATED, TRANSLATOR, Batch
+from attention.lessons.trained import MADE_FROM
 
 PAIRS = (
     ("bonjour le monde", "hello world"),
@@ -28,6 +30,8 @@ def choices(view: View) -> None:
         batch = view["cross"] == "batch"
         if batch:
             widgets.widget(view, "batch_example", width="content")
+    if view["cross"] == TRANSLATED:
+        return
     if not batch:
         two_boxes(view)
     elif view["batch_example"] == "sentences":
@@ -117,6 +121,21 @@ def lengths_to_try(view: View, name: str) -> None:
     )
 
 
+def translated(view: View) -> None:
+    """What a trained translator makes of the sentence, and which word it draws each word from."""
+    if not cross.has_translator():
+        st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
+        return
+    made = results.translation_by(TRANSLATOR.name, view["s"], "words")
+    if made is None:
+        st.info("Type an English sentence above, or take one of the examples.")
+        return
+    found, aligned = made
+    st.html(f"<p class='told'>{html.escape(found.text)}</p>")
+    caption = f"Each row is a word of the translation; {MADE_FROM}"
+    sections.lines_and_weights(view, aligned, caption=caption)
+
+
 def sentences(view: View) -> None:
     """Show what the first sentence makes of the second."""
     if result := results.cross_result(view):
@@ -196,8 +215,11 @@ def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) ->
 
 
 def two_sequences(view: View) -> None:
-    """Two sentences, or a batch."""
+    """A translation, two sentences, or a batch."""
     choices(view)
+    if view["cross"] == TRANSLATED:
+        translated(view)
+        return
     if view["cross"] == "batch":
         batch(view)
     else:
@@ -205,9 +227,15 @@ def two_sequences(view: View) -> None:
     st.caption("In the formulas i counts the queries, j the keys of the memory.")
 
 
-def both(view: View) -> list[tuple[str, str]]:
-    """The sentence that asks and the one that is asked."""
-    return [] if view["cross"] == "batch" else [(name, view[name]) for name in ("target", "memory")]
+def read(view: View) -> list[tuple[str, str]]:
+    """The sentence that is translated, or the one that asks and the one that is asked."""
+    names = {TRANSLATED: ("s",), "batch": ()}.get(view["cross"], ("target", "memory"))
+    return [(name, view[name]) for name in names]
 
 
-frame.show(__file__, two_sequences, sentences=both)
+def translator(view: View) -> list[str]:
+    """Who translates, where that is shown."""
+    return [TRANSLATOR.title] if view["cross"] == TRANSLATED else []
+
+
+frame.show(__file__, two_sequences, sentences=read, more=translator)

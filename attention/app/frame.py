@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
-from attention.app import cold, first_screen, results, server, session
+from attention.app import cold, doors, first_screen, results, server, session
 from attention.app.heading import (
     ICON,
     PageHeading,
@@ -24,7 +21,7 @@ from attention.app.heading import (
     words_on_figure,
 )
 from attention.app.notes import note
-from attention.app.pages import EARLIER, FIRST, PAGES, Page
+from attention.app.pages import PAGES, Page
 from attention.app.view import View
 from attention.app.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.display import files
@@ -50,21 +47,8 @@ class Drawing:
 
 
 def run() -> None:
-    """The whole app, once: navigation, the settings at the side, the page with its sentence on top.
-
-    The first page is found without a path, and by its name as the others are.
-    """
-    # Made for this run alone: a page can be shown once.
-    pages = {page.name: copy.copy(_streamlit_page(page)) for page in (*PAGES, *EARLIER)}
-    by_name = st.Page(FIRST.path, title=FIRST.title, url_path=FIRST.name, visibility="hidden")
-    position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
-    groups: dict[str, list[st.Page]] = {}
-    for about in PAGES:
-        groups.setdefault(about.group, []).append(pages[about.name])
-    hidden = [by_name, *(pages[page.name] for page in EARLIER)]
-    groups[PAGES[-1].group] += hidden  # after all others
-    shown = st.navigation(groups, position=position)
-    page = next((page for page in (*PAGES, *EARLIER) if pages[page.name] is shown), FIRST)
+    """The whole app, once: menu, the settings at the side, the page with its sentence on top."""
+    page, shown = doors.enter()
     with session.turn(page) as held:
         st.session_state["held"] = held
         cold.come_back()
@@ -124,6 +108,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if not first_screen.has_title(view):
         title(view, drawing.told)
     first_screen.ways_on(view)
+    doors.views(view.page)
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
         sentence_box(view, drawing.typed)
@@ -151,15 +136,3 @@ def _words_on_waiting(held: float) -> list[str]:
         f"This change waited {held:.0f} s: those before it took more than one visitor's share of "
         "the server."
     ]
-
-
-@functools.lru_cache(maxsize=64)
-def _streamlit_page(page: Page) -> st.Page:
-    first = page is FIRST
-    return st.Page(
-        page.path,
-        title=page.title,
-        url_path="" if first else page.name,
-        default=first,
-        visibility="hidden" if page in EARLIER else "visible",
-    )

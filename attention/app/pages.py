@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from attention.claims.identities import ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
@@ -14,7 +15,7 @@ from attention.lessons.carried import CarriedSettings
 from attention.lessons.causes import CauseSettings, first_cause
 from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
-from attention.lessons.cross import CrossSettings
+from attention.lessons.cross import TRANSLATED, CrossSettings, first_translation
 from attention.lessons.heads import HeadSettings
 from attention.lessons.opening import OpeningSettings, opening
 from attention.lessons.operations import OperationSettings
@@ -37,7 +38,7 @@ SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "trained_positions")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
-LABORATORY = "Laboratory"
+PLAY, LABORATORY, TEACH = "Play", "Laboratory", "Teach"
 VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
@@ -48,17 +49,18 @@ class Page:
 
     shows: what it shows, in a line; purpose: what one finds here, the line below its title;
     words: those of `GLOSSARY` that it explains on demand;
-    group: the part of the menu it stands in, "" for none;
+    behind: the door of the menu that leads to it, "" for one of its own;
     figures: those that can stand alone, by the name a link gives them, with the key that their
     component's begins with; settings: the classes that declare its own;
     further_settings: more of them, where they follow from others; sentence: whether the sentence
     box stands on top; models: whether a trained model can take the place of a variant, or has to;
     attention: within one sequence or between two; beside: the names of the settings at its side;
-    sentence and beside may depend on the values of settings; starts: what is set as one first
-    comes by the menu and has not set it elsewhere, nor chosen a trained model; opens: gives the
-    query of the link that its bare address leads to, "" = none; implied: the values of settings
-    that its links mean where they do not say them, if they are no defaults; own_sentences: whether
-    it shows sentences of its own until one is given there, whatever the page before showed.
+    sentence and beside may depend on the values of settings; opens: gives the query of the link
+    that its bare address leads to, "" = none: one who first comes by the menu, and has changed
+    nothing, begins so too; starts: what else is set then, unless a trained model is; implied: the
+    values of settings that its links mean where they do not say them, if they are no defaults;
+    own_sentences: whether it shows sentences of its own until one is given there, whatever the page
+    before showed.
     """
 
     name: str
@@ -76,7 +78,7 @@ class Page:
     starts: Mapping[str, Value] = field(default_factory=dict)
     opens: Callable[[], str] | None = None
     file: str = ""
-    group: str = ""
+    behind: str = ""
     implied: Mapping[str, Value] = field(default_factory=dict)
     own_sentences: bool = False
 
@@ -84,6 +86,11 @@ class Page:
     def path(self) -> str:
         """Its file, from the top of the project."""
         return self.file or f"pages/{self.name}.py"
+
+    @property
+    def door(self) -> str:
+        """The name in the menu of what leads to it: pages with the same one are views of it."""
+        return self.behind or self.title
 
     @property
     def told(self) -> tuple[str, str]:
@@ -132,7 +139,24 @@ def _beside_steps(values: Values) -> Sequence[str]:
     return ("input", "scale", "factor") if own else ("input", *beside)
 
 
+def _trained_head() -> str:
+    """The link that pages on one head, or one layer, open on: that of the opening."""
+    return opening().link
+
+
+def _two_endings() -> str:
+    """The link that two sentences are compared by: those of the opening."""
+    one = opening()
+    return f"{one.link}&{urlencode({'compare': 'pair', 's2': one.sentences[1]})}"
+
+
+def _is_translated(values: Values) -> bool:
+    return bool(values["cross"] == TRANSLATED)
+
+
 def _beside_cross(values: Values) -> Sequence[str]:
+    if _is_translated(values):
+        return ()
     toy = values["cross"] == "batch" and values["batch_example"] == "toy"
     return ("scale", "factor") if toy else WITHOUT_MODELS
 
@@ -149,6 +173,7 @@ PAGES = [
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
         own_sentences=True,
+        behind="Learn",
     ),
     Page(
         "explore",
@@ -182,6 +207,7 @@ PAGES = [
         starts={"map": "shown"},
         opens=lambda: opening().link,
         beside=lambda values: WITH_WORDS,
+        behind=PLAY,
     ),
     Page(
         "steps",
@@ -214,7 +240,9 @@ PAGES = [
         sentence=lambda values: bool(values["input"] == "sentence"),
         models="offered",
         beside=_beside_steps,
+        opens=_trained_head,
         starts={"variant": "qkv"},
+        behind=PLAY,
     ),
     Page(
         "heads",
@@ -241,6 +269,8 @@ PAGES = [
         beside=lambda values: tuple(
             "heads_variant" if name == "variant" else name for name in WITH_WORDS if name != "head"
         ),
+        opens=_trained_head,
+        behind=PLAY,
     ),
     Page(
         "compare",
@@ -264,39 +294,9 @@ PAGES = [
         settings=(CompareSettings,),
         further_settings=lambda: other_side(variant_settings() | SHARED),
         models="offered",
+        opens=_two_endings,
         beside=lambda values: WITH_WORDS,
-    ),
-    Page(
-        "cross",
-        "Two sequences",
-        "queries from one sentence, keys and values from another; batches with padding and valid "
-        "lengths",
-        purpose="Queries from one sentence, keys and values from another, the memory.",
-        words=(
-            "query",
-            "key",
-            "value",
-            "score",
-            "scale",
-            "mask",
-            "softmax",
-            "weight",
-            "entropy",
-            "y",
-            "Σ",
-            "‖·‖",
-            "share of y",
-        ),
-        figures={
-            "lines": "picture",
-            "heatmap": "picture",
-            "sum": "picture",
-            "matrices": "sequence_",
-        },
-        settings=(CrossSettings,),
-        sentence=lambda values: False,
-        attention="cross",
-        beside=_beside_cross,
+        behind=PLAY,
     ),
     Page(
         "model",
@@ -338,6 +338,39 @@ PAGES = [
         beside=lambda values: (),
     ),
     Page(
+        "cross",
+        "Two sequences",
+        "a translator's words, each with lines to those it is made from; queries from one "
+        "sentence, keys and values from another; batches with padding and valid lengths",
+        purpose="Queries from one sentence, keys and values from another, the memory.",
+        words=(
+            "query",
+            "key",
+            "value",
+            "score",
+            "scale",
+            "mask",
+            "softmax",
+            "weight",
+            "entropy",
+            "y",
+            "Σ",
+            "‖·‖",
+            "share of y",
+        ),
+        figures={
+            "lines": "picture",
+            "heatmap": "picture",
+            "sum": "picture",
+            "matrices": "sequence_",
+        },
+        settings=(CrossSettings,),
+        sentence=_is_translated,
+        opens=first_translation,
+        attention="cross",
+        beside=_beside_cross,
+    ),
+    Page(
         "operations",
         "Operations",
         "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
@@ -352,7 +385,7 @@ PAGES = [
         figures={"matrices": "picture_"},
         settings=(OperationSettings,),
         sentence=lambda values: False,
-        group=LABORATORY,
+        behind=LABORATORY,
     ),
     Page(
         "identities",
@@ -373,7 +406,7 @@ PAGES = [
         ),
         figures={"matrices": "matrices_"},
         settings=(ClaimSettings,),
-        group=LABORATORY,
+        behind=LABORATORY,
     ),
     Page(
         "own",
@@ -390,7 +423,7 @@ PAGES = [
         ),
         figures={"heads": "glance", "heatmap": "picture"},
         sentence=lambda values: False,
-        group=LABORATORY,
+        behind=LABORATORY,
     ),
     Page(
         "write",
@@ -400,7 +433,7 @@ PAGES = [
         purpose="Write chapters with live figures and questions; a link carries the lesson.",
         settings=(CarriedSettings,),
         sentence=lambda values: False,
-        group=LABORATORY,
+        behind=TEACH,
     ),
     Page(
         "answers",
@@ -409,7 +442,7 @@ PAGES = [
         purpose="Paste the result codes of a class, and see which answers were chosen first.",
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
-        group=LABORATORY,
+        behind=TEACH,
     ),
 ]
 

@@ -284,9 +284,23 @@ def _take_along(page: Page, before: Visit) -> None:
     if address:
         st.query_params.update(address)  # at once: each message is a step of the history
     if page.name not in before.started and arrived["model"] == NONE:
-        for name, value in page.starts.items():
-            if name not in before.hidden and arrived[name] == every_setting()[name].default:
-                choose(name, value)
+        _start(page, before, arrived)
+
+
+def _start(page: Page, before: Visit, arrived: View) -> None:
+    """Have a page that one first comes to by the menu begin as its own link does, where nothing has
+    been set that it would put aside. What is set, and one's own sentence, stay."""
+    said = parse_qs(page.opens()) if page.opens and not arrived.changed() else {}
+    begin = {name: value_in(said, name) for name in said}
+    if begin.get("model", NONE) == NONE:
+        begin |= page.starts
+    own = arrived["s"] != every_setting()["s"].default
+    if not own and "query" in begin:
+        choose_query(begin["query"])
+    for name, value in begin.items():
+        untouched = arrived[name] == every_setting()[name].default
+        if name not in SELECTED and name not in before.hidden and untouched:
+            choose(name, value)
 
 
 def give(name: str, value: Any) -> None:

@@ -57,9 +57,7 @@ def translation(view: View) -> None:
         view,
         aligned,
         "alignment",
-        "Each row is a piece of the translation; its weights say which words it is made from. "
-        "This is head 0 of the last layer, which training guided to align words (Bahdanau et al. "
-        "2015).",
+        f"Each row is a piece of the translation; {trained.MADE_FROM}",
     )
 
 

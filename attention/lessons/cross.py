@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
+from urllib.parse import urlencode
 
 import torch
 from torch import Tensor
@@ -28,7 +29,11 @@ from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from attention.pipeline.preparing import read_sentence
 from attention.pipeline.result import missing_head
+from attention.trained.sources import EN_PT
+from attention.trained.sources import names as names_of_models
 
+TRANSLATED = "translated"
+TRANSLATOR = EN_PT.about
 PAD = "·pad·"
 MAX_SENTENCES, MAX_TOKENS, LONGEST_NAME = 6, 16, 24
 LENGTHS = "One length per sequence: 2 6. Or one per query, sequences apart by semicolons: 1 3; 2 2."
@@ -49,6 +54,18 @@ POSITION_WORDS = {
 }
 
 
+def has_translator() -> bool:
+    """Whether the translator that the page begins with is installed."""
+    return TRANSLATOR.name in names_of_models()
+
+
+def first_translation() -> str:
+    """The query of a link to a sentence that is translated with lines that cross, "" without a
+    translator."""
+    link = {"s": "she drives a fast red car to her new office", "cross": TRANSLATED, "query": 3}
+    return urlencode(link) if has_translator() else ""
+
+
 @dataclass(frozen=True)
 class CrossSettings:
     """Settings of the page "Two sequences", besides those all pages share."""
@@ -56,8 +73,9 @@ class CrossSettings:
     cross: str = choice(
         "sentences",
         "Show",
-        ("sentences", "batch"),
-        help="sentences: queries from one, keys and values from the other. batch: several "
+        (TRANSLATED, "sentences", "batch"),
+        help="translated: a trained translator looks from its own words at those of the sentence. "
+        "sentences: queries from one, keys and values from the other. batch: several "
         "memories, padded to one length.",
     )
     target: str = text("bonjour le monde", "Queries from", 5000)

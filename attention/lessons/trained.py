@@ -32,6 +32,10 @@ from attention.trained.writing import Written, begin, longer
 LIKELIEST = 12
 LIKELIEST_OF_EACH = 5  # with a change, and without
 AS_TRAINED = "as trained"
+MADE_FROM = (
+    "its weights say which words it is made from. This is head 0 of the last layer, which training "
+    "guided to align words (Bahdanau et al. 2015)."
+)
 SINK = 2.0  # times an even spread
 
 

@@ -3,6 +3,7 @@ import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
 import { foldMenu } from "../shared/menu.js"
 import { fitPaper } from "../shared/printing.js"
+import { listenToProjector } from "../shared/projecting.js"
 
 /** @import { CopyLinkHeader } from "../messages.js"
     @import { Mount, Root } from "../shared/component.js"
@@ -23,6 +24,7 @@ function draw(view) {
   fitPaper()
   bridgeCuts()
   foldMenu()
+  listenToProjector()
   if (!content.embedded) fill(view)
 }
 
