@@ -23,7 +23,7 @@ APP = (
     *("chapters", "notes", "predicting", "works", "widgets", "grids", "sections", "first_screen"),
     *("window", "writing", "tab_parts", "tab_layers", "tab_reasons", "tab_associations"),
     *("tab_names", "tab_computed"),
-    *("heading", "qr", "cuts", "left", "errors", "server", "cold", "frame", "command"),
+    *("heading", "qr", "cuts", "left", "errors", "server", "cold", "doors", "frame", "command"),
 )
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]

@@ -62,8 +62,13 @@ def said_alone(view: View) -> Sequence[tuple[str, str]]:
 # On a phone the menu stands at the side, on every page.
 NO_SETTINGS = "[data-testid=stSidebarUserContent] { display: none; }"
 NO_SIDE = """
-@media (min-width: 769px) { [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; } }
-@media (min-width: 1100px) { [data-testid=stToolbar]::before { display: block; } [data-testid=stTopNav] { padding-left: 13rem; } }
+@media (min-width: 769px) {
+  [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }
+}
+@media (min-width: 1100px) {
+  [data-testid=stToolbar]::before { display: block; }
+  [data-testid=stTopNav] { padding-left: 13rem; }
+}
 """
 
 

@@ -289,16 +289,20 @@ def _take_along(page: Page, before: Visit) -> None:
 
 def _start(page: Page, before: Visit, arrived: View) -> None:
     """Have a page that one first comes to by the menu begin as its own link does, where nothing has
-    been set that it would put aside. What is set, and one's own sentence, stay."""
-    said = parse_qs(page.opens()) if page.opens and not arrived.changed() else {}
+    been set that this would put aside. The sentence stays if it is one's own, or has been seen."""
+    declared = every_setting()
+    set_up = bool(before.hidden or arrived.changed())
+    said = parse_qs(page.opens()) if page.opens and not set_up else {}
     begin = {name: value_in(said, name) for name in said}
     if begin.get("model", NONE) == NONE:
         begin |= page.starts
-    own = arrived["s"] != every_setting()["s"].default
-    if not own and "query" in begin:
+    seen = any(known.models for known in PAGES if known.name in before.started)
+    if seen or arrived["s"] != declared["s"].default:
+        begin = {name: value for name, value in begin.items() if not declared[name].is_text}
+    elif "query" in begin:
         choose_query(begin["query"])
     for name, value in begin.items():
-        untouched = arrived[name] == every_setting()[name].default
+        untouched = arrived[name] == declared[name].default
         if name not in SELECTED and name not in before.hidden and untouched:
             choose(name, value)
 

@@ -13,6 +13,7 @@ from attention.lessons.cross import PAD, CrossSettings
 from attention.pipeline import Settings
 from tests.lessons.making import no_vectors, result_of
 from tests.running import numbers_of, opened
+from tests.trained.packaged import packaged
 
 BATCH = {"cross": "batch", "batch_example": "sentences"}
 MASKS = ("causal", "length")
@@ -202,3 +203,30 @@ def test_the_side_follows_from_sentences_to_a_batch() -> None:
     assert "Sequence 1: valid length 6 of 10" in [text.value for text in app.text]
     app.choose("toy_lens", "1; 3")
     assert any("Sequence 1: valid lengths 3 of 10, one per query" in t.value for t in app.text)
+
+
+# A translation
+
+
+def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
+    packaged(cross.TRANSLATOR.name)
+    app = opened("cross", cross="translated", s="the red car", query=1)
+    shown = app.sent["picture"].header
+    assert (shown["tokens"][:3], shown["keys"][:3]) == (
+        ["o", "carro", "vermelho"],
+        ["the", "red", "car"],
+    )
+    assert app.sent["picture"].parts["weights"].argmax(-1)[:3].tolist() == [0, 2, 1]
+    assert "<p class='told'>o carro vermelho</p>" in app.said
+    assert {"s", "cross"} <= app.controls.keys()
+    assert not app.controls.keys() & {"target", "memory", "variant"}
+    assert cross.TRANSLATOR.title in app.heading[-1]
+
+
+def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cross, "names_of_models", lambda: ("none",))
+    assert cross.first_translation() == ""
+    (info,) = opened("cross", cross="translated").info
+    assert info.value.startswith(f"{cross.TRANSLATOR.title} is not installed here.")

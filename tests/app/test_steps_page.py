@@ -375,7 +375,11 @@ def test_the_example_comes_back() -> None:
 
 @pytest.mark.parametrize(
     ("link", "variant"),
-    [({}, "qkv"), ({"variant": "additive"}, "additive"), ({"hide": "variant"}, "dot")],
+    [
+        ({"scale": "none"}, "qkv"),
+        ({"variant": "additive"}, "additive"),
+        ({"hide": "variant"}, "dot"),
+    ],
 )
 def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chosen(
     link: dict[str, str], variant: str

@@ -123,8 +123,8 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     expect(menu).not_to_be_in_viewport()
     unfold.click()
-    menu.get_by_role("link", name="Heads").click()
-    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_in_viewport()
+    menu.get_by_role("link", name="Laboratory").click()
+    expect(page.get_by_role("heading", name="Operations", exact=True)).to_be_in_viewport()
     expect(menu).not_to_be_in_viewport()
 
 

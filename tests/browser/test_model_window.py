@@ -181,9 +181,9 @@ def test_a_link_with_a_model_shows_its_pieces_and_goes_along_to_other_pages(
     page.get_by_role("link", name="A real model", exact=True).click()
     expect(head_shown(page, "2.7")).to_be_visible()
     page.get_by_role("link", name="Two sequences", exact=True).click()
-    expect(page.get_by_text("In the formulas i counts the queries")).to_be_visible()
+    expect(page.get_by_text("Each row is a word of the translation")).to_be_visible()
     expect(page.get_by_text("Trained model", exact=True)).to_have_count(0)
-    page.get_by_role("link", name="Explore", exact=True).click()
+    page.get_by_role("link", name="Play", exact=True).click()
     expect(labels(page, "x")).to_have_text(pieces)
     expect_search(page, link)
 

@@ -393,17 +393,17 @@ def test_hostile_names_are_text_and_nothing_is_cut_off_at_phone_width(open_page:
 def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
     open_page: Open,
 ) -> None:
-    page = open_page("/explore")
+    page = open_page("/explore?scale=none")
     expect_heatmap(page)
     page.get_by_role("link", name="Step by step").click()
-    expect_search(page, {"variant": "qkv"})
+    expect_search(page, {"scale": "none", "variant": "qkv"})
     graph = page.locator(".st-key-step_graph")
     expect(graph).to_contain_text("W_q queries")
     expect_rest(page)
     choice(page, "variant", "dot").click()
-    expect_search(page, {})
+    expect_search(page, {"scale": "none"})
     page.get_by_role("link", name="Heads").click()
     page.get_by_role("link", name="Step by step").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Step by step")
     expect(page.get_by_test_id("stSidebar")).to_contain_text("Dot-product self-attention")
-    expect_search(page, {})
+    expect_search(page, {"scale": "none"})

@@ -9,7 +9,9 @@ export function listenToProjector() {
   if (listening) return
   listening = true
   document.addEventListener("keydown", (event) => {
-    const typing = event.composedPath().some((part) => part instanceof Element && part.matches(FIELDS))
+    const typing = event
+      .composedPath()
+      .some((part) => part instanceof Element && part.matches(FIELDS))
     const other = event.ctrlKey || event.metaKey || event.altKey || event.repeat
     if (typing || other || event.key.toLowerCase() !== KEY) return
     const on = document.documentElement.classList.toggle("projected")
