@@ -1,0 +1,63 @@
+"""The doors of the menu in Chromium, and P, which hides all that is not the page."""
+
+from __future__ import annotations
+
+from tests.browser.browsing import Open, expect, expect_rest, expect_search
+
+FONT = "() => getComputedStyle(document.querySelector('.page-title h1')).fontSize"
+NAME = """() => {
+  const { content, display } = getComputedStyle(
+    document.querySelector("[data-testid=stToolbar]"), "::before")
+  return display === "none" ? "" : content
+}"""
+
+
+def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
+    open_page: Open,
+) -> None:
+    link = {"s": "she sat by", "scale": "none"}
+    page = open_page("/heads?s=she+sat+by&scale=none")
+    doors, views = page.get_by_test_id("stTopNav"), page.locator(".st-key-views")
+    expect(doors.get_by_role("link")).to_have_text(
+        ["Learn", "Play", "A real model", "Two sequences", "Laboratory", "Teach"]
+    )
+    expect(views.get_by_role("link")).to_have_text(["Explore", "Step by step", "Heads", "Compare"])
+    marked = doors.locator("[aria-current=page]")
+    expect(marked).to_have_text("Play")
+    views.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    expect(marked).to_have_text("Play")
+    expect_search(page, link)
+    doors.get_by_role("link", name="Teach").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Write a lesson")
+    expect(marked).to_have_text("Teach")
+
+
+def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: Open) -> None:
+    page = open_page("/heads?scale=none")
+    expect_rest(page)
+    chrome = [page.get_by_test_id("stHeader"), page.get_by_test_id("stSidebar")]
+    chrome += [page.get_by_role("button", name="Copy link"), page.locator(".st-key-views")]
+    before = page.evaluate(FONT)
+    box = page.get_by_label("Sentence", exact=True)
+    box.press("End")
+    box.press_sequentially("p")
+    expect(box).to_have_value("the cat walks on the streetp")
+    for part in chrome:
+        expect(part).to_be_visible()
+    box.blur()
+    page.keyboard.press("p")
+    for part in chrome:
+        expect(part).to_be_hidden()
+    expect(page.get_by_text("P shows the menu again")).to_be_visible()
+    assert float(page.evaluate(FONT)[:-2]) == 1.25 * float(before[:-2])
+    page.keyboard.press("p")
+    for part in chrome:
+        expect(part).to_be_visible()
+    assert page.evaluate(FONT) == before
+
+
+def test_the_title_bar_of_a_phone_says_the_name_of_the_app(open_page: Open) -> None:
+    page = open_page("/write", viewport={"width": 390, "height": 844})
+    expect_rest(page)
+    assert page.evaluate(NAME) == '"Attention explorer"'
