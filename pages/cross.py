@@ -7,9 +7,10 @@ import streamlit as st
 
 from attention.app import frame, grids, notes, results, sections, session, widgets
 from attention.app.links import every_setting
+from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples
-from attention.components.pictures import matrices
+from attention.components.pictures import matrices, tell_selection
 from attention.display import tables
 from attention.lessons import cross, toy
 from attention.lessons.cross import TRANSLATED, TRANSLATOR, Batch
@@ -134,6 +135,13 @@ def translated(view: View) -> None:
     st.html(f"<p class='told'>{html.escape(found.text)}</p>")
     caption = f"Each row is a word of the translation; {MADE_FROM}"
     sections.lines_and_weights(view, aligned, caption=caption)
+    tell(view)
+
+
+@part
+def tell(view: View) -> None:
+    """Tells the server which word is chosen, so that it goes along to other pages."""
+    tell_selection(view.selection, session.select, key="selection")
 
 
 def sentences(view: View) -> None:

@@ -293,7 +293,7 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     declared = every_setting()
     set_up = bool(before.hidden or arrived.changed())
     said = parse_qs(page.opens()) if page.opens and not set_up else {}
-    begin = {name: value_in(said, name) for name in said}
+    begin: dict[str, Any] = {name: value_in(said, name) for name in said}
     if begin.get("model", NONE) == NONE:
         begin |= page.starts
     seen = any(known.models for known in PAGES if known.name in before.started)
