@@ -164,8 +164,9 @@ class Picture:
         if self.most is not None:
             weights = header["stages"]["weights"]
             weights["zmax"], weights["zmin"] = self.most, -self.most * weights["diverging"]
-        if self.height and not header["heat"]["texttemplate"]:
-            header["layout"]["height"] = self.height
+        if self.height:  # cells with numbers are wider than high
+            numbers = bool(header["heat"]["texttemplate"])
+            header["layout"]["height"] = self.height * 4 // 5 if numbers else self.height
         if self.stage in header["stages"]:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()
