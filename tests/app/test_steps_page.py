@@ -395,7 +395,7 @@ def test_a_trained_layer_has_positions_in_its_vectors_and_matrices_it_has_learne
     if "minilm" not in sources.names():
         pytest.skip("needs the package that carries minilm (requirements-models.txt)")
     app = opened("steps", model="minilm", layer=3)
-    assert "Its position is in it" in app.text[0].value
+    assert "The model added a position to it" in app.text[0].value
     app.press("Next")
     assert "A learned matrix turns" in app.text[0].value
 

@@ -634,8 +634,8 @@ def test_where_a_model_norms_first_every_page_says_where_x_is(
     written: Transformer, page: str
 ) -> None:
     app = opened(page, model="writer", s="the cat", layer=1, more=COMPUTED)
-    normed = "X is that input after the layer norm, which stands before the attention here."
-    assert f"parameters. {normed}" in app.read_as_markdown
+    normed = "X is what comes in, after a layer norm."
+    assert normed in app.read_as_markdown
     before = "came into the layer, before the layer norm; X on Explore and Step by step is"
     assert (before in app.read_as_markdown) == (page == "model")
-    assert "X is that input" not in visit(page, "minilm").read_as_markdown
+    assert normed not in visit(page, "minilm").read_as_markdown
