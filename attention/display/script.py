@@ -138,8 +138,10 @@ def _names(item: Any) -> Iterator[str]:
 
 
 def _source(item: Any) -> str:
-    """The source of a function, a class or a property, without the names of our modules."""
-    return textwrap.dedent(inspect.getsource(_function(item))).replace("functional.", "").rstrip()
+    """The source of a function, a class or a property, without the names of our modules, and as
+    a Trace prints by itself."""
+    source = textwrap.dedent(inspect.getsource(_function(item)))
+    return source.replace("functional.", "").replace("    __repr__ = shapes\n", "").rstrip()
 
 
 def _literal(tensor: Tensor) -> str:

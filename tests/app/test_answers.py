@@ -11,7 +11,6 @@ from typing import IO
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attention.app.pages import PAGES
 from attention.components.answers import MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
 from attention.components.shapes import KEYS
 from benchmarks.visitors import Found, Visitor, connected
@@ -227,7 +226,7 @@ def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
         visitor = Visitor(0, Found(), {})
         async with connected(port) as visitor.socket:
             await visitor.run(visitor.message(**link))
-            visitor.page = visitor.pages[[page.name for page in PAGES].index(page)]
+            visitor.page = next(known for known, name in visitor.names.items() if name == page)
             await visitor.run(visitor.message(**link))
             component = visitor.widgets[key]
             wrong = [wrong for wrong, shaped in WRONG if event in shaped]
