@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 import torch
-import transformers
 from torch import Tensor
+
+transformers: Any = pytest.importorskip(
+    "transformers", reason="needs transformers (requirements-dev.txt)"
+)
 
 TEXT = torch.tensor([[3, 5, 7, 11, 13, 17, 19, 23, 29], [2, 31, 37, 41, 43, 0, 0, 0, 0]])
 SOURCE = torch.tensor([[3, 5, 7, 11, 13, 17, 19], [2, 31, 37, 41, 43, 0, 0]])

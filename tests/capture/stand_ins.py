@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 
-from tests.capture.families import FAMILIES
+from tests.capture.families import FAMILIES, transformers
 
 NAMED = {
     "Qwen/Qwen3-0.6B": ("Qwen3", "AutoModelForCausalLM"),
@@ -29,7 +27,7 @@ def tokenizer(name: str) -> Any:
     vocabulary |= {f"piece{number}": number for number in range(len(vocabulary), 53)}
     made = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
-    kind: Any = PreTrainedTokenizerFast
+    kind: Any = transformers.PreTrainedTokenizerFast
     return kind(tokenizer_object=made, unk_token="?", pad_token="?")
 
 
