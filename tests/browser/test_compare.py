@@ -50,7 +50,7 @@ def test_changes_of_b_and_a_swap_are_painted_and_live_in_the_link(open_page: Ope
     expect(page.locator(".differs")).to_contain_text("masks: causal → causal, window")
     check_link(page, open_page)
 
-    page = open_page("/compare")
+    page = open_page("/compare?stage=weights")
     page.get_by_role("button", name="Swap A and B").click()
     expect_search(page, {"scale": "none", "b_scale": "1/√d_k"})
     expect(page.locator(".differs")).to_contain_text("scale: none → 1/√d_k")

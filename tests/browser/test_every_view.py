@@ -65,9 +65,9 @@ PRINTED = [
 # Of a view the files of its figures, each with words that are in it.
 FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/steps?step=scores": {"Matrices, SVG": ["Q", "K", "scores", "cat"]},
-    "/heads": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the (0)", "street"]},
+    "/heads?stage=weights": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the (0)", "street"]},
     "/cross?cross=batch": {"Matrices, SVG": ["weights", "output"]},
-    "/compare": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
+    "/compare?stage=weights": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
     "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
     "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
     "/identities": {"Matrices, SVG": ["x₀", "="]},

@@ -128,7 +128,7 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     expect(menu).not_to_be_in_viewport()
 
 
-@pytest.mark.parametrize("link", ["/", "/heads", "/compare"])
+@pytest.mark.parametrize("link", ["/", "/heads?stage=weights", "/compare?stage=weights"])
 def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(
     link: str, open_page: Open
 ) -> None:

@@ -41,7 +41,7 @@ def picture(page: Page, canvas: str) -> str:
 
 
 def test_a_head_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/heads")
+    page = open_page("/heads?stage=weights")
     expect_heatmap(page)
     tile(page, 3).click()
     expect(page.get_by_text("Neurons of head 3")).to_be_visible()
@@ -54,7 +54,7 @@ def test_a_head_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
 
 
 def test_heads_are_toggled_by_a_click_and_kept_alone_by_a_double_click(open_page: Open) -> None:
-    page = open_page("/heads")
+    page = open_page("/heads?stage=weights")
     expect_heatmap(page)
     chip(page, 1).click()
     expect(drawn(page)).to_have_text(["0", "2", "3", "4"])
@@ -95,7 +95,9 @@ def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) ->
 
 
 def test_pictures_follow_the_theme_and_fit_a_phone(open_page: Open) -> None:
-    page = open_page("/heads", color_scheme="light", viewport={"width": 390, "height": 800})
+    page = open_page(
+        "/heads?stage=weights", color_scheme="light", viewport={"width": 390, "height": 800}
+    )
     canvases = ("canvas.grid", ".between canvas")
     light = [picture(page, canvas) for canvas in canvases]
     expect_to_fit(page)

@@ -78,8 +78,8 @@ def test_the_chosen_token_and_the_address_of_the_view_are_printed(open_page: Ope
 
 
 def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_page: Open) -> None:
-    page = open_page("/heads", color_scheme="dark")
-    light = open_page("/heads", color_scheme="light")
+    page = open_page("/heads?stage=weights", color_scheme="dark")
+    light = open_page("/heads?stage=weights", color_scheme="light")
     painted = "canvas => canvas.toDataURL()"
     for each in (page, light):
         expect_heatmap(each)
