@@ -50,7 +50,7 @@ def test_a_chapter_fills_a_laptop_stands_together_on_a_phone_and_lights_what_its
         packaged(chapter.model)
     page = open_page(f"/guide?chapter={at}")
     check_lights(page, LIGHT.findall(f"{chapter.body} {chapter.hint}"))
-    eventually(page, lambda: bottom(page, ".st-key-guide_seen") > 600, True)
+    eventually(page, lambda: bottom(page, ".st-key-guide_seen") > 480, True)
     page.set_viewport_size({"width": 390, "height": 844})
     eventually(page, lambda: 200 < figure_with_question(page) < 844 - 60, True)  # the bar on top
 
