@@ -84,7 +84,7 @@ def test_the_picture_and_the_weighted_sum_still_fit_a_laptop(open_page: Open) ->
     expect_heatmap(page)
     expect(page.locator(".equation")).to_be_visible()
     expect(page.locator(".equation")).to_be_in_viewport(ratio=1)
-    assert page.locator(".st-key-s").bounding_box()["y"] < 160
+    assert page.locator(".st-key-s").bounding_box()["y"] < 210
 
 
 def test_the_tab_follows_the_sentence(open_page: Open) -> None:
