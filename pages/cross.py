@@ -123,7 +123,7 @@ def lengths_to_try(view: View, name: str) -> None:
 
 
 def translated(view: View) -> None:
-    """What a trained translator makes of the sentence, and which word it draws each word from."""
+    """A trained translation of the sentence, with the words that each of its words is drawn from."""
     if not cross.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
         return
@@ -242,7 +242,7 @@ def read(view: View) -> list[tuple[str, str]]:
 
 
 def translator(view: View) -> list[str]:
-    """Who translates, where that is shown."""
+    """Name of the translator, where a translation is shown."""
     return [TRANSLATOR.title] if view["cross"] == TRANSLATED else []
 
 

@@ -55,7 +55,7 @@ POSITION_WORDS = {
 
 
 def has_translator() -> bool:
-    """Whether the translator that the page begins with is installed."""
+    """Return True where the translator that the page begins with is installed."""
     return TRANSLATOR.name in names_of_models()
 
 
