@@ -123,7 +123,7 @@ def lengths_to_try(view: View, name: str) -> None:
 
 
 def translated(view: View) -> None:
-    """A trained translation of the sentence, with the words that each of its words is drawn from."""
+    """A trained translation of the sentence, and the word that each of its words is drawn from."""
     if not cross.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
         return
