@@ -114,9 +114,11 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
     box: the key of the visitor's.
     """
     if chapters.is_visitors(view, chapter):
+        result = chapters.result(view, chapter)
+        cut = f"; {notes.left_out_words(result)}" if result and result.left_out else ""
         notes.note(
             f"The words here, the question and its answer are about “{chapter.sentence}”. "
-            "The figure shows your sentence."
+            f"The figure shows your sentence{cut}."
         )
         if "s" not in view.hidden:
             st.button(

@@ -24,6 +24,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
+from attention.app.doors import ADDRESS
 from attention.app.links import whole_numbers
 from attention.app.pages import FIRST
 from attention.app.session import RECEIVED
@@ -94,6 +95,11 @@ class App(AppTest):
         """The quiet lines, as read."""
         found = re.findall(r"<p class='note'>(.*?)</p>", self.said)
         return [html.unescape(re.sub("<.*?>", "", note)) for note in found]
+
+    @property
+    def page_shown(self) -> str:
+        """The name of the page that the menu has open."""
+        return str(self.session_state[ADDRESS]) or FIRST.name
 
     @property
     def heading(self) -> list[str]:

@@ -108,7 +108,8 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if not first_screen.has_title(view):
         title(view, drawing.told)
     first_screen.ways_on(view)
-    doors.views(view.page)
+    if not view.calm:
+        doors.views(view.page)
     wanted = sharing(view, drawing.told)
     if view.page.sentence(view):
         sentence_box(view, drawing.typed)

@@ -78,13 +78,18 @@ def note_problems_of_both(results: Sequence[Result]) -> None:
         for words in result.notes:
             note(f"{side}: {words}")
         if result.left_out:
-            many = result.left_out > 1
-            last = f"{result.left_out} tokens" if many else "token"
-            note(f"{side}: the last {last} did not fit and {'are' if many else 'is'} left out.")
+            note(f"{side}: {left_out_words(result)}.")
         if result.changes:
             note(f"{side}: {_changed(result)}")
     if words_of(results[0]):
         st.caption(JOINED)
+
+
+def left_out_words(result: Result) -> str:
+    """Count the tokens that there was no room for."""
+    many = result.left_out > 1
+    last = f"{result.left_out} tokens" if many else "token"
+    return f"the last {last} did not fit and {'are' if many else 'is'} left out"
 
 
 def note_reader(result: Result) -> None:

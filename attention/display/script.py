@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.core import functional, positions, scales
+from attention.core import functional, norms, positions, scales
 from attention.core.papers import plain
 from attention.core.variants import Variant
 from attention.pipeline import Result
@@ -91,7 +91,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
     """The functions of the core and the methods of a variant that its run uses, in their order."""
     functions = {
         name: item
-        for module in (scales, positions, functional)
+        for module in (norms, scales, positions, functional)
         for name, item in vars(module).items()
         if getattr(item, "__module__", "") == module.__name__
     }

@@ -35,6 +35,7 @@ def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
 
 def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: Open) -> None:
     page = open_page("/heads?scale=none")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Heads")
     expect_rest(page)
     chrome = [page.get_by_test_id("stHeader"), page.get_by_test_id("stSidebar")]
     chrome += [page.get_by_role("button", name="Copy link"), page.locator(".st-key-views")]

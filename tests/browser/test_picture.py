@@ -405,7 +405,7 @@ def test_a_link_opens_both_and_what_is_not_here_is_the_nearest_with_a_word(
 
 
 def test_a_choice_goes_along_by_the_menu_and_a_step_back_has_its_own(open_page: Open) -> None:
-    own = {"positions": "sinusoidal"}  # where something is set a page begins without a model
+    own = {"scale": "none"}  # where something is set a page begins without a model
     page = open_page("/?" + urlencode(own | {"query": "3", "stage": "scores"}))
     expect_heatmap(page)
     page.get_by_role("link", name="Heads").click()

@@ -162,7 +162,8 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     link = inside.get_by_role("link", name="Open in Attention explorer")
     with page.context.expect_page() as opened:
         link.click()
-    expect_search(opened.value, {"s": sentence, "query": "1", "scale": "none", "stage": "scores"})
+    cat = {"query": "4"}  # the word chosen before stays chosen
+    expect_search(opened.value, {"s": sentence, "scale": "none", "stage": "scores"} | cat)
     assert opened.value.url.split("?")[0] == whole.split("?")[0]
     expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
 
