@@ -75,13 +75,17 @@ class Found:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-def connected(port: int, session: str = "") -> websockets.connect:
-    """A websocket to a server, as Streamlit's page opens it; session: the one it comes back to."""
+def connected(port: int, session: str = "", address: str = "") -> websockets.connect:
+    """A websocket to a server, as Streamlit's page opens it.
+
+    session: the one it comes back to; address: where it comes from, as a proxy tells.
+    """
     told = ["streamlit", "no-token", session] if session else ["streamlit"]
     return websockets.connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
         subprotocols=[*map(websockets.Subprotocol, told)],
         origin=websockets.Origin(f"http://127.0.0.1:{port}"),
+        additional_headers={"X-Forwarded-For": address} if address else {},
         max_size=None,
     )
 
@@ -97,11 +101,11 @@ class Visitor:
         self.names: dict[str, str] = {}
         self.page, self.session, self.turn = "", "", 0
 
-    async def visit(self, port: int, until: float, ramp: float) -> None:
+    async def visit(self, port: int, until: float, ramp: float, address: str = "") -> None:
         """Open the page some time within the ramp, then change something until the time is over."""
         await asyncio.sleep(self.random.random() * ramp)
         try:
-            async with connected(port) as self.socket:
+            async with connected(port, address=address) as self.socket:
                 self.found.first.append(await self.run(self.message()))
                 while time.monotonic() < until:
                     await asyncio.sleep(THINK_SECONDS * (0.5 + self.random.random()))
@@ -117,6 +121,7 @@ class Visitor:
         while True:
             answer = ForwardMsg()
             answer.ParseFromString(await asyncio.wait_for(self.socket.recv(), PATIENCE_SECONDS))
+            self.note(answer)
             match answer.WhichOneof("type"):
                 case "script_finished" if answer.script_finished in WHOLE + OF_A_FRAGMENT:
                     kept = {} if answer.script_finished in WHOLE else self.widgets
@@ -130,6 +135,9 @@ class Visitor:
                     self.pages = [*self.names]
                 case "delta":
                     self.look_at(answer.delta, drawn)
+
+    def note(self, answer: ForwardMsg) -> None:
+        """Note what the server sends, for visitors that need more of it."""
 
     def look_at(self, delta: Delta, drawn: dict[str, str]) -> None:
         """Note a widget by its key, which is the end of its id; an exception is an error."""
@@ -180,7 +188,7 @@ class Glutton(Visitor):
 
     on = ""
 
-    async def visit(self, port: int, until: float, ramp: float) -> None:
+    async def visit(self, port: int, until: float, ramp: float, address: str = "") -> None:
         """Open one heavy link after the other until the time is over."""
         heavy = [(name, link) for name, link in HEAVY if self.on in ("", name)]
         async with connected(port) as self.socket:

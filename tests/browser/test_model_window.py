@@ -121,11 +121,15 @@ def test_two_words_that_are_clicked_are_linked_by_heads(open_page: Open) -> None
     expect(window(page).locator(".word.asked")).to_have_count(0)
 
 
-def test_a_card_of_the_window_is_a_picture_of_1200_by_630(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("/model?model=minilm&layer=3&head=1&query=2")
-    expect(head_shown(page, "3.1")).to_be_visible()
+@pytest.mark.parametrize("link", ["/model?model=minilm&layer=3&head=1&query=2", "/", "/?query=2"])
+def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(
+    open_page: Open, tmp_path: Path, link: str
+) -> None:
+    page = open_page(link)
+    expect(page.locator(".attention-cells, .sentence .word").first).to_be_visible()
+    page.get_by_role("button", name="More ways to share").click()
     with page.expect_download() as saved:
-        window(page).get_by_role("button", name="Save card").click()
+        page.get_by_role("menuitem", name="Save card as PNG").click()
     file = tmp_path / saved.value.suggested_filename
     saved.value.save_as(file)
     data = file.read_bytes()

@@ -1,3 +1,4 @@
+import { hasCard, saveCard } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
@@ -7,11 +8,13 @@ import { listenToProjector } from "../shared/projecting.js"
 
 /** @import { CopyLinkHeader } from "../messages.js"
     @import { Mount, Root } from "../shared/component.js"
-    @typedef {{ name: string, told: string, text: (content: CopyLinkHeader) => string }} Item
+    @typedef {{ name: string, told: string, text: (content: CopyLinkHeader) => string,
+      act?: () => void }} Item to copy something, or to do something else
     @typedef {ReturnType<typeof build>} View */
 
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
 const LONGEST_TYPED = 400
+const CARD = { name: "Save card as PNG", told: "card", text: () => "", act: saveCard }
 const LINK = { name: "Copy link", told: "link", text: () => location.href }
 
 export default component(build, draw, write)
@@ -79,15 +82,17 @@ function build({ root, content }) {
 /** What is offered already stays as it is: one may just be clicking it.
     @type {(view: View) => void} */
 function fill(view) {
-  const offered = JSON.stringify([view.content.figures, view.content.task])
+  const card = hasCard()
+  const offered = JSON.stringify([view.content.figures, view.content.task, card])
   if (view.offered === offered) return
   view.offered = offered
   const focused = [...view.menu.children].findIndex((item) => item.matches(":focus"))
-  const items = itemsOf(view.content).map((item) => {
+  const items = itemsOf(view.content, card).map((item) => {
     const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
     line.textContent = item.name
     line.addEventListener("click", () => {
-      copy(view, item)
+      if (item.act) item.act()
+      else copy(view, item)
       open(view, false)
       view.more.focus()
     })
@@ -98,9 +103,9 @@ function fill(view) {
 }
 
 /** What the menu offers: of a page with several figures also each of them alone, and where a page
-    sets a task also a link that leads to nothing else.
-    @type {(content: CopyLinkHeader) => Item[]} */
-export function itemsOf({ figures, task }) {
+    sets a task also a link that leads to nothing else; card: whether what is shown has one.
+    @type {(content: CopyLinkHeader, card?: boolean) => Item[]} */
+export function itemsOf({ figures, task }, card = false) {
   const embed = (/** @type {string} */ figure) => (/** @type {CopyLinkHeader} */ content) =>
     embedCode(location.href, content.title, figure)
   const toTask = {
@@ -111,6 +116,7 @@ export function itemsOf({ figures, task }) {
   return [
     LINK,
     ...(task.length ? [toTask] : []),
+    ...(card ? [CARD] : []),
     { name: "Copy embed code", told: "embed code of the page", text: embed("") },
     ...figures.map((name) => ({
       name: `Copy embed code: ${name} alone`,
@@ -126,7 +132,9 @@ export function itemsOf({ figures, task }) {
 }
 
 /** @type {(view: View, shown: boolean) => void} */
-function open({ menu, more }, shown) {
+function open(view, shown) {
+  const { menu, more } = view
+  if (shown) fill(view)
   menu.hidden = !shown
   more.ariaExpanded = String(shown)
   if (shown) /** @type {HTMLElement | null} */ (menu.firstElementChild)?.focus()

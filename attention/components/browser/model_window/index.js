@@ -1,4 +1,5 @@
 import { corner, headAfter } from "../head_grid/index.js"
+import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import {
@@ -12,7 +13,6 @@ import {
 } from "../shared/elements.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
-import { drawCard, savePng } from "./card.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
@@ -120,10 +120,11 @@ function build({ root, content, send }) {
   acts.addEventListener("click", (event) => {
     const button = under(event, "button")
     if (button?.dataset.act === "switch") switchOne(view, view.content.chosen)
-    else if (button?.dataset.act === "card") savePng(drawCard(cardOf(view)), "attention.png")
+    else if (button?.dataset.act === "card") saveCard()
     else if (button) send("act", button.dataset.act ?? "")
   })
   whenMoved(frame, () => follow(view))
+  offerCard(frame, () => cardOf(view))
   return view
 }
 
@@ -527,7 +528,7 @@ function drawActs({ acts, content }) {
 }
 
 /** What the card shows: all that is seen now.
-    @type {(view: View) => import("./card.js").Card} */
+    @type {(view: View) => import("../shared/card.js").Card} */
 function cardOf({ frame, sentence, canvas, content, told, off }) {
   const style = getComputedStyle(frame)
   const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
@@ -550,12 +551,30 @@ function cardOf({ frame, sentence, canvas, content, told, off }) {
   return {
     pills,
     map: canvas,
-    bars: content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
+    bars: [
+      { ...looksOf(content), colour: primary },
+      ...content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
+    ],
     told: [told.textContent ?? "", off.textContent ?? ""].filter(Boolean),
     link: `${location.host}${location.pathname}`,
     font: style.fontFamily,
     ink: style.color,
     ground,
+  }
+}
+
+/** Where the chosen head looks, the greatest weights first.
+    @type {(content: View["content"]) => { title: string, texts: string[], shares: number[] }} */
+function looksOf(content) {
+  const head = content.chosen
+  const { queries, keys } = sequencesOf(content, head)
+  const [row, words] = [rowOf(content, head), content.sequences[keys]]
+  const most = [...row.keys()].sort((one, other) => row[other] - row[one])
+  const asking = content.sequences[queries][content.queries[queries]]
+  return {
+    title: `Head ${Math.floor(head / content.heads)}.${head % content.heads}, from “${asking}”`,
+    texts: most.map((key) => words[key]),
+    shares: most.map((key) => row[key]),
   }
 }
 

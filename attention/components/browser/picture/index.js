@@ -1,3 +1,4 @@
+import { offerCard } from "../shared/card.js"
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
@@ -6,6 +7,7 @@ import { decode } from "../shared/message.js"
 import { fontOf } from "../shared/plotly.js"
 import { adopt, whenMoved, where } from "../shared/selection.js"
 import { buildArcs } from "./arcs.js"
+import { cardOf } from "./card.js"
 import { buildDiagram } from "./diagram.js"
 import { buildHeatmap } from "./heatmap.js"
 import { buildLines } from "./lines.js"
@@ -82,6 +84,15 @@ function fill(view, rest) {
   frame.toggleAttribute("data-calm", view.picture.calm)
   if (view.names !== content.drawn.join()) compose(view, view.picture)
   draw(view.picture, view.parts)
+  const { drawn } = content
+  const shows = drawn.includes("arcs") || drawn.includes("lines")
+  if (shows && view.picture.own && view.picture.numbers.weights) offerCard(frame, () => card(view))
+}
+
+/** @type {(view: View) => import("../shared/card.js").Card} */
+function card({ picture, frame }) {
+  const shown = /** @type {Content} */ (picture)
+  return cardOf(shown, where(shown.rows).held, frame)
 }
 
 /** @type {(view: View) => void} */

@@ -1,5 +1,5 @@
-/** A card of what the window shows, to share: its sentence with the answer, the map, the likely next
-    words and what is told, in the colours and letters of the app.
+/** A card of what is shown, to share: its sentence, the map, bars and what is told, in the colours
+    and letters of the app.
 
     @typedef {{ word: string, fill: string, ink: string, edge: string }} Pill
     @typedef {{ title: string, texts: string[], shares: number[], colour: string }} Bars
@@ -12,10 +12,34 @@ const MARGIN = 48
 const PILL = 50
 const MAP_WIDTH = 720
 const MAP_HEIGHT = 300
-const RIGHT = MARGIN + MAP_WIDTH + 48
+const ROW = 27
+const FEW_ROWS = 3 // of each of several sets of bars
+const MOST_ROWS = 10
+const LABEL = 120
+const SHARE = 72
+const LONGEST_BAR = 400
+
+/** The card of what stands on the page, once something there has one. */
+let offered = /** @type {{ frame: Element, cardOf: () => Card } | null} */ (null)
+
+/** Tell how the card of an element is made, until another one does.
+    @type {(frame: Element, cardOf: () => Card) => void} */
+export function offerCard(frame, cardOf) {
+  offered = { frame, cardOf }
+}
+
+/** True if something on the page has a card. */
+export function hasCard() {
+  return Boolean(offered?.frame.isConnected)
+}
+
+/** Saves the card of what stands on the page as it is now. */
+export function saveCard() {
+  if (offered) savePng(drawCard(offered.cardOf()), "attention.png")
+}
 
 /** @type {(card: Card) => HTMLCanvasElement} */
-export function drawCard(card) {
+function drawCard(card) {
   const canvas = Object.assign(document.createElement("canvas"), { width: WIDTH, height: HEIGHT })
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
   const write = writer(context, card)
@@ -23,12 +47,13 @@ export function drawCard(card) {
   context.fillRect(0, 0, WIDTH, HEIGHT)
   context.textBaseline = "middle"
   let y = MARGIN
-  for (const line of card.pills) y = drawPills(context, card, line, y) + 12
+  for (const line of card.pills) y = drawPills(context, card, line, y) + 20
   const scale = Math.min(MAP_WIDTH / card.map.width, MAP_HEIGHT / card.map.height)
   const [wide, high] = [card.map.width * scale, card.map.height * scale]
+  context.imageSmoothingEnabled = scale < 1 // of few cells each stays one colour
   context.drawImage(card.map, MARGIN, y, wide, high)
-  drawBars(context, card, y, write)
-  let below = Math.max(y + high + 34, 470)
+  const end = drawBars(context, card, MARGIN + wide + 48, y, write)
+  let below = Math.max(y + high + 34, end + 24, 470)
   for (const text of card.told)
     for (const line of wrapped(context, text, card.font)) {
       if (below > HEIGHT - 60) break
@@ -67,23 +92,27 @@ function drawPills(context, { font }, pills, y) {
   return line + PILL
 }
 
-/** @type {(context: CanvasRenderingContext2D, card: Card, top: number,
-      write: ReturnType<typeof writer>) => void} */
-function drawBars(context, { bars }, top, write) {
-  const most = Math.max(0.01, ...bars.flatMap(({ shares }) => shares))
+/** Sets of bars, one below the other. Gives where they end.
+    @type {(context: CanvasRenderingContext2D, card: Card, left: number, top: number,
+      write: ReturnType<typeof writer>) => number} */
+function drawBars(context, { bars }, left, top, write) {
+  const room = Math.min(LONGEST_BAR, WIDTH - MARGIN - left - LABEL - SHARE)
+  const shown = bars.length > 1 ? FEW_ROWS : MOST_ROWS
   let y = top + 12
   for (const { title, texts, shares, colour } of bars) {
-    write(title, RIGHT, y, 18)
-    y += 30
-    for (const [at, text] of texts.entries()) {
-      write(text.slice(0, 12), RIGHT, y, 20)
+    const most = Math.max(0.01, ...shares)
+    write(title, left, y, 18)
+    y += ROW
+    for (const [at, text] of texts.slice(0, shown).entries()) {
+      write(text.slice(0, 12), left, y, 20)
       context.fillStyle = colour
-      context.fillRect(RIGHT + 120, y - 10, Math.max(2, (140 * shares[at]) / most), 20)
-      write(`${(100 * shares[at]).toFixed(0)} %`, RIGHT + 272, y, 20)
-      y += 30
+      context.fillRect(left + LABEL, y - 9, Math.max(2, (room * shares[at]) / most), 18)
+      write(`${(100 * shares[at]).toFixed(0)} %`, left + LABEL + room + 12, y, 20)
+      y += ROW
     }
-    y += 14
+    y += 10
   }
+  return y - 10
 }
 
 /** @type {(context: CanvasRenderingContext2D, card: Card)
@@ -111,7 +140,7 @@ function wrapped(context, text, font) {
 
 /** Saves a canvas as a PNG file of a name.
     @type {(canvas: HTMLCanvasElement, name: string) => void} */
-export function savePng(canvas, name) {
+function savePng(canvas, name) {
   canvas.toBlob((blob) => {
     if (!blob) return
     const link = Object.assign(document.createElement("a"), {

@@ -1,0 +1,51 @@
+import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { distinct, sizeOf } from "../shared/words.js"
+import { byWeight, rowOf } from "./sums.js"
+
+/** @import { Card } from "../shared/card.js"
+    @import { Content } from "./index.js" */
+
+const MOST_BARS = 6
+
+/** The card of a sentence that looks at itself: its words as the chosen one sees them, the weights of
+    all, the greatest of them, and what is said of them here.
+    @type {(content: Content, query: number, frame: Element) => Card} */
+export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) {
+  const row = rowOf(numbers.weights, columns, query)
+  const shades = ramp(theme.sequential)
+  const pills = tokens.map((word, key) => {
+    const pixel = shadeOf(sizeOf(row[key]), 0, 1, shades)
+    return { word, fill: rgb(pixel), ink: inkOn(pixel), edge: key === query ? "#d97706" : "" }
+  })
+  const most = byWeight(row).slice(0, MOST_BARS)
+  const bars = {
+    title: `“${distinct(tokens, query)}” looks at`,
+    texts: most.map((key) => distinct(tokens, key)),
+    shares: most.map((key) => sizeOf(row[key])),
+    colour: theme.primary,
+  }
+  const { question, line } = said[query] ?? {}
+  const style = getComputedStyle(frame)
+  return {
+    pills: [pills],
+    map: mapOf(numbers.weights, columns, shades),
+    bars: [bars],
+    told: [question ?? "", [line ?? ""].flat().join("")].filter(Boolean),
+    link: `${location.host}${location.pathname}`,
+    font: style.fontFamily,
+    ink: style.color,
+    ground: theme.background,
+  }
+}
+
+/** @type {(weights: Float32Array, columns: number, shades: Uint32Array) => HTMLCanvasElement} */
+function mapOf(weights, columns, shades) {
+  const size = { width: columns, height: weights.length / columns }
+  const canvas = Object.assign(document.createElement("canvas"), size)
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
+  const image = context.createImageData(size.width, size.height)
+  const pixels = new Uint32Array(image.data.buffer)
+  for (const [at, weight] of weights.entries()) pixels[at] = shadeOf(sizeOf(weight), 0, 1, shades)
+  context.putImageData(image, 0, 0)
+  return canvas
+}

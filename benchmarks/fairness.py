@@ -1,0 +1,132 @@
+"""Many tabs of one address that each have a long sentence worked out, beside others.
+
+The others are one who has a short sentence worked out, from another address, and some who only
+explore. Everything stays on loopback: addresses are told as by a proxy there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import random
+import statistics
+import time
+from collections.abc import Awaitable
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.report import table
+from benchmarks.serving import APP_SCRIPT, TEXT, serve
+from benchmarks.visitors import Found, Visitor, connected
+
+MODEL, SHORT = "smollm2", "she likes green tea"
+OTHER, EXPLORERS = "10.0.0.2", 5  # of one address each, from 10.0.1.0 on
+KINDS = {"type": 12, "token": 3}
+HEADER = ("beside", "explorers p50", "p95", "short sentence after", "long ones done", "of")
+
+
+class Tab(Visitor):
+    """A visit to the model window that asks again, as a browser does, until all is worked out."""
+
+    def __init__(self, number: int, found: Found) -> None:
+        super().__init__(number, found, KINDS)
+        self.timers: dict[str, float] = {}
+
+    def note(self, answer: ForwardMsg) -> None:
+        """Keep the fragments that are to be run again, with their seconds."""
+        match answer.WhichOneof("type"):
+            case "auto_rerun":
+                self.timers[answer.auto_rerun.fragment_id] = answer.auto_rerun.interval
+            case "stop_auto_rerun":
+                for name in answer.stop_auto_rerun.fragment_ids:
+                    self.timers.pop(name, None)
+            case "new_session":
+                again = set(answer.new_session.fragment_ids_this_run)
+                self.timers = {name: wait for name, wait in self.timers.items() if name in again}
+
+    async def work_out(self, port: int, sentence: str, address: str) -> float:
+        """Open the window on a sentence; seconds until the effects of all heads are there."""
+        begun = time.monotonic()
+        async with connected(port, address=address) as self.socket:
+            await self.run(self.message())
+            pages = {name: page for page, name in self.names.items()}
+            self.page = pages["model"]
+            link = {"s": sentence, "model": MODEL}
+            await self.run(self.message(**link))
+            while self.timers:
+                name, wait = next(iter(self.timers.items()))
+                await asyncio.sleep(wait)
+                message = BackMsg()
+                message.rerun_script.query_string = urlencode(link)
+                message.rerun_script.page_script_hash = self.page
+                message.rerun_script.fragment_id = name
+                await self.run(message)
+        return time.monotonic() - begun
+
+
+async def beside(port: int, tabs: int, words: int, seconds: float, seed: int) -> list[str]:
+    """A row of the table: so many tabs with sentences of so many words, for some seconds."""
+    draw, found = random.Random(f"{seed} {tabs} {words}"), Found()
+    until = time.monotonic() + seconds
+
+    async def long() -> float:
+        sentence = " ".join(draw.choices(TEXT.split(), k=words))
+        return await Tab(draw.randrange(10**6), Found()).work_out(port, sentence, "10.0.0.1")
+
+    async def short() -> float:
+        await asyncio.sleep(5.0)  # the others have begun
+        return await Tab(0, Found()).work_out(port, f"{SHORT} {seed} {tabs}", OTHER)
+
+    async def within(work: Awaitable[float]) -> float:
+        try:
+            return await asyncio.wait_for(work, max(0.1, until - time.monotonic()))
+        except TimeoutError:
+            return math.inf
+
+    explorers = [Visitor(number, found, KINDS) for number in range(EXPLORERS)]
+    exploring = [
+        visitor.visit(port, until, 3.0, f"10.0.1.{number}")
+        for number, visitor in enumerate(explorers)
+    ]
+    waits, *_ = await asyncio.gather(
+        asyncio.gather(within(short()), *(within(long()) for _ in range(tabs))),
+        *exploring,
+    )
+    changes = sorted(found.changes)
+    if found.errors:
+        print(found.errors.most_common(2))
+    first, *others = waits
+    return [
+        f"{tabs} tabs × {words} words" if tabs else "nobody",
+        f"{1000 * statistics.median(changes):.0f} ms",
+        f"{1000 * changes[int(0.95 * len(changes))]:.0f} ms",
+        f"{first:.1f} s",
+        str(sum(math.isfinite(wait) for wait in others)),
+        str(tabs),
+    ]
+
+
+def main() -> None:
+    """Measure nobody, a few tabs and many of them, beside the same others."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fairness", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=100.0)
+
+    options = parser.parse_args()
+    rows = []
+    for tabs, words, seconds in (
+        (0, 0, 45.0),
+        (20, 30, options.seconds),
+        (50, 60, options.seconds),
+    ):
+        with serve(APP_SCRIPT) as server:
+            asyncio.run(Tab(1, Found()).work_out(server.port, "warm it", OTHER))
+            rows.append(asyncio.run(beside(server.port, tabs, words, seconds, 1)))
+        print(rows[-1], flush=True)
+    print(table("One address that has much worked out, and others", HEADER, rows))
+
+
+if __name__ == "__main__":
+    main()
