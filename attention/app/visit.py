@@ -111,11 +111,14 @@ class Visit:
     aside: str = ""
 
     def entry(self, page: Page, returned: bool) -> Entry:
-        """Entry of the run to a page. returned: by a step in the browser's history."""
+        """Entry of the run to a page. returned: by a step in the browser's history.
+
+        A second such step may come before the run is over that takes the link of the first.
+        """
+        if returned and (self.page or self.drawn):
+            return Entry.RETURNED
         if not self.page:
             return Entry.OPENED
-        if returned:
-            return Entry.RETURNED
         return Entry.STAYED if page.name == self.page else Entry.ARRIVED
 
     def entered(self, page: Page, entry: Entry, problems: Sequence[str]) -> Visit:

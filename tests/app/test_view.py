@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,9 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
     assert there.entry(EXPLORE, returned=False) is Entry.STAYED
     assert there.entry(STEPS, returned=False) is Entry.ARRIVED
     assert there.entry(STEPS, returned=True) is Entry.RETURNED
+    taking = replace(there, page="", drawn=frozenset({"head"}))  # the link of the step before
+    assert taking.entry(EXPLORE, returned=False) is Entry.OPENED
+    assert taking.entry(STEPS, returned=True) is Entry.RETURNED
     assert there.entry(EXPLORE, returned=True) is Entry.RETURNED
 
 
