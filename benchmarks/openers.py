@@ -1,4 +1,4 @@
-"""Visitors who open a file on the page Own weights and leave: the memory that they leave behind.
+"""Visitors who open a file on the page Own run and leave: the memory that they leave behind.
 
 They come one after the other, each with the same file: small, and as large as may be once it is
 unpacked. Then the server is left alone for a while. Everything stays on loopback.
@@ -38,7 +38,7 @@ def expanding() -> bytes:
 
 
 class Opener(Visitor):
-    """A visit to the page Own weights."""
+    """A visit to the page Own run."""
 
     def __init__(self, port: int) -> None:
         super().__init__(0, Found(), {})

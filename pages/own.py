@@ -1,5 +1,6 @@
-"""Own weights: any weights from a file, without a model, in the same pictures."""
+"""Own run: a run of any model from a file, or any weights, in the same pictures."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -9,9 +10,16 @@ from attention.app import frame, notes, opened, results, session, widgets
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
+from attention.display.opened_run import MAX_SEEN, OpenedRun
 from attention.display.showing import OpenedWeights
 from attention.lessons import heads
 
+RUN = """\
+import attention
+
+with attention.capture() as run:  # its own kernels run, flash attention too
+    model(**inputs)
+run.save("run.safetensors", tokens=tokens)"""
 HOW = """\
 import numpy
 
@@ -45,6 +53,9 @@ def own_weights(view: View) -> None:
 def explain() -> None:
     """Explain how such a file is written, with one to start from."""
     st.markdown("**How to write such a file**")
+    st.caption("A run of your model, whichever it is in PyTorch or transformers:")
+    st.code(RUN, language="python", wrap_lines=True)
+    st.caption("Or weights, as numbers:")
     st.code(HOW, language="python", wrap_lines=True)
     st.caption(
         "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
@@ -55,11 +66,14 @@ def explain() -> None:
     )
 
 
-def show(view: View, read: OpenedWeights, glance: Glance) -> None:
+def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
-    layers, heads_of_each = read.numbers.shape[:2]
+    layers, heads_of_each = read.shape[:2]
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
+    named = f"{read.layer_titles[layer]}, head {read.head_numbers[head]}"
+    for words in read.problems:
+        notes.note(words)
     left, right = st.columns(2, gap="large")
     with left:
         notes.titled("Every head", "· a row for each layer", hint="click one")
@@ -70,25 +84,41 @@ def show(view: View, read: OpenedWeights, glance: Glance) -> None:
             layer * heads_of_each + head,
             partial(choose, glance),
             key="glance",
-            layer_names=[f"layer {position}" for position in range(layers)],
+            layer_names=read.layer_titles,
         )
     with right:
+        if isinstance(read, OpenedRun):
+            read = part_of(read)
         shown = Picture(
             read.trace(layer, head),
             read.tokens,
             [True] * len(read.tokens),
             parts=("heatmap",),
             memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
-            caption=(f"Layer {layer}, head {head}.", ""),
-            of=f"layer {layer}, head {head}",
+            caption=(f"{named.capitalize()}.", ""),
+            of=named,
         )
         picture(shown, view.selection, key="picture")
     st.subheader("Where each head looks")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
-    names = glance.names(lambda position: f"layer {position}")
-    named, columns, even = heads.measure_table(glance.seen, view["sort"], names)
-    st.html(tables.table(heads.MEASURED, named, columns, total=even, digits=heads.DIGITS))
+    names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
+    sorted_names, columns, even = heads.measure_table(glance.seen, view["sort"], names)
+    st.html(tables.table(heads.MEASURED, sorted_names, columns, total=even, digits=heads.DIGITS))
     st.caption(heads.measure_words(glance.seen))
+
+
+def part_of(run: OpenedRun) -> OpenedRun:
+    """The tokens of a run that are shown large, of a long one those that are asked for."""
+    count = len(run.texts)
+    if count <= MAX_SEEN:
+        return run
+    begin = st.number_input(
+        f"From token, of {count:,}; {MAX_SEEN} are shown, above the first",
+        *(0, count - MAX_SEEN),
+        step=MAX_SEEN // 2,
+        key="own_from",
+    )
+    return replace(run, begin=int(begin))
 
 
 def choose(glance: Glance, index: int) -> None:

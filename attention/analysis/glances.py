@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -48,14 +48,18 @@ def glances(run: Run, aside: bool = False) -> list[Glance]:
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
-def glance_of(weights: Tensor, crosses: bool = False) -> Glance:
-    """Weights (layers, heads, queries, keys) without a model at a glance.
+def glance_of(weights: Iterable[Tensor], layers: int, crosses: bool = False) -> Glance:
+    """Weights of so many layers, (heads, queries, keys) each, without a model at a glance.
 
-    crosses: whether the keys are those of another sequence than the queries.
+    crosses: whether the keys are those of another sequence than the queries. One layer's weights
+    are asked for at a time.
     """
-    layers, n_heads, *shape = weights.shape
-    seen = overview_of(weights.flatten(0, 1), None, crosses=crosses)
-    return Glance(tuple(range(layers)), n_heads, seen, tuple(shape))
+    made = [
+        (overview_of(each, None, beside=(layers - 1) * len(each), crosses=crosses), each.shape)
+        for each in weights
+    ]
+    n_heads, *shape = made[0][1]
+    return Glance(tuple(range(layers)), n_heads, _joined([one for one, _ in made]), tuple(shape))
 
 
 def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
@@ -106,8 +110,11 @@ def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
         crosses = memory is not None
         read = Keys([keys.special[key] for key in kept], keys.ids[kept].tolist())
         made.append(overview_of(weights, mask, read, others, crosses))
+    return Glance(tuple(layers), n_heads, _joined(made), tuple(weights.shape[-2:]))
+
+
+def _joined(made: Sequence[Overview]) -> Overview:
+    """Overviews of several layers as one."""
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
-    seen = Overview(
-        torch.cat([one.dots for one in made]), made[0].block, measured, made[0].even_spread
-    )
-    return Glance(tuple(layers), n_heads, seen, tuple(weights.shape[-2:]))
+    dots = torch.cat([one.dots for one in made])
+    return Overview(dots, made[0].block, measured, made[0].even_spread)

@@ -18,7 +18,8 @@ from streamlit.typing import UploadedFile
 from attention.analysis.glances import Glance, glance_of
 from attention.app.results import example_weights
 from attention.core.limits import limits
-from attention.display.showing import OpenedWeights, read_file, unpacked_bytes
+from attention.display.opened_run import OpenedRun
+from attention.display.showing import OpenedWeights, read_own, unpacked_bytes
 from attention.hosting.uploads import PATH, NoRoom, Taken, Uploads
 
 ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or going away
@@ -26,9 +27,9 @@ ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or goin
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The weights of a file, all heads of them at a glance, and the room that they take."""
+    """The weights or the run of a file, all heads at a glance, and the room that they take."""
 
-    weights: OpenedWeights
+    weights: OpenedWeights | OpenedRun
     glance: Glance
     taken: Taken | None = None
 
@@ -50,8 +51,11 @@ def _files() -> dict[str, int]:
 
 def example() -> Opened:
     """The example, without a file."""
-    weights = read_file(example_weights())
-    return Opened(weights, glance_of(weights.numbers, crosses=weights.keys is not None))
+    return _at_a_glance(read_own(example_weights()))
+
+
+def _at_a_glance(read: OpenedWeights | OpenedRun, taken: Taken | None = None) -> Opened:
+    return Opened(read, glance_of(read.each(), read.shape[0], read.crosses), taken)
 
 
 def own_file() -> Opened | None:
@@ -86,12 +90,12 @@ def _read(file: str, visit: str) -> Opened | str:
     content = held[0].data
     try:
         taken = uploads().take(visit, unpacked_bytes(content))
-        weights = read_file(content)
+        weights = read_own(content)
     except NoRoom:  # there may be some later
         raise
     except ValueError as error:
         return str(error)
-    return Opened(weights, glance_of(weights.numbers, crosses=weights.keys is not None), taken)
+    return _at_a_glance(weights, taken)
 
 
 class Leaving:

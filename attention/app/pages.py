@@ -410,9 +410,10 @@ PAGES = [
     ),
     Page(
         "own",
-        "Own weights",
-        "any weights from a file, made by any model, in the same pictures",
-        purpose="Any model's weights from a file: which token looks at which in every head.",
+        "Own run",
+        "a run of any model that `attention.capture()` has kept, or any weights, from a file, in "
+        "the same pictures",
+        purpose="A run of your own model from a file: which token looks at which in every head.",
         words=(
             "token",
             "head",

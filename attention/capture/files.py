@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -151,6 +152,20 @@ def open_recording(path: str | Path) -> Recording:
         tokens=tokens,
         keys=keys,
     )
+
+
+def is_recording(content: bytes) -> bool:
+    """True if the bytes begin as those of a recording's file do."""
+    length = int.from_bytes(content[:8], "little")
+    return FORMAT.encode() in content[8 : 8 + min(length, MAX_HEADER)]
+
+
+def read_recording(content: bytes) -> Recording:
+    """The recording in the bytes of a file, see `open_recording`."""
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
+        file.write(content)
+        file.flush()
+        return open_recording(file.name)  # its map outlives the file
 
 
 def _check_header(path: Path) -> None:

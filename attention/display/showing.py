@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, cast
@@ -17,10 +17,12 @@ from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
 from attention.capture import Recording
+from attention.capture.files import is_recording, read_recording
 from attention.core.functional import Trace, WeightsAlone
 from attention.display import figures
 from attention.display.captions import sums_words
 from attention.display.glance import MAX_CELLS, glance, glance_of_blocks
+from attention.display.opened_run import OpenedRun, opened_run
 from attention.display.returned import Layer, OneSequence, one_sequence, tensor_of
 
 MAX_BYTES = 16 << 20  # of a file, packed and unpacked
@@ -43,6 +45,35 @@ class OpenedWeights:
     numbers: Tensor
     tokens: list[str]
     keys: list[str] | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Layers, heads, queries and keys."""
+        return tuple(self.numbers.shape)
+
+    @property
+    def head_numbers(self) -> range:
+        """The number of each head."""
+        return range(self.numbers.shape[1])
+
+    @property
+    def layer_titles(self) -> list[str]:
+        """A title of each layer."""
+        return [f"layer {position}" for position in range(self.numbers.shape[0])]
+
+    @property
+    def crosses(self) -> bool:
+        """True if the keys are those of another sequence than the queries."""
+        return self.keys is not None
+
+    @property
+    def problems(self) -> list[str]:
+        """Tell what of the file is not shown: nothing."""
+        return []
+
+    def each(self) -> Iterator[Tensor]:
+        """The weights of one layer after the other, (heads, queries, keys)."""
+        return iter(self.numbers)
 
     def trace(self, layer: int, head: int) -> Trace:
         """One head, as float32; keeps nothing of the others."""
@@ -214,6 +245,17 @@ def unpacked_bytes(content: bytes) -> int:
             f"{unpacked / (1 << 20):.1f}"
         )
     return unpacked
+
+
+def read_own(content: bytes) -> OpenedWeights | OpenedRun:
+    """Read a small file of a run, as `Recording.save` writes it, or else one of weights.
+
+    Raises ValueError, saying shortly what was expected and what came.
+    """
+    if not is_recording(content):
+        return read_file(content)
+    unpacked_bytes(content)
+    return opened_run(read_recording(content))
 
 
 def read_file(content: bytes) -> OpenedWeights:

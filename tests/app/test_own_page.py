@@ -1,19 +1,26 @@
-"""The page Own weights: a file is read once, and what it takes is bounded."""
+"""The page Own run: a file is read once, and what it takes is bounded."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 import torch
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from torch.testing import assert_close
 
+import attention
 from attention.analysis import glances
 from attention.analysis import heads as analysed
 from attention.app import opened as files
+from attention.capture import Recording
+from attention.display import opened_run
 from attention.hosting.uploads import Uploads
 from attention.lessons import heads
+from tests.app.test_every_page import TAG
+from tests.capture.making import OwnAttention, inputs, model
 from tests.display.test_showing import saved, tensors_of
 from tests.running import App, opened
 
@@ -35,13 +42,13 @@ BAD = saved(numpy.savez, weights=numpy.eye(3), tokens=numpy.array(["a"]))
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Sizes in bytes of the files that were read, in order."""
     found: list[int] = []
-    read_file = files.read_file
+    read_own = files.read_own
 
     def counted(content: bytes) -> Any:
         found.append(len(content))
-        return read_file(content)
+        return read_own(content)
 
-    monkeypatch.setattr(files, "read_file", counted)
+    monkeypatch.setattr(files, "read_own", counted)
     return found
 
 
@@ -64,6 +71,49 @@ def test_a_file_is_read_once_however_often_its_page_runs(reads: list[int]) -> No
     another = weights_file(numpy.float32)
     give(app, another)
     assert reads == [len(content), len(another)]
+
+
+def recorded(tmp_path: Path, tokens: int = 7, **said: Any) -> tuple[Recording, bytes]:
+    """A run of three layers, of which two are kept by two heads each, and its file."""
+    with attention.capture(layers=[0, 2], heads=[0, 2]) as run:
+        model(OwnAttention(**said), OwnAttention(), OwnAttention(**said))(inputs(1, tokens))
+    run.save(tmp_path / "run.safetensors", tokens=["<b>", *map(str, range(1, tokens))])
+    return run.one(), (tmp_path / "run.safetensors").read_bytes()
+
+
+def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, is_causal=True)
+    app = give(opened("own"), content)
+    assert app.sent["picture"].header["tokens"][0] == "<b>"
+    assert_close(app.sent["picture"].parts["weights"], run.weights(run.attentions[0].number, 0))
+    app.tell("glance", "head", 3)
+    last = run.attentions[1].number
+    assert_close(app.sent["picture"].parts["weights"], run.weights(last, 2))
+    assert f"layer {last} head 2" in app.said
+    assert not TAG.search(app.said)
+
+
+def test_of_a_long_run_512_tokens_are_shown_from_where_one_asks(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    number = run.attentions[0].number
+    assert_close(app.sent["picture"].parts["weights"], run.weights(number, 0)[:512, :512])
+    app.number_input(key="own_from").set_value(89).run()
+    assert_close(app.sent["picture"].parts["weights"], run.weights(number, 0)[89:, 89:])
+    assert app.sent["picture"].header["tokens"][0] == "89"
+
+
+def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, content = recorded(tmp_path)
+    lies = content.replace(b'\\"groups\\": [0', b'\\"groups\\": [9')
+    assert lies != content
+    (note,) = give(opened("own"), lies).notes
+    assert note.startswith("This file cannot be shown: the file does not fit: group must be")
+    monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
+    (note,) = give(opened("own"), content).notes
+    assert "keep fewer by `layers=` or `heads=`" in note
 
 
 def test_why_a_file_cannot_be_shown_is_found_once_and_said_again(reads: list[int]) -> None:
@@ -161,5 +211,5 @@ def test_positions_are_compared_only_where_queries_and_keys_are_one_sentence(
     (table,) = app.tables
     there = ["entropy", "first"] if keys else [*analysed.measures(torch.ones(1, 2, 2))]
     assert list(table) == ["", *there]
-    seen = glances.glance_of(weights, crosses=keys is not None).seen
+    seen = glances.glance_of(weights, len(weights), crosses=keys is not None).seen
     assert heads.measure_words(seen) in app.read_as_markdown

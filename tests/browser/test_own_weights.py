@@ -1,4 +1,4 @@
-"""Own weights in Chromium: a file opened, its heads, the example, and files that are none."""
+"""Own run in Chromium: a file opened, its heads, the example, and files that are none."""
 
 from __future__ import annotations
 

@@ -500,13 +500,13 @@ def test_a_chosen_word_is_looked_at_by_its_first_piece(query: int, words: bool, 
 
 def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
     weights = drawn(2, 7, 3, 5).softmax(-1)
-    glance = glances.glance_of(weights)
+    glance = glances.glance_of(weights, len(weights))
     assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
     one = analysed.overview(WeightsAlone(weights[1]))
     assert torch.equal(glance.seen.dots[7:], one.dots)
     assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
     assert glance.layer_and_head(12) == (1, 5)
-    other = glances.glance_of(weights, crosses=True).seen
+    other = glances.glance_of(weights, len(weights), crosses=True).seen
     assert list(other.measures) == list(other.even_spread) == ["entropy", "first"]
 
 

@@ -1,0 +1,132 @@
+"""A run of any model from a file: weights of all its heads, made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.capture import Attention, Recording
+from attention.core.functional import Trace, WeightsAlone
+
+MAX_SEEN = 512  # tokens that are shown at once
+MAX_HEADS = 1024  # in all layers
+MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedRun:
+    """Attentions of a run that have the same heads, queries and keys.
+
+    run: the recording; shown: those of its attentions that are shown, the others have other shapes;
+    texts: one for each query; key_texts: one for each key, None where they are those of the
+    queries; begin: the first token that is shown, of up to `MAX_SEEN`.
+    """
+
+    run: Recording
+    shown: tuple[Attention, ...]
+    texts: list[str]
+    key_texts: list[str] | None
+    begin: int = 0
+
+    @property
+    def rows(self) -> slice:
+        """The queries that are shown."""
+        return slice(self.begin, self.begin + MAX_SEEN)
+
+    @property
+    def columns(self) -> slice:
+        """The keys that are shown."""
+        if self.key_texts is None:
+            return self.rows
+        begin = min(self.begin, max(0, len(self.key_texts) - MAX_SEEN))
+        return slice(begin, begin + MAX_SEEN)
+
+    @property
+    def tokens(self) -> list[str]:
+        """A text for each query that is shown."""
+        return self.texts[self.rows]
+
+    @property
+    def keys(self) -> list[str] | None:
+        """A text for each key that is shown, None where they are those of the queries."""
+        return None if self.key_texts is None else self.key_texts[self.columns]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Layers, heads, queries and keys that are shown."""
+        keys = self.tokens if self.keys is None else self.keys
+        return len(self.shown), len(self.head_numbers), len(self.tokens), len(keys)
+
+    @property
+    def head_numbers(self) -> tuple[int, ...]:
+        """The number that the model has for each head that is kept."""
+        return self.shown[0].heads
+
+    @property
+    def layer_titles(self) -> list[str]:
+        """A title of each layer, by the number of its attention."""
+        return [f"layer {kept.number}" for kept in self.shown]
+
+    @property
+    def crosses(self) -> bool:
+        """True if the keys are those of another sequence than the queries."""
+        return self.shown[0].kind == "cross"
+
+    @property
+    def problems(self) -> list[str]:
+        """Tell what of the run is not shown, in sentences."""
+        left, entries = len(self.run.attentions) - len(self.shown), self.shown[0].shape[0]
+        return [
+            *([f"{left} layers have other heads or lengths and are left out."] if left else []),
+            *([f"The first of {entries} sequences is shown."] if entries > 1 else []),
+        ]
+
+    def trace(self, layer: int, head: int) -> Trace:
+        """One head, as float32. Rows sum to less than 1 where some keys are not shown."""
+        return WeightsAlone(self._weights(self.shown[layer], self.head_numbers[head]))
+
+    def each(self) -> Iterator[Tensor]:
+        """The weights of one layer after the other, (heads, queries, keys)."""
+        for kept in self.shown:
+            yield torch.stack([self._weights(kept, head) for head in self.head_numbers])
+
+    def _weights(self, kept: Attention, head: int) -> Tensor:
+        return self.run.weights(kept.number, head, self.rows, self.columns).float().cpu()
+
+
+def opened_run(run: Recording) -> OpenedRun:
+    """All attentions of a run that fit its tokens; without tokens their positions stand for them.
+
+    Raises ValueError where there is none.
+    """
+    lengths = {kept.shape[2:] for kept in run.attentions}
+    for queries, keys in sorted(lengths, key=sum, reverse=True):
+        texts = run.tokens if len(run.tokens or ()) == queries else None
+        of_keys = run.keys if len(run.keys or ()) == keys else None
+        if of_keys is None and queries != keys:
+            of_keys = run.tokens if len(run.tokens or ()) == keys else _positions(keys)
+        fitting = [kept for kept in run.attentions if kept.shape[2:] == (queries, keys)]
+        if texts or of_keys or not run.tokens:
+            shown = tuple(kept for kept in fitting if kept.heads == fitting[0].heads)
+            _check_work(shown)
+            return OpenedRun(run, shown, texts or _positions(queries), of_keys)
+    raise ValueError("the run must have an attention that fits its tokens, it has none")
+
+
+def _check_work(shown: tuple[Attention, ...]) -> None:
+    """Raises ValueError where all heads at a glance would take too long."""
+    heads = len(shown) * len(shown[0].heads)
+    rows, n_keys = min(MAX_SEEN, shown[0].shape[2]), shown[0].shape[3]
+    work = heads * rows * n_keys * max(kept.keys.shape[3] + 8 for kept in shown)
+    if heads > MAX_HEADS or work > MAX_WORK:
+        raise ValueError(
+            f"a run may have up to {MAX_HEADS} heads and {MAX_WORK:.0e} products for {MAX_SEEN} "
+            f"rows of all, got {heads} and {work:.0e}: keep fewer by `layers=` or `heads=`"
+        )
+
+
+def _positions(count: int) -> list[str]:
+    return [str(position) for position in range(count)]
