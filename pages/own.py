@@ -113,11 +113,13 @@ def part_of(run: OpenedRun) -> OpenedRun:
     if count <= MAX_SEEN:
         return run
     begin = st.number_input(
-        f"From token, of {count:,}; {MAX_SEEN} are shown, above the first",
+        f"Show {MAX_SEEN} of {count:,} tokens, from token",
         *(0, count - MAX_SEEN),
         step=MAX_SEEN // 2,
         key="own_from",
     )
+    if begin:
+        st.caption("The rest of each row is at keys before these.")
     return replace(run, begin=int(begin))
 
 
