@@ -37,7 +37,7 @@ def own_weights(view: View) -> None:
         f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
     )
     try:
-        own = opened.own_file()
+        own = opened.own_file() or opened.owners_run()
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain()

@@ -7,6 +7,6 @@ on a page, `first_screen` what the bare address opens on, `cuts` sends it whole,
 comes from a page that was left, `server` tunes the process, `frame` holds it all together,
 `command` serves it.
 
-May import: core, hosting, inputs, trained, analysis, pipeline, display, lessons, claims,
+May import: core, capture, hosting, inputs, trained, analysis, pipeline, display, lessons, claims,
 components; torch, torchtext, cachetools, pandas, segno, streamlit, starlette.
 """

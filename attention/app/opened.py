@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,9 @@ from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
 from attention.app.results import example_weights
+from attention.capture.files import open_recording
 from attention.core.limits import limits
-from attention.display.opened_run import OpenedRun
+from attention.display.opened_run import RUN_VARIABLE, OpenedRun, opened_run
 from attention.display.showing import OpenedWeights, read_own, unpacked_bytes
 from attention.hosting.uploads import PATH, NoRoom, Taken, Uploads
 
@@ -52,6 +54,22 @@ def _files() -> dict[str, int]:
 def example() -> Opened:
     """The example, without a file."""
     return _at_a_glance(read_own(example_weights()))
+
+
+@st.cache_resource(show_spinner="Reading the run")
+def owners_run() -> Opened | None:
+    """The run that whoever serves this app shows, None without one.
+
+    Raises ValueError, in words, where it cannot be read.
+    """
+    path = os.environ.get(RUN_VARIABLE)
+    if not path:
+        return None
+    try:
+        run = open_recording(path)
+    except OSError as error:
+        raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
+    return _at_a_glance(opened_run(run, bounded=False))
 
 
 def _at_a_glance(read: OpenedWeights | OpenedRun, taken: Taken | None = None) -> Opened:

@@ -11,6 +11,7 @@ from torch import Tensor
 from attention.capture import Attention, Recording
 from attention.core.functional import Trace, WeightsAlone
 
+RUN_VARIABLE = "ATTENTION_RUN"  # the file of an owner's run
 MAX_SEEN = 512  # tokens that are shown at once
 MAX_HEADS = 1024  # in all layers
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
@@ -97,10 +98,11 @@ class OpenedRun:
         return self.run.weights(kept.number, head, self.rows, self.columns).float().cpu()
 
 
-def opened_run(run: Recording) -> OpenedRun:
+def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
     """All attentions of a run that fit its tokens; without tokens their positions stand for them.
 
-    Raises ValueError where there is none.
+    bounded: whether it is a stranger's, which may not take long. Raises ValueError where there is
+    none.
     """
     lengths = {kept.shape[2:] for kept in run.attentions}
     for queries, keys in sorted(lengths, key=sum, reverse=True):
@@ -111,7 +113,8 @@ def opened_run(run: Recording) -> OpenedRun:
         fitting = [kept for kept in run.attentions if kept.shape[2:] == (queries, keys)]
         if texts or of_keys or not run.tokens:
             shown = tuple(kept for kept in fitting if kept.heads == fitting[0].heads)
-            _check_work(shown)
+            if bounded:
+                _check_work(shown)
             return OpenedRun(run, shown, texts or _positions(queries), of_keys)
     raise ValueError("the run must have an attention that fits its tokens, it has none")
 

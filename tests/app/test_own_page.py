@@ -14,6 +14,7 @@ from torch.testing import assert_close
 import attention
 from attention.analysis import glances
 from attention.analysis import heads as analysed
+from attention.app import command
 from attention.app import opened as files
 from attention.capture import Recording
 from attention.display import opened_run
@@ -114,6 +115,30 @@ def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(
     monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
     (note,) = give(opened("own"), content).notes
     assert "keep fewer by `layers=` or `heads=`" in note
+
+
+def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr("streamlit.web.cli.main", lambda options, **_: asked.append(options))
+    monkeypatch.setenv(opened_run.RUN_VARIABLE, "")
+    monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
+    run, content = recorded(tmp_path)
+    command.main(["open", str(tmp_path / "run.safetensors"), "--server.port", "8600"])
+    assert asked[0][2:] == ["--server.port", "8600"]
+    files.owners_run.clear()
+    app = opened("own")
+    assert_close(app.sent["picture"].parts["weights"], run.weights(run.attentions[0].number, 0))
+    files.owners_run.clear()
+    (tmp_path / "run.safetensors").write_bytes(content[:-1])
+    for wrong in (["open"], ["open", str(tmp_path / "run.safetensors")], ["open", "nowhere"]):
+        with pytest.raises(SystemExit, match="file"):
+            command.main(wrong)
+    (note,) = opened("own").notes
+    assert note.startswith("This file cannot be shown: the file must be")
+    monkeypatch.undo()
+    files.owners_run.clear()
 
 
 def test_why_a_file_cannot_be_shown_is_found_once_and_said_again(reads: list[int]) -> None:
