@@ -5,11 +5,19 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app import frame, notes, shared, widgets
+from attention.app import frame, notes, session, shared, widgets
 from attention.app.links import every_setting
 from attention.app.view import View
 from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, separated
-from attention.claims.identities import MAX_TOKENS, ClaimSettings, case_of, check_claim, random_case
+from attention.claims.identities import (
+    ALL,
+    MAX_TOKENS,
+    OVERVIEW,
+    ClaimSettings,
+    case_of,
+    check_claim,
+    random_case,
+)
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.display import tables
@@ -19,29 +27,57 @@ from attention.inputs.vectors import look_up
 
 
 def identities(view: View) -> None:
-    """One claim: what it says and why, its two sides, which are sent first, how far apart."""
+    """All claims as cards, or one: what it says, its sides, how far apart, and why."""
     settings = view.of(ClaimSettings)
+    widgets.widget(view, "claim", label_visibility="collapsed")
+    if settings.claim == ALL:
+        cards()
+        return
+    controls(view)
     case, problems = case_for(view, settings)
-    checked = check_claim(settings.claim, case) if case else None
-    above, below = st.container(), st.container()
-    with below:
-        for words in problems:
-            notes.note(words)
-        if checked is None:
-            st.info("Type a sentence above, or take random numbers.")
-        else:
-            show(checked)
-    with above:
-        controls(view)
+    for words in problems:
+        notes.note(words)
+    if case is None:
+        st.info("Type a sentence above, or take random numbers.")
+    else:
+        show(check_claim(settings.claim, case))
+
+
+def cards() -> None:
+    """A card for each claim, and for each common mistake, on a few random numbers."""
+    keys = (f"matrices_{index}" for index in count())
+    for title, chosen in OVERVIEW.items():
+        st.subheader(title)
+        for start in range(0, len(chosen), 2):
+            pair = chosen[start : start + 2]
+            for column, settings in zip(st.columns(2), pair, strict=False):
+                with column.container(border=True, height="stretch"):
+                    card(settings, next(keys))
+
+
+def card(settings: ClaimSettings, key: str) -> None:
+    """One claim: formula, picture, verdict."""
+    checked = check_claim(settings.claim, random_case(settings))
+    st.markdown(f"**{checked.says}**")
+    st.latex(checked.formula)
+    matrices(checked.picture, key=key, of=first_words(checked.says))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if checked.checks:
+            st.caption(checked.checks[0].verdict)
+        st.button("Look closer", key=f"closer_{key}", on_click=choose, args=(settings,))
+
+
+def choose(settings: ClaimSettings) -> None:
+    """Choose the claim of a card, within a callback."""
+    for name in ("claim", "mistake"):
+        session.choose(name, getattr(settings, name))
 
 
 def controls(view: View) -> None:
-    """The claim on top, and in a row below it what it is checked on."""
-    first, *others = settings_of(ClaimSettings)
-    widgets.widget(view, first, label_visibility="collapsed")
+    """A row of what a claim is checked on."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="claim_controls"):
-        for name in others:
-            if view.applies(name):
+        for name in settings_of(ClaimSettings):
+            if name != "claim" and view.applies(name):
                 about = every_setting()[name]
                 number = isinstance(about.default, int)
                 width = 130 if number else "content" if about.choices else 190
@@ -68,28 +104,33 @@ def case_for(view: View, settings: ClaimSettings) -> tuple[Case | None, list[str
 
 
 def show(checked: ClaimResult) -> None:
-    """The claim, the checks, and what they compare: its matrices are sent first.
+    """A claim with its picture and verdicts, then what else there is to see.
 
-    What they are made from has its own container, so that it stays as other claims show more.
+    Its matrices are sent first. What they are made from has its own container, so that it stays as
+    other claims show more.
     """
-    said, shown, origin = (st.container() for _ in range(3))
+    said, pictured, verdict, shown, origin = (st.container() for _ in range(5))
     keys = (f"matrices_{index}" for index in count())
+    first = next(item for item in checked.shown if isinstance(item, Row))
+    matrices_of(first, pictured, next(keys))
     with shown:
-        containers = [(item, st.container()) for item in checked.shown]
-        for item, container in containers:
+        others = [(item, st.container()) for item in checked.shown if item is not first]
+        for item, container in others:
             if isinstance(item, Row):
                 matrices_of(item, container, next(keys))
-        for item, container in containers:
+        for item, container in others:
             if not isinstance(item, Row):
                 words_of(item, container)
     with origin, st.expander("The matrices all of this is made from"):
         matrices(separated(checked.given, ""), key="matrices_origin", of="given")
     with said:
+        st.subheader(checked.says)
         st.latex(checked.formula)
-        st.markdown(checked.why)
+    with verdict:
         if checked.checks:
             names = [check.label for check in checked.checks]
             st.html(tables.table("residuals of the checks", names, verdicts(checked)))
+        st.markdown(checked.why)
         if not all(check.holds for check in checked.checks):
             notes.note(
                 "Here a difference does not show: try more tokens, other words or other numbers."

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from attention.claims.identities import ClaimSettings
+from attention.claims.identities import ALL, ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
 from attention.lessons.associations import AssociationSettings, opening_link
@@ -406,6 +406,8 @@ PAGES = [
         ),
         figures={"matrices": "matrices_"},
         settings=(ClaimSettings,),
+        sentence=lambda values: values["source"] == "sentence" and values["claim"] != ALL,
+        opens=lambda: urlencode({"claim": ALL}),
         behind=LABORATORY,
     ),
     Page(

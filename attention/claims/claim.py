@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.core.functional import attend
 from attention.core.variants import ParametersConfig, parameter_maker
 from attention.display.matrix import Matrix
+from attention.display.tables import number
 
 EPSILON = torch.finfo(torch.float32).eps
 
@@ -112,19 +113,36 @@ class Check:
     def holds(self) -> bool:
         return self.same == self.equal
 
+    @property
+    def verdict(self) -> str:
+        """Sentence on the two, true of the numbers whatever was expected."""
+        if not self.residual:
+            return "Equal to the last digit."
+        apart = f"they differ by {number(self.residual)} at most"
+        return f"True to rounding: {apart}." if self.same else f"Not the same: {apart}."
+
 
 @dataclass(frozen=True, eq=False)
 class ClaimResult:
-    """Result of a claim: its LaTeX formula, the reason, what to look at, and the checks.
+    """Result of a claim: its sentence, its LaTeX formula, the reason, what to look at, the checks.
 
     given: the matrices that everything shown can be recomputed from.
     """
 
+    says: str
     formula: str
     why: str
     shown: Sequence[Row | Table | Codes]
     checks: Sequence[Check]
     given: Sequence[Matrix]
+
+    @property
+    def picture(self) -> Sequence[Matrix | str]:
+        """The claim in one row of matrices: the two sides of its first check, where it has one."""
+        if self.checks:
+            check = self.checks[0]
+            return [check.left, "=" if check.same else "≠", check.right]
+        return next(item for item in self.shown if isinstance(item, Row)).parts
 
 
 def separated(parts: Sequence[Matrix], join: str) -> list[Matrix | str]:

@@ -36,11 +36,12 @@ from attention.inputs.vectors import random_vectors
 
 MAX_TOKENS = 24
 LISTED = 8
+ALL = "all"
 
 
 def claim_names() -> tuple[str, ...]:
-    """Names in the menu of claims."""
-    return tuple(CLAIMS)
+    """Names in the menu of claims: all as cards, then each."""
+    return (ALL, *CLAIMS)
 
 
 @dataclass(frozen=True)
@@ -171,11 +172,11 @@ def _scale(case: Case) -> ClaimResult:
     }
     most = torch.finfo(torch.float16).max
     return ClaimResult(
+        "It does not matter where you scale.",
         r"\frac{q \cdot k}{\sqrt{d_k}} = \frac{q}{\sqrt{d_k}} \cdot k = q \cdot "
         r"\frac{k}{\sqrt{d_k}} = \frac{q}{\sqrt[4]{d_k}} \cdot \frac{k}{\sqrt[4]{d_k}}",
-        "A factor may stand anywhere in a product, so it does not matter which part is scaled. "
-        f"It does in float16, which holds nothing beyond {most:.0f} and loses digits near 0: "
-        "there it is safest to scale before multiplying, on both sides alike.",
+        "In a product, a factor may stand anywhere. Float16 is the exception: it holds nothing "
+        f"beyond {most:.0f}, and few digits near 0. There it is safest to scale both sides first.",
         [
             Row("In float32, four ways to the same scores.", separated(ways, "=")),
             Row(
@@ -242,11 +243,12 @@ def _merge(case: Case) -> ClaimResult:
     listed = singular[:LISTED].tolist()
     d_model = len(both)
     return ClaimResult(
+        "One matrix can do the work of two.",
         r"(X W_q)(X W_k)^\top = X\,\underbrace{W_q W_k^\top}_{M}\,X^\top, \qquad "
         r"\operatorname{rank} M \le d_k",
-        "Between X and Xᵀ stand only parameters, so they merge into one matrix M that serves every "
-        "input. Two narrow factors keep it cheap and of low rank. A matrix Z that solves X Z = "
-        "scores serves one input only, since it must hold M Xᵀ, and so X itself.",
+        "Only parameters stand between X and Xᵀ, so they merge into one matrix M for every input. "
+        "Two narrow ones are cheaper. A matrix Z that solves X Z = scores serves this input only: "
+        "X itself is part of it.",
         [
             compared(
                 "Two matrices or one, the same scores.",
@@ -300,12 +302,13 @@ def _values(case: Case) -> ClaimResult:
     }
     costs["together"] = [sum(column) for column in zip(*costs.values(), strict=True)]
     return ClaimResult(
+        "Average first or multiply first: the output is the same.",
         r"(A X)\, W_v = A\, (X W_v) \qquad\text{that is}\qquad "
         r"\Bigl(\sum_j a_{ij}\, x_j\Bigr) W_v = \sum_j a_{ij}\, (x_j W_v)",
-        "A matrix may be taken out of a weighted sum: average first and turn the average, or turn "
-        "every vector and average those. Only the number of multiplications differs.",
+        "Multiply the average by W_v, or multiply every vector and average those. Only the number "
+        "of multiplications differs.",
         [
-            compared("Averaged first, or turned first: the same output.", left, right),
+            compared("Averaged first, or multiplied first.", left, right),
             Table(
                 f"Multiplications for n = {n}, d_model = {d_model}, values of width {d_k}.",
                 [left.name, right.name],
@@ -338,9 +341,9 @@ def _permute(case: Case) -> ClaimResult:
 
     rows, checks = [], []
     for caption, label, added, hiding, equal in (
-        ("Shuffled words give the same outputs, shuffled.", "attention alone", None, None, True),
+        ("Attention alone: order makes no difference.", "attention alone", None, None, True),
         (
-            "A causal mask breaks it: who comes first sees less.",
+            "A causal mask breaks it: the first word sees only itself.",
             *("with a causal mask", None, mask, False),
         ),
         (
@@ -362,9 +365,10 @@ def _permute(case: Case) -> ClaimResult:
         {"row now": [str(i) for i in range(n)], "row before": [str(i) for i in order]},
     )
     return ClaimResult(
+        "Shuffled words give the same outputs, shuffled.",
         r"\operatorname{attention}(P X) = P \operatorname{attention}(X)",
-        "Each query asks all keys and adds up what it finds; a sum has no order. So attention "
-        "alone sees a bag of words, and the order has to be told it.",
+        "Each query adds up what it finds, and a sum has no order. So attention alone sees a bag "
+        "of words: something else has to tell it their order.",
         [*rows, moves],
         checks,
         [
@@ -401,11 +405,12 @@ def _leading(case: Case) -> ClaimResult:
     weights = 2 * rounding(queries, keys.T) / math.sqrt(case.d_k) + 8 * EPSILON
     allowed = [0.0, 0.0, weights * float(values.abs().max())]
     return ClaimResult(
+        "Heads never meet, nor do the sentences of a batch.",
         r"\operatorname{attention}(Q, K, V)_{b,h} = "
         r"\operatorname{attention}(Q_{b,h},\, K_{b,h},\, V_{b,h})",
-        "Attention works on the last two dimensions. Batch and heads lie before them: other "
-        "sequences, which never meet this one. Alone, the numbers are equal to the last bit; among "
-        "others they lie elsewhere in memory, where a processor may add in another order.",
+        "Attention works on the last two dimensions; batch and heads stand before them. Alone, the "
+        "numbers are equal to the last bit. Among others, a processor may add them in another "
+        "order.",
         [
             Row("The output for the same queries, keys and values.", separated(shown, "=")),
             Table("Shapes: what is before the last two stays as it is.", list(stacks), columns),
@@ -430,6 +435,11 @@ CLAIMS: dict[str, Callable[[Case], ClaimResult]] = {
     "stack": influence.stack,
     "influence": influence.influence,
     "mistakes": mistakes.mistake,
+}
+
+OVERVIEW = {
+    "Claims": [ClaimSettings(name) for name in CLAIMS if name != "mistakes"],
+    "Common mistakes": [ClaimSettings("mistakes", mistake=name) for name in mistakes.MISTAKES],
 }
 
 

@@ -28,10 +28,10 @@ from attention.inputs.vectors import random_vectors
 
 SMALL = 0.01
 FORMULA = (
-    r"\left\lVert \frac{\partial y_i}{\partial x_j} \right\rVert_F \quad\text{for}\quad "
-    r"\underbrace{y = \operatorname{softmax}(\cdot)\, X W_v}_{\text{attention}} \quad "
-    r"\underbrace{y = B\, X W_v}_{\text{linear layer}} \quad "
-    r"\underbrace{y_i = \tanh(x_i W_v + y_{i-1} U)}_{\text{RNN}}"
+    r"\begin{gathered} \left\lVert \frac{\partial y_i}{\partial x_j} \right\rVert_F "
+    r"\quad\text{for}\quad \underbrace{y = \operatorname{softmax}(\cdot)\, X W_v}"
+    r"_{\text{attention}} \\ \underbrace{y = B\, X W_v}_{\text{linear layer}} \quad "
+    r"\underbrace{y_i = \tanh(x_i W_v + y_{i-1} U)}_{\text{RNN}} \end{gathered}"
 )
 
 
@@ -107,15 +107,15 @@ def influence(case: Case) -> ClaimResult:
 
     back, still_back = undone(after), undone(still)
     return ClaimResult(
+        "Attention’s weights go with the words.",
         FORMULA,
-        "Attention and the linear layer let every token reach every other in one step, but only "
-        "attention looks at the words before it decides how much. A recurrent network reads from "
-        "left to right: nothing comes back, and what is far must pass through all that lies "
-        "between.",
+        "In attention and in a linear layer every token reaches every other in one step. Only "
+        "attention looks at the words first, then decides how much. A recurrent network reads from "
+        "left to right: nothing comes back, and a far word passes through all words between.",
         [
             Row(
-                "How strongly each new vector (row) depends on each input vector (column): the "
-                "size of the derivative, measured.",
+                "How strongly each new vector (row) depends on each input vector (column), "
+                "measured.",
                 separated(influences, ""),
             ),
             Table("Steps on the way from one token to another.", list(layers), path_lengths(n)),
@@ -194,12 +194,12 @@ def stack(case: Case) -> ClaimResult:
     after = case.matrix(f"X after {case.repeats} ×", layers[-1])
     times = "time" if case.repeats == 1 else "times"
     return ClaimResult(
+        "Attention on attention makes all words alike.",
         r"X^{(t+1)} = \operatorname{softmax}\!\Bigl(\tfrac{X^{(t)} W_q (X^{(t)} W_k)^\top}"
         r"{\sqrt{d_k}}\Bigr) X^{(t)}",
-        "Each output is an average of the rows, so all move towards each other: attention stacked "
-        "on attention ends with one vector for every token ("
-        f"[Dong et al. 2021]({ARXIV}2103.03404)). Residual "
-        "connections and layers in between are what keeps real models from it.",
+        "Each output is an average of the rows, so all rows move towards each other. In the end "
+        f"every token has the same vector ([Dong et al. 2021]({ARXIV}2103.03404)). Residual paths "
+        "and other layers keep real models from it.",
         [
             Row(
                 f"The cosines between rows, before and after attention is applied {case.repeats} "

@@ -38,6 +38,7 @@ def mistake(case: Case) -> ClaimResult:
 
 
 def _result(
+    says: str,
     formula: str,
     why: str,
     codes: tuple[str, str],
@@ -52,7 +53,7 @@ def _result(
     shown: list[Row | Table | Codes] = [Codes(dict(zip(("Right", "Wrong"), codes, strict=True)))]
     shown += [compared("The right result, the wrong one, and what is between.", right, wrong)]
     check = Check(f"{right.name} and {wrong.name}", right, wrong, allowed, equal=False)
-    return ClaimResult(formula, why, [*shown, *more], [check, *checks], given)
+    return ClaimResult(says, formula, why, [*shown, *more], [check, *checks], given)
 
 
 def _shares(case: Case, name: str, weights: Tensor) -> Matrix:
@@ -66,9 +67,10 @@ def _values(case: Case) -> ClaimResult:
     weights = attend(x @ W_q, x @ W_k, x).weights
     right, wrong = weights @ (x @ W_v), weights @ x
     return _result(
+        "Averages x where the values were meant.",
         r"y_i = \sum_j w_{ij}\, x_j W_v \;\neq\; \sum_j w_{ij}\, x_j",
-        "The value matrix is made, then forgotten: the sum runs over x. The shapes fit wherever "
-        "values are as wide as x, so nothing complains; W_v gets no gradient and never learns.",
+        "The values are made, then forgotten: the sum runs over x. The shapes fit wherever values "
+        "are as wide as x, so nothing complains. W_v gets no gradient and never learns.",
         (
             f"values = x @ W_v\n{WEIGHTS}output = weights @ values",
             f"values = x @ W_v\n{WEIGHTS}output = weights @ x",
@@ -102,12 +104,13 @@ def _fill(case: Case) -> ClaimResult:
     code = repr(case.fill).removesuffix(".0")
     power = number(math.exp(case.fill)) if case.fill < LARGEST_POWER else "beyond all bounds"
     return _result(
+        f"Fills masked scores with {typed(case.fill)}.",
         r"e^{-\infty} = 0 \qquad\text{but}\qquad e^{s} > 0 \;\text{ for every number } s",
-        f"A score of {typed(case.fill)} is a score like others: its exponential, {power}, is "
-        "weighed against those of the words. "
+        f"A score of {typed(case.fill)} is a score like others: its exponential, {power}, counts "
+        "beside those of the words. "
         + (
             f"Padding keeps up to {percent(float(padding[filled].max()), 1)} of a query’s weight "
-            "here, and the result of a sentence changes with the padding behind it."
+            "here, so a sentence’s result changes with the padding behind it."
             if float(padding[filled].max()) > 0
             else "Here it is too small for float32 to tell from 0."
             if n > valid
@@ -159,15 +162,16 @@ def _finite(case: Case) -> ClaimResult:
     if valid < n:
         left, other = both(slice(valid, n))
         caption = "Queries that are padding themselves, with nothing to attend to."
-        shown.append(compared(caption, left, other))
-        checks.append(Check("queries with nothing to attend to", left, other, 0.0, equal=False))
+        shown.insert(1, compared(caption, left, other))
+        checks.insert(0, Check("queries with nothing to attend to", left, other, 0.0, equal=False))
     return ClaimResult(
+        "Fills masked scores with −10⁹.",
         r"\frac{e^{-10^9 - m}}{\sum_j e^{s_j - m}} = 0 \;\text{ in float32, unless all }\; "
         r"s_j = -10^9",
-        "−10⁹ is so far below any real score that its exponential is 0 in float32, and the weights "
-        "are those of −∞. But where every key is hidden, all scores are the same −10⁹: the softmax "
-        "shares the weight equally among keys that were all forbidden, and nothing complains. "
-        "Float16 holds no −10⁹ at all.",
+        "−10⁹ is so far below any real score that its exponential is 0 in float32: the weights are "
+        "those of −∞. But where every key is hidden, all scores are the same −10⁹. The softmax "
+        "then shares the weight equally among forbidden keys, and nothing complains. Float16 "
+        "cannot hold −10⁹ at all.",
         shown,
         checks,
         [*case.given(W_q=W_q, W_k=W_k), case.matrix("scores", scaled, square=True)],
@@ -187,9 +191,10 @@ def _count(case: Case) -> ClaimResult:
         name: weights.amax(-1).tolist() for name, weights in (("right", right), ("wrong", wrong))
     }
     return _result(
+        "Divides by the count of all numbers.",
         r"\frac{q \cdot k}{\sqrt{d_k}} \;\neq\; \frac{q \cdot k}{\sqrt{n\, d_k}}",
-        "The count of all numbers grows with the sentence, so the scores shrink and the weights "
-        "even out: the longer the sentence, the less attention can choose.",
+        "The count of all numbers grows with the sentence. So scores shrink and weights even out: "
+        "the longer the sentence, the less attention can choose.",
         (
             f"scale = queries.shape[-1] ** -0.5  # {counts['d_k']} numbers in each query\n"
             "weights = (scores * scale).softmax(dim=-1)",
@@ -218,10 +223,11 @@ def _tanh(case: Case) -> ClaimResult:
         for name, weights in (("right", right), ("wrong", wrong))
     }
     return _result(
+        "Leaves out the tanh of additive attention.",
         r"(q_i W_q + k_j W_k)\, v = \underbrace{q_i W_q\, v}_{\text{the same for all } j}"
         r" + \;k_j W_k\, v",
-        "Without the tanh the query only adds the same number to all of its scores, and the "
-        "softmax takes that away again: every query gets the same weights.",
+        "Without the tanh, a query only adds the same number to all of its scores. The softmax "
+        "takes that away again, so every query gets the same weights.",
         (
             "hidden = (q[:, None] @ W_q + k[None] @ W_k).tanh()\n"
             "weights = (hidden @ v).softmax(dim=-1)",
@@ -231,7 +237,7 @@ def _tanh(case: Case) -> ClaimResult:
         rounding(x, W_q, v[:, None]) + rounding(x, W_k, v[:, None]),
         [
             Table(
-                "How far apart two queries’ weights for the same key are at most.",
+                "How much two queries’ weights for one key differ at most.",
                 ["greatest difference"],
                 apart,
             )
@@ -250,14 +256,15 @@ def _dim(case: Case) -> ClaimResult:
         for name, weights in (("over the keys", right), ("over the queries", wrong))
     }
     return _result(
+        "Takes the softmax over the queries.",
         r"\sum_j w_{ij} = 1 \qquad\text{and not}\qquad \sum_i w_{ij} = 1",
-        "Weights must sum to 1 along the keys, the last dimension. Along the queries, each key "
-        "shares itself out instead: a query’s weights sum to anything, and its output grows or "
-        "shrinks with it.",
+        "A query’s weights must add up to 1: along the keys, the last dimension. Along the queries "
+        "each key shares itself out instead. A query’s weights then add up to anything, and its "
+        "output grows or shrinks with them.",
         ("weights = scores.softmax(dim=-1)", "weights = scores.softmax(dim=-2)"),
         (_shares(case, "over the keys", right), _shares(case, "over the queries", wrong)),
         0.0,
-        [Table("What each query’s weights sum to.", list(case.names), sums)],
+        [Table("What each query’s weights add up to.", list(case.names), sums)],
         [*case.given(W_q=W_q, W_k=W_k), case.matrix("scores", scaled, square=True)],
     )
 
@@ -287,10 +294,11 @@ def _order(case: Case) -> ClaimResult:
     }
     allowed = rounding(x, W_q, W_k.T, x.T)
     return _result(
+        "Multiplies in another order.",
         r"(X W_q)(X W_k)^\top = X W_q\, W_k^\top X^\top \;\neq\; (X X)(W_q W_k)^\top",
-        "A product may be grouped in another way, but its factors may not change places, and a "
+        "A product may be grouped in another way, but its factors may not change places. A "
         "transpose turns their order round: (X W_k)ᵀ is W_kᵀ Xᵀ. Mostly the shapes give the "
-        "mistake away; where all matrices are square nothing complains. So here X is cut to its "
+        "mistake away; where all matrices are square, nothing complains. So here X is cut to its "
         f"first {m} rows and columns, and W_q and W_k are {m} × {m}.",
         (
             "scores = (x @ W_q) @ (x @ W_k).T",
@@ -323,12 +331,12 @@ def _exchange(case: Case) -> ClaimResult:
     weights = _shares(case, "weights", (scores / root).softmax(-1))
     others = _shares(case, "weights, exchanged", (exchanged / root).softmax(-1))
     return _result(
+        "Makes queries by W_k and keys by W_q.",
         r"(X W_k)(X W_q)^\top = \bigl((X W_q)(X W_k)^\top\bigr)^\top",
-        "Every score moves to the mirrored cell: what “a” asks of “b” becomes what “b” asks of "
-        "“a”. The shapes are the same, so nothing complains. A model trained so simply "
-        "learns the names the other way round; with weights that were trained before, all "
-        "questions are read as answers. The weights are not mirrored: the softmax still shares "
-        "each row.",
+        "Every score moves to the mirrored cell: what “a” asks “b” becomes what “b” asks “a”. The "
+        "shapes are the same, so nothing complains. A model trained this way simply learns the "
+        "names the other way round; with trained weights, all questions are read as answers. The "
+        "weights are not mirrored: the softmax still shares each row.",
         (
             "queries, keys = x @ W_q, x @ W_k\nscores = queries @ keys.T",
             "queries, keys = x @ W_k, x @ W_q\nscores = queries @ keys.T",

@@ -11,6 +11,7 @@ from attention.claims.claim import Row
 from attention.claims.identities import (
     CLAIMS,
     MAX_TOKENS,
+    OVERVIEW,
     ClaimSettings,
     check_claim,
     random_case,
@@ -40,6 +41,26 @@ def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_libra
         same = ["the same" if check.same else "different" for check in checked.checks]
         assert verdicts["so they are"] == same
     assert app.notes == []
+
+
+def test_a_card_for_each_claim_says_its_verdict_and_leads_to_all_of_it() -> None:
+    app = opened("identities", claim="all")
+    cards = [settings for chosen in OVERVIEW.values() for settings in chosen]
+    assert [settings.claim for settings in cards] == [*CLAIMS][:-1] + ["mistakes"] * len(MISTAKES)
+    checked = [check_claim(settings.claim, random_case(settings)) for settings in cards]
+    assert [f"**{each.says}**" in app.read_as_markdown for each in checked] == [True] * len(cards)
+    expected = [numbers_of(each.picture) for each in checked]
+    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
+    wrong = [each.picture[1] for each in checked[-len(MISTAKES) :]]
+    assert wrong == ["≠"] * len(MISTAKES)
+    app.button(key=f"closer_matrices_{len(cards) - 1}").click().run()
+    assert (app.values["claim"], app.values["mistake"]) == ("mistakes", [*MISTAKES][-1])
+
+
+def test_the_sentence_stands_only_where_it_is_used() -> None:
+    assert "s" not in opened("identities").controls
+    assert "s" not in opened("identities", claim="all", **SENTENCE).controls
+    assert "s" in opened("identities", **SENTENCE).controls
 
 
 def test_what_is_given_is_the_vectors_of_the_sentence() -> None:

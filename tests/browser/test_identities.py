@@ -1,4 +1,4 @@
-"""Identities in Chromium: links, the keyboard, a phone."""
+"""Identities in Chromium: cards, links, the keyboard, a phone."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.browser.browsing import (
 
 def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -> None:
     page = open_page("/identities")
+    page.locator(".st-key-closer_matrices_0").get_by_role("button").press("Enter")
     page.get_by_role("radio", name="scale", exact=True).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -157,6 +157,20 @@ def test_a_residual_is_the_greatest_difference_of_what_is_shown() -> None:
     assert difference(left, right).numbers.tolist() == [[0.0, -0.5], [0.0, 3.0]]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "allowed", "words"),
+    [
+        (1.0, 0.0, "Equal to the last digit."),
+        (1.5, 0.5, "True to rounding: they differ by 0.5000 at most."),
+        (1.5, 0.1, "Not the same: they differ by 0.5000 at most."),
+    ],
+)
+def test_a_verdict_follows_from_the_numbers_alone(wrong: float, allowed: float, words: str) -> None:
+    left, right = (Matrix("a", torch.tensor([[number]])) for number in (1.0, wrong))
+    checks = [Check("a", left, right, allowed, equal) for equal in (True, False)]
+    assert [check.verdict for check in checks] == [words] * 2
+
+
 def test_rounding_is_four_epsilon_a_product_of_absolute_values() -> None:
     left, right = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0], [4.0]])
     assert rounding(left, right) == 4 * 2**-23 * 11
@@ -479,7 +493,7 @@ def test_right_and_wrong_recompute_from_what_is_given(
             right, wrong = queries @ keys.T, x @ x @ (made["W_q"] @ made["W_k"]).T
         case "exchange":
             right, wrong = queries @ keys.T, keys @ queries.T
-    check, *_ = result.checks
+    check = result.checks[-1 if mistake == "finite" else 0]
     assert close(check.left.numbers, right)
     assert close(check.right.numbers, wrong)
     assert check.residual == pytest.approx(float((right - wrong).abs().max()), abs=1e-4)
@@ -513,7 +527,7 @@ def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
     result = checked("mistakes", mistake="fill", tokens=5, fill=fill)
     (check,) = result.checks
     kept = float(check.right.numbers[:, 4:].sum(-1).max())
-    assert f"its exponential, {power}, is" in result.why
+    assert f"its exponential, {power}, counts" in result.why
     assert words in result.why
     assert check.same == (kept == 0.0)
     if 0 < kept < 1:
@@ -522,7 +536,7 @@ def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
 
 def test_minus_a_billion_is_minus_infinity_but_where_nothing_is_left() -> None:
     result = checked("mistakes", mistake="finite", tokens=5, pads=2)
-    something, nothing = result.checks
+    nothing, something = result.checks
     assert (something.residual, something.holds) == (0.0, True)
     assert nothing.left.numbers.tolist() == [[0.0] * 5] * 2
     torch.testing.assert_close(nothing.right.numbers, torch.full((2, 5), 0.2))
