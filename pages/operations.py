@@ -150,7 +150,8 @@ def contrast(wrong: Contrast) -> None:
     st.caption(wrong.words)
     for index, parts in enumerate(wrong.pictures):
         matrices(parts, key=f"contrast_{index}")
-    st.html(tables.table(first_words(wrong.title), wrong.names, wrong.columns))
+    columns = tables.with_integers(wrong.columns)
+    st.html(tables.table(first_words(wrong.title), wrong.names, columns))
 
 
 def cell_controls(view: View, made: Made) -> None:
@@ -164,7 +165,8 @@ def cell_controls(view: View, made: Made) -> None:
 def explain(worked: Worked) -> None:
     """A working: its sentence and its table."""
     words = tables.working(tables.Working(worked.words, ()))
-    table = tables.table(tables.WORKING, worked.names, worked.columns, total=worked.total)
+    columns = tables.with_integers(worked.columns)
+    table = tables.table(tables.WORKING, worked.names, columns, total=worked.total)
     st.html(f"<div class='working'>{words}{table}</div>")
 
 

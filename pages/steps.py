@@ -62,7 +62,7 @@ def show(view: View, done: Computation, settings: StepSettings) -> None:
     st.caption(step.shapes)
     controls(view, name)
     if not asked:
-        st.html(f"<div class='working'>{tables.working(step.working(*cell), integers=True)}</div>")
+        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
 
 
 def choose_step(view: View, done: Computation) -> tuple[str, Step]:

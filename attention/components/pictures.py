@@ -313,10 +313,10 @@ def matrices(
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     With on_choose its cells can be chosen, by click or arrow keys; chosen: the (row, column) lit
     meanwhile. hidden: the result's numbers stay here, to be guessed; asked: the row and the column
-    of the result that are asked about, None = all columns. in_full: matrices of integers alone are
-    written as such, and of a painted result the numbers of the lit row stand below it. written: up
-    to how many columns numbers are written rather than painted, where that is not the usual 8. of:
-    what the files say the matrices are of, where a page has several of a name.
+    of the result that are asked about, None = all columns. in_full: of a painted result the numbers
+    of the lit row stand below it. written: up to how many columns numbers are written rather than
+    painted, where that is not the usual 8. of: what the files say the matrices are of, where a page
+    has several of a name.
     """
     shown = [part for part in parts if isinstance(part, Matrix)]
     headers: list[MatrixHeader] = []
@@ -339,7 +339,7 @@ def matrices(
                 "masked": matrix.allowed is not None,
                 "most": matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0,
                 "hidden": kept_back,
-                "whole": in_full and matrix.whole and not kept_back,
+                "whole": matrix.whole and not kept_back,
             }
         )
         if kept_back:

@@ -51,10 +51,11 @@ class Matrix:
 
     @property
     def whole(self) -> bool:
-        """True if it holds integers alone, as those that are typed; shares are never taken so."""
-        rounded = self.numbers.detach().float()
+        """True if all finite numbers are integers, as those that are typed; shares never count."""
+        finite = self.numbers.detach().float()
+        finite = finite[finite.isfinite()]
         return self.kind != "share" and bool(
-            ((rounded == rounded.round()) & (rounded.abs() < 1e5)).all()
+            ((finite == finite.round()) & (finite.abs() < 1e5)).all()
         )
 
     def write(self, value: float) -> str:

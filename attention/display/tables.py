@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from typing import TypeGuard
 
 from attention.display import files
 
@@ -155,16 +156,15 @@ def _cells(row: Sequence[float | str | None], write: Callable[[float | None], st
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
 
 
-def working(work: Working, *, integers: bool = False) -> str:
+def working(work: Working) -> str:
     """A `Working` as HTML: its sentence, its table and its total, which a long table tells above.
 
-    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others. integers: columns
-    of integers alone are written as such.
+    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others.
     """
     words = f"<p>{html.escape(work.words)}</p>"
     if not work.columns:
         return words
-    write: Callable[[float], str] = whole_number if integers and _whole(work) else number
+    write: Callable[[float], str] = whole_number if _whole(work) else number
     shown = "" if work.total is None else write(work.total)
     if shown and len(work.names) > SHORT:
         words += f"<p class='total'>{html.escape(work.total_name)} <strong>{shown}</strong></p>"
@@ -184,9 +184,7 @@ def working(work: Working, *, integers: bool = False) -> str:
     if work.total is not None:
         blank = [""] * (len(columns) - 1)
         total = [work.total_name, *blank, shown]
-    if integers:
-        columns = {name: _written(cells) for name, cells in columns.items()}
-    return words + table(WORKING, names, columns, total=total)
+    return words + table(WORKING, names, with_integers(columns), total=total)
 
 
 def _whole(work: Working) -> bool:
@@ -195,9 +193,17 @@ def _whole(work: Working) -> bool:
     return all(isinstance(cell, str) or cell == round(cell) for cell in last)
 
 
-def _written(cells: Sequence[float | str]) -> list[float | str]:
-    """The cells of a column, integers as such where all are."""
-    numbers = [cell for cell in cells if not isinstance(cell, str)]
-    if not all(math.isfinite(cell) and cell == round(cell) for cell in numbers):
-        return [*cells]
-    return [cell if isinstance(cell, str) else whole_number(cell) for cell in cells]
+def with_integers(
+    columns: Mapping[str, Sequence[float | str | None]],
+) -> dict[str, Sequence[float | str | None]]:
+    """Columns of integers alone, written as such, and the others as they are."""
+    return {
+        name: [whole_number(cell) if isinstance(cell, (int, float)) else cell for cell in cells]
+        if all(cell == round(cell) for cell in cells if _is_finite(cell))
+        else cells
+        for name, cells in columns.items()
+    }
+
+
+def _is_finite(cell: float | str | None) -> TypeGuard[float]:
+    return isinstance(cell, (int, float)) and math.isfinite(cell)

@@ -25,7 +25,7 @@ def test_the_page_opens_on_a_product_one_can_follow() -> None:
     app = opened("operations")
     assert app.values["bmm_a"] == OperationSettings.bmm_a
     (table,) = app.tables
-    assert table["product"] == ["4.0000", "0.0000", "12.0000", "16.0000"]
+    assert table["product"] == ["4", "0", "12", "16"]
     assert words(app).startswith("C[0] in row 1, column 0: row 1 of A[0] meets column 0 of B[0]")
     assert any("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)" in item.value for item in app.text)
 

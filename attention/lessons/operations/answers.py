@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from attention.display.matrix import Matrix
-from attention.display.tables import number
+from attention.display.tables import whole_number
 
 DIMS = ("batch", "row", "column")
 MAX_DRAWN = 10
@@ -77,7 +77,7 @@ class Made:
         if self.difference is None:
             return "Nothing to compare: torch has no number here."
         where = ", where it has numbers" if self.torchs.isnan().any() else ""
-        return f"Greatest difference from ours{where}: {number(self.difference)}"
+        return f"Greatest difference from ours{where}: {whole_number(self.difference)}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.display.matrix import Matrix
-from attention.display.tables import number
+from attention.display.tables import whole_number
 from attention.lessons.operations.answers import (
     DIMS,
     Made,
@@ -60,7 +60,7 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
                 f"column {column} of B": right.tolist(),
                 "product": (left * right + 0.0).tolist(),  # −0.0 + 0.0 is 0.0
             },
-            ["sum", "", "", number(float(ours[batch, row, column]))],
+            ["sum", "", "", whole_number(float(ours[batch, row, column]))],
         )
 
     return Made(
@@ -130,9 +130,9 @@ def make_transpose(settings: OperationSettings) -> Made:
             rows += [[*indices, ""], [*strides, ""], [*walked, sum(walked)]]
         columns = zip(*rows, strict=True)
         return Worked(
-            f"result{index} is x{source}: {number(float(ours[batch, row, column]))}. Torch moves "
-            "no number. They stay in one line, and only the steps from one to the next, the "
-            "strides, are swapped: both ways lead to the same position in the line.",
+            f"result{index} is x{source}: {whole_number(float(ours[batch, row, column]))}. Torch "
+            "moves no number: they stay in one line, and only the strides are swapped, the steps "
+            "from one to the next. Both ways lead to the same position in the line.",
             ["index in result", "× stride", "=", "index in x", "× stride", "="],
             {
                 name: [str(cell) for cell in column]

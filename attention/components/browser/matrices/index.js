@@ -293,7 +293,7 @@ export function words({ hidden, parts }, part, cells, [row, column]) {
 /** A number of a matrix; an integer among integers as such.
     @type {(part: Pick<Part, "masked" | "whole">, number: number) => string} */
 export function told({ masked, whole }, number) {
-  return whole && !Number.isNaN(number) ? fixed(number, 0) : format(number, masked)
+  return whole && Number.isFinite(number) ? fixed(number, 0) : format(number, masked)
 }
 
 /** @type {(number: number, masked: boolean) => string} */
