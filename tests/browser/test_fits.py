@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from tests.browser.browsing import Open, Page, eventually, expect, expect_rest
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_heatmap,
+    expect_rest,
+)
 
 # Words that are cut without a mark, and what can be used but lies under something else. What can
 # be scrolled into sight, and what ends in "…", is neither.
@@ -56,6 +65,45 @@ FAULTS = """() => {
   look(document)
   return faults
 }"""
+
+
+# Labels along an axis of the heatmap that lie on one another, neighbour by neighbour.
+TOUCHING = """() => ["xtick", "ytick"].flatMap((axis) => {
+  const labels = [...document.querySelectorAll(`.attention-heatmap .${axis} text`)]
+  const boxes = labels.map((label) => label.getBoundingClientRect())
+  return boxes.slice(1).flatMap((box, at) => {
+    const before = boxes[at]
+    const apart =
+      box.left >= before.right || box.right <= before.left ||
+      box.top >= before.bottom || box.bottom <= before.top
+    return apart ? [] : [`${labels[at].textContent} and ${labels[at + 1].textContent}`]
+  })
+})"""
+
+
+@pytest.mark.parametrize("count", [5, 17, 60])
+def test_labels_of_the_heatmap_never_touch(open_page: Open, count: int) -> None:
+    words = "+".join(f"{'word' * (1 + at % 3)}{at}" for at in range(count))
+    for numbers in ("shown", "hidden"):
+        page = open_page(f"/explore?s={words}&numbers={numbers}")
+        for width in (1440, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            expect_heatmap(page)
+            expect_rest(page)
+            eventually(page, partial(page.evaluate, TOUCHING), [])
+            assert page.locator(".attention-heatmap .xtick text").count() > 4
+
+
+def test_the_diagram_of_one_word_is_whole(open_page: Open) -> None:
+    page = open_page("/explore?s=cat")
+    flow = page.locator(".flow")
+    expect(flow).to_be_visible()
+    expect_rest(page)
+    assert flow.evaluate("""(flow) => {
+      const { top, bottom } = flow.getBoundingClientRect()
+      const boxes = [...flow.querySelectorAll("*")].map((part) => part.getBoundingClientRect())
+      return boxes.every((box) => box.top >= top - 1 && box.bottom <= bottom + 1)
+    }""")
 
 
 @pytest.mark.parametrize(

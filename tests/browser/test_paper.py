@@ -140,3 +140,11 @@ def test_explore_is_printed_on_one_page(open_page: Open, tmp_path: Path) -> None
     expect(page.locator(".equation")).to_be_visible()
     printed: Any = page.pdf(format="A4")
     assert len(re.findall(rb"/Type /Page\b", printed)) == 1
+
+
+def test_a_model_is_printed_on_three_pages_at_most(open_page: Open) -> None:
+    page = open_page("/model")
+    expect(page.locator(".st-key-model_window canvas").first).to_be_visible()
+    expect_rest(page)
+    printed: Any = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type /Page\b", printed)) <= 3

@@ -57,7 +57,7 @@ test("a square one is as large as its room, and what is over stays free at the r
 })
 
 test("of a small square one every so many tokens are written, each with a line of its own", () => {
-  const labels = [..."abcdefghijklmnop"] // 16, of 10 pixels each, which may be 8 apart
+  const labels = [..."abcdefghijklmnop"] // 16, of 10 pixels each, which may be 13 apart
   const written = (/** @type {number} */ side) => {
     const { xaxis, yaxis } = fitted(layoutOf(labels), side + 100, true)
     assert.deepEqual(xaxis.ticktext, yaxis.ticktext)
@@ -67,7 +67,7 @@ test("of a small square one every so many tokens are written, each with a line o
     )
     return xaxis.tickvals.length
   }
-  assert.deepEqual([128, 127, 64, 40].map(written), [16, 8, 8, 4])
+  assert.deepEqual([208, 207, 104, 52].map(written), [16, 8, 8, 4])
 })
 
 test("numbers in cells have 12 pixels with room for it, else 11, and are not shown below that", () => {

@@ -13,6 +13,7 @@ import * as sums from "./sums.js"
 
 const MOST_KEYS = 12
 const ROW = 32
+const LEAST = 2 * ROW // in which the query's two lines and the softmax stand
 const WIDE = 100
 const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
 
@@ -94,7 +95,8 @@ function write(view, query) {
   const weights = sums.applied(content, query)
   view.keys = keysShown(weights)
   if (view.rows.length !== view.keys.length) lay(view)
-  const height = view.keys.length * ROW
+  const row = rowHeight(view.keys)
+  const height = view.keys.length * row
   words.textContent = told(content, query)
   view.query.firstElementChild?.replaceWith(makeName("span", "", null, distinct(tokens, query)))
   const scaled = sums.rowOf(sums.stageOf(content, "scaled"), columns, query)
@@ -119,7 +121,7 @@ function write(view, query) {
     bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)
     paint(value, values[index])
-    const middle = index * ROW + ROW / 2
+    const middle = (index + 0.5) * row
     if (!none) lines[0].push(makeLine(curve(WIDE, height / 2, middle), 1, false))
     const thickness = weights[key] ? 0.75 + 7 * sizeOf(weights[key]) : 0
     lines[1].push(makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0))
@@ -135,11 +137,17 @@ function write(view, query) {
   more.textContent = left ? `${left} more keys, together of weight ${fixed(rest - shown, 4)}.` : ""
 }
 
+/** @type {(keys: number[]) => number} */
+function rowHeight(keys) {
+  return Math.max(ROW, LEAST / keys.length)
+}
+
 /** @type {(view: View) => void} */
 function lay(view) {
   const { flow, keys } = view
   flow.replaceChildren()
-  setLengths(flow, { "--height": keys.length * ROW, "--row": ROW })
+  const row = rowHeight(keys)
+  setLengths(flow, { "--height": keys.length * row, "--row": row })
   flow.style.setProperty("--keys", String(keys.length))
   for (const textContent of HEADS) make("span", "head", flow, { textContent })
   /** @type {(name: string, column: number) => HTMLElement} */
