@@ -113,3 +113,16 @@ def test_hostile_words_do_nothing_on_a_phone(open_page: Open) -> None:
     expect(page.locator(".working")).to_be_visible()
     expect_harmless(page)
     expect_to_fit(page)
+
+
+def test_faint_lines_come_from_every_word_of_two_sentences_and_of_one_from_the_chosen(
+    open_page: Open,
+) -> None:
+    page = open_page("/cross?target=one+two+red&memory=three+four")
+    curves = "paths => paths.flatMap((path) => path.getAttribute('d').match(/M0,[\\d.]+/g))"
+    starts = page.locator(".woven path")
+    expect(starts.first).to_be_attached()
+    eventually(page, lambda: len(set(starts.evaluate_all(curves))), 3)
+    page = open_page("/explore?s=one+two+red")
+    expect(page.locator(".lines path").first).to_be_attached()
+    expect(page.locator(".woven path")).to_have_count(0)

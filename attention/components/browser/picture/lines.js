@@ -15,8 +15,11 @@ const PADDING = 3
 const PART = 16
 const MOST_ALONE = 64 // keys
 const LEVELS = 32
+const MOST_WOVEN = 900 // pairs of a query and a key
+const WOVEN_LEVELS = 4
 
-/** Queries and keys as text, joined by lines as strong as the weights of one query.
+/** Queries and keys as text, joined by lines as strong as the weights of one query; of two sequences
+    faint lines behind them join all queries with their keys.
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildLines(parent, content) {
   const view = build(parent, content)
@@ -37,11 +40,22 @@ function build(parent, content) {
   const told = make("p", "summary", parent, { role: "status" })
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
+  const woven = makeShape("g", { class: "woven" }, lines)
+  const joined = makeShape("g", {}, lines)
   const pointed = makeShape("path", {}, lines)
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
-    ...{ content, scroll, queries, options, lines, pointed, keys, items, told, notes, title },
-    ...{ names: "", height: 0, held: -1, isNew: true, sight: makeSight() },
+    ...{ content, scroll, queries, options, lines, woven, joined, pointed, keys, items, told },
+    ...{
+      notes,
+      title,
+      names: "",
+      height: 0,
+      held: -1,
+      wovenIn: "",
+      isNew: true,
+      sight: makeSight(),
+    },
     at: /** @type {At | undefined} */ (undefined),
     weights: /** @type {Text[]} */ ([]),
   }
@@ -63,6 +77,7 @@ function draw(view, content) {
   view.keys.ariaLabel = `Keys, each with the ${content.called} it gets`
   view.at = undefined
   view.isNew = true
+  view.wovenIn = ""
   if (view.names !== names) write(view)
   view.names = names
   const room = own ? 0 : view.scroll.clientHeight
@@ -124,24 +139,48 @@ function rowAt({ content: { columns, numbers, hidden } }, query) {
     @type {(view: View, at: At) => void} */
 function join(view, at) {
   const { row, masked } = rowAt(view, at.query)
-  const { lines, pointed, isNew } = view
+  const { lines, joined, isNew } = view
   const { clientWidth: width, clientHeight } = lines
   const curveTo = curvesOf(view, at.query)
   lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
   const groups = groupsOf(row, masked)
-  while (lines.children.length <= groups.length) pointed.before(makeShape("path", {}))
-  while (lines.children.length > groups.length + 1) lines.firstElementChild?.remove()
+  while (joined.children.length < groups.length) makeShape("path", {}, joined)
+  while (joined.children.length > groups.length) joined.lastElementChild?.remove()
   for (const [index, { keys, weight }] of groups.entries()) {
-    const line = /** @type {SVGElement} */ (lines.children[index])
+    const line = /** @type {SVGElement} */ (joined.children[index])
     line.setAttribute("d", keys.map(curveTo).join(""))
     line.setAttribute("stroke-width", String(widthOf(weight)))
     line.setAttribute("stroke-opacity", String(0.08 + 0.8 * sizeOf(weight)))
     line.style.stroke = hueOf(view.content, weight)
     line.classList.toggle("negative", weight < 0)
   }
+  weave(view, width)
   point(view, at)
   writeInSight(view, isNew, (all) => weigh(view, all))
   view.isNew = false
+}
+
+/** Faint lines from all queries of two sequences, one for all of about the same weight.
+    @type {(view: View, width: number) => void} */
+function weave(view, width) {
+  const { content, woven, wovenIn, queries, keys } = view
+  const { rows, columns, own, numbers } = content
+  const within = `${width} ${queries.offsetTop} ${keys.offsetTop}`
+  if (wovenIn === within) return
+  view.wovenIn = within
+  woven.replaceChildren()
+  if (own || rows * columns > MOST_WOVEN) return
+  const levels = Array.from({ length: WOVEN_LEVELS + 1 }, () => "")
+  for (let query = 0; query < rows; query++) {
+    const curveTo = curvesOf(view, query)
+    for (const [key, weight] of rowOf(numbers.weights, columns, query).entries())
+      levels[Math.round(WOVEN_LEVELS * sizeOf(weight))] += curveTo(key)
+  }
+  for (const [level, d] of levels.entries()) {
+    const share = level / WOVEN_LEVELS
+    if (level && d)
+      makeShape("path", { d, "stroke-width": 4 * share, "stroke-opacity": 0.3 * share }, woven)
+  }
 }
 
 /** Keys that are joined by one line, and how strong it is: each key by itself, or where there are
