@@ -283,23 +283,27 @@ def _take_along(page: Page, before: Visit) -> None:
                 address[name] = _texts(arrived[name])
     if address:
         st.query_params.update(address)  # at once: each message is a step of the history
-    if page.name not in before.started and arrived["model"] == NONE:
+    if page.name not in before.started:
         _start(page, before, arrived)
 
 
 def _start(page: Page, before: Visit, arrived: View) -> None:
     """Have a page that one first comes to by the menu begin as its own link does, where nothing has
-    been set that this would put aside. The sentence stays if it is one's own, or has been seen."""
+    been set but what that link says too. A sentence of one's own, or one seen before, stays."""
     declared = every_setting()
-    set_up = bool(before.hidden or arrived.changed())
-    said = parse_qs(page.opens()) if page.opens and not set_up else {}
-    begin: dict[str, Any] = {name: value_in(said, name) for name in said}
-    if begin.get("model", NONE) == NONE:
-        begin |= page.starts
+    link = parse_qs(page.opens()) if page.opens else {}
+    said: dict[str, Any] = {name: value_in(link, name) for name in link}
+    apart = any(said.get(name) != value for name, value in arrived.changed().items())
+    begin = {} if before.hidden or apart else said
+    if begin.get("model", arrived["model"]) == NONE:
+        begin = {**begin, **page.starts}
     seen = any(known.models for known in PAGES if known.name in before.started)
-    if seen or arrived["s"] != declared["s"].default:
-        begin = {name: value for name, value in begin.items() if not declared[name].is_text}
-    elif "query" in begin:
+    own = seen or arrived["s"] != declared["s"].default
+    if own and arrived["s"] != begin.get("s"):
+        texts = {name for name in begin if declared[name].is_text}
+        beside = page.declared if texts & page.declared.keys() else {}  # a text that goes with s
+        begin = {name: begin[name] for name in begin if name not in texts | beside.keys()}
+    elif not own and "query" in begin:
         choose_query(begin["query"])
     for name, value in begin.items():
         untouched = arrived[name] == declared[name].default

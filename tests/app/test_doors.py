@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
@@ -71,6 +71,23 @@ def test_another_view_of_a_sentence_is_one_of_the_same_sentence(page: str, sente
     app = opened("explore", s=sentence)
     app.switch_page(f"pages/{page}.py").run()
     assert (app.values["s"], app.values["model"]) == (sentence, MODEL)
+
+
+def test_explore_is_calm_by_the_menu_too_unless_something_is_set() -> None:
+    packaged(MODEL)
+    assert opened("operations").switch_page("pages/explore.py").run().values["numbers"] == "hidden"
+    app = opened("steps", scale="none").switch_page("pages/explore.py").run()
+    assert app.values["numbers"] == "shown"
+
+
+def test_from_the_opening_compare_shows_its_two_endings_and_keeps_ones_own_word() -> None:
+    packaged(MODEL)
+    app = opened("explore", **dict(parse_qsl(OPENINGS[MODEL].link)) | {"query": 1})
+    app.switch_page("pages/compare.py").run()
+    assert (app.values["compare"], app.values["s2"]) == ("pair", WIDE)
+    assert app.selection["query"] == 1
+    own = opened("explore", **dict(parse_qsl(OPENINGS[MODEL].link)) | {"s": CAT})
+    assert own.switch_page("pages/compare.py").run().values["compare"] == "settings"
 
 
 @pytest.mark.parametrize("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
