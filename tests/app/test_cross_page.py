@@ -95,7 +95,7 @@ def test_the_toy_is_shown_with_its_padding() -> None:
         assert_close(row.matrices, expected, equal_nan=True)
     headings = [item.value for item in app.text]
     assert headings == ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
-    assert app.tables[0]["weight · v"][-1] == "2.0000"
+    assert app.tables[0]["weight · v"][-1] == "2"
 
 
 def test_the_toys_keys_and_values_are_grids_and_what_is_typed_there_is_computed() -> None:

@@ -21,8 +21,8 @@ def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> N
     picture = page.locator(".st-key-picture_1")
     picture.get_by_role("grid").locator(".cell").last.click()
     expect(page.get_by_text("C[1] in row 1, column 1")).to_be_visible()
-    expect(page.locator(".working")).to_contain_text("6.0000")
-    lit = ["2.0000", "2.0000", "0.0000", "1.0000", "2.0000", "1.0000", "6.0000"]
+    expect(page.locator(".working tfoot td").last).to_have_text("6")
+    lit = ["2", "2", "0", "1", "2", "1", "6"]
     expect(picture.locator(".lit")).to_have_text(lit)
     expect(page.locator(".st-key-picture_0 .lit")).to_have_count(0)
     expect_search(page, {"operation_batch": "1", "operation_column": "1"})
@@ -36,10 +36,10 @@ def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named
 ) -> None:
     page = open_page("/operations")
     box = page.locator(".st-key-grid_bmm_a_0").get_by_label("A[0], row 1, column 2")
-    total = page.locator(".working tfoot")
+    total = page.locator(".working tfoot td").last
     box.fill("10")
     box.press("Enter")
-    expect(total).to_contain_text("24.0000")
+    expect(total).to_have_text("24")
     expect_search(page, {"bmm_a": "1 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
     box.fill("<b>x")
     box.press("Enter")
@@ -51,7 +51,7 @@ def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named
     expect(page.get_by_text("A[0]: row 1, column 2 is empty")).to_be_visible()
     box.fill("6")
     box.press("Enter")
-    expect(total).to_contain_text("16.0000")
+    expect(total).to_have_text("16")
 
 
 def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_page: Open) -> None:
@@ -61,7 +61,7 @@ def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_
     grid.get_by_label("A[0], row 1, column 2").press("Enter")
     other = grid.get_by_label("A[0], row 0, column 0")
     other.fill("7")
-    expect(page.locator(".working tfoot")).to_contain_text("24.0000")
+    expect(page.locator(".working tfoot td").last).to_have_text("24")
     expect_rest(page)
     expect(other).to_have_value("7")
     other.press("Enter")
@@ -89,4 +89,4 @@ def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:
     expect(page.get_by_text("which is no number").first).to_be_visible()
     expect_harmless(page)
     page.get_by_role("button", name="the first example").click()
-    expect(page.locator(".working tfoot")).to_contain_text("16.0000")
+    expect(page.locator(".working tfoot td").last).to_have_text("16")

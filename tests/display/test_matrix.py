@@ -179,7 +179,8 @@ def test_a_matrix_to_be_shown_has_two_dimensions() -> None:
         ([[1.0, 0.5]], "signed", "−2.0000"),
         ([[1.0, 0.0]], "share", "−2.0000"),
         ([[1.0, 1e6]], "signed", "−2.0000"),
-        ([[1.0, math.nan]], "signed", "−2.0000"),
+        ([[1.0, math.nan]], "signed", "−2"),
+        ([[math.inf, 0.5]], "signed", "−2.0000"),
     ],
 )
 def test_a_matrix_of_integers_writes_them_as_such(numbers: Any, kind: Any, shown: str) -> None:
