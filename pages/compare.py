@@ -110,8 +110,8 @@ def what_comes_out(view: View) -> None:
             names, columns, means = trained.moved_table(distinct_names(tokens), cosines)
             st.html(tables.table("cosines of what comes out", names, columns, total=means))
             st.caption(
-                "The cosine of each last hidden state with the one that comes out of the model as "
-                "it was trained: 1 where nothing moved."
+                "How close each last hidden state stays to that of the model as trained, by "
+                "cosine: 1 where nothing moved."
             )
     with right:
         st.markdown("**Which heads matter** · each of this layer cut out alone")
@@ -129,7 +129,7 @@ def which_heads_matter(view: View) -> None:
         names, columns = trained.importance_table(results.without_each(view))
     st.html(tables.table("which heads matter", names, columns))
     st.caption(
-        "Mean and least cosine of the last hidden states with those of the whole model; the head "
+        "How close the last hidden states stay to those of the whole model, by cosine. The head "
         "that matters most for this sentence comes first."
     )
 

@@ -277,7 +277,7 @@ PAGES = [
         "Compare",
         "two settings on one sentence and what changes between them; one setting swept over its "
         "range; two sentences that differ in a word",
-        purpose="How the weights change with a setting, or with a word.",
+        purpose="Change a setting or a word, and see which weights change.",
         words=(
             "query",
             "key",
@@ -342,7 +342,7 @@ PAGES = [
         "Two sequences",
         "a translator's words, each with lines to those it is made from; queries from one "
         "sentence, keys and values from another; batches with padding and valid lengths",
-        purpose="Queries from one sentence, keys and values from another, the memory.",
+        purpose="One sentence looks at another: a translation at its original, or two of your own.",
         words=(
             "query",
             "key",
@@ -392,7 +392,7 @@ PAGES = [
         "Identities",
         "claims about attention to check, each with its residual: where a factor may stand, merged "
         "matrices, order, stacking, influence, and eight common mistakes",
-        purpose="Claims about attention to check: both sides are computed, then compared.",
+        purpose="Is it true? Both sides of a claim are computed, then compared.",
         words=(
             "residual",
             "query",

@@ -57,8 +57,8 @@ class CompareSettings:
         "scale",
         "Sweep",
         SWEEPS,
-        help="scale: the factor on the scores. temperature: the scores that enter the softmax are "
-        "divided by it. window: how many tokens to each side a query sees.",
+        help="scale: multiplies the scores. temperature: divides them, just before the softmax. "
+        "window: how many tokens a query sees to each side.",
     )
     sweep_at: float = decimal(
         1.0, "At", 0.0, float(MAX_TOKENS), 0.001, help="The value the slider stands at."
@@ -163,21 +163,22 @@ class Comparison:
         for there, side in ((self.in_a, "first"), (self.in_b, "second")):
             if not there[row]:
                 other = "second" if side == "first" else "first"
-                return f"“{name}” stands in the {other} sentence alone: nothing to compare."
+                return f"“{name}” is only in the {other} sentence: there is nothing to compare."
         sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
         if empty := [side for side, total in sums.items() if total == 0]:
             return (
-                f"“{name}” may look at nothing in {listed(empty)}. Without weights there is no "
-                "divergence."
+                f"“{name}” may look at nothing in {listed(empty)}, so there is nothing to compare."
             )
         if math.isnan(bits):
             told = listed(f"{number(total)} in {side}" for side, total in sums.items())
-            return f"The row of “{name}” sums to {told}: only rows that sum to 1 have a divergence."
+            return f"The row of “{name}” adds up to {told}: only rows of sum 1 have a divergence."
         before, after = (float(bits[row]) for bits in self.entropies)
-        change = number(after - before)
+        says = {True: "is more spread out in B", False: "is more focused in B"}
+        same = number(before) == number(after)
+        spread = "is as spread out in B as in A" if same else says[after > before]
         return (
-            f"The rows of “{name}” diverge by {number(bits)} bits. Entropy: {number(before)} in A, "
-            f"{number(after)} in B, a change of {change if after < before else '+' + change}."
+            f"The attention of “{name}” {spread}: its entropy goes from {number(before)} to "
+            f"{number(after)} bits. The two rows differ by {number(bits)} bits."
         )
 
     def row_table(self, row: int) -> tuple[list[str], Columns, list[str]]:
@@ -245,15 +246,15 @@ class Comparison:
         before, after = self.entropies
         empty = before.isnan() | after.isnan()
         without = {
-            "stands in one sentence alone": ~both,
+            "is only in one sentence": ~both,
             "may look at nothing": both & empty,
-            "does not sum to 1": none & ~empty,
+            "does not add up to 1": none & ~empty,
         }
         why = " or ".join(words for words, rows in without.items() if rows.any())
         return (
-            "Jensen–Shannon divergence, in bits: 0 where two rows are equal, 1 where they share no "
-            "key."
-            + (f" A row that {why} has none, “—”; means are over the rows that do." if why else "")
+            "The divergence says how much two rows differ: 0 bits if they are equal, 1 if they "
+            "share no key (Jensen–Shannon)."
+            + (f" A row that {why} has none, “—”, and no part in the means." if why else "")
         )
 
 
@@ -447,7 +448,7 @@ def multiples(kind: str, n: int) -> tuple[float, ...]:
 def sweep_words(swept: Sweep, wanted: float) -> str:
     """Explain a sweep, in a sentence or two; wanted: the value in the link."""
     words = {"scale": _scale_words, "temperature": _temperature_words, "window": _window_words}
-    colours = "Colours go from 0 to 1 in all the pictures"
+    colours = "Colours go from 0 to 1 in every picture"
     dots = "" if swept.block == 1 else f"; a small dot is the greatest of {swept.block}² weights"
     beyond = ""
     if wanted != swept.at:
@@ -461,23 +462,22 @@ GREATEST = "the greatest score of its row, or to those that tie for it"
 def _scale_words(swept: Sweep) -> str:
     if swept.bias is None:
         what = "all keys that a query may see get the same"
-        grows = f"the larger the scale, the more of the weight goes to {GREATEST}"
+        grows = f"more of the weight goes to {GREATEST}"
     else:
         what = "the distance alone decides, through ALiBi"
-        grows = "the larger the scale, the more the scores count beside it"
-    return f"The scores are multiplied by the scale: at 0 {what}; {grows}."
+        grows = "the scores count more beside it"
+    return f"At scale 0 {what}. With a larger scale {grows}."
 
 
 def _temperature_words(swept: Sweep) -> str:
     return (
-        "The scores that enter the softmax are divided by the temperature: the lower it is, the "
-        f"more of the weight goes to {GREATEST}; the higher, the more alike the keys become that a "
-        "query may see."
+        f"The lower the temperature, the more of the weight goes to {GREATEST}. The higher, the "
+        "more evenly a query shares among the keys it may see."
     )
 
 
 def _window_words(swept: Sweep) -> str:
-    others = "" if swept.mask is None else ", and of these only those that the other masks allow"
+    others = "" if swept.mask is None else ", if the other masks allow them"
     return f"A query sees up to this many tokens to each side{others}."
 
 
@@ -498,7 +498,7 @@ def alignment_words(compared: Comparison) -> str:
         words.append(f"they differ in {', '.join(replaced[:6])}{more}")
     for count, side in zip(alone, ("first", "second"), strict=True):
         if count:
-            verb = "stands" if count == 1 else "stand"
-            words.append(f"{count} {verb} in the {side} alone, hatched")
+            verb = "is" if count == 1 else "are"
+            words.append(f"{count} {verb} only in the {side}, hatched")
     tokens = f"{paired} {'token is' if paired == 1 else 'tokens are'} compared side by side"
     return f"{tokens}; {'; '.join(words)}."

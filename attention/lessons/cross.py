@@ -36,14 +36,14 @@ TRANSLATED = "translated"
 TRANSLATOR = EN_PT.about
 PAD = "·pad·"
 MAX_SENTENCES, MAX_TOKENS, LONGEST_NAME = 6, 16, 24
-LENGTHS = "One length per sequence: 2 6. Or one per query, sequences apart by semicolons: 1 3; 2 2."
+LENGTHS = "One length per sequence: 2 6. Or one per query, a semicolon between sequences: 1 3; 2 2."
 
 MASK_WORDS = {
-    "causal": "Causal: the query at position i sees keys 0 to i, each counted in its own sentence. "
-    "A decoder masks its own sentence so; over a memory, read beforehand, it seldom means much.",
-    "length": "Length: the memory's keys from the valid length on are padding, for every query.",
-    "window": "Window: the query at position i sees keys near position i of the memory, as if both "
-    "sentences went in step. Queries beyond the end of the memory may see nothing.",
+    "causal": "Causal: query number i sees keys 0 to i. A decoder does this within its own "
+    "sentence; between two sentences it seldom means much.",
+    "length": "Length: keys of the memory beyond the valid length are padding, for every query.",
+    "window": "Window: query number i sees keys near number i of the memory, as if both sentences "
+    "went in step. Queries beyond its end may see nothing.",
     "cells": "Cells: each is a query of the first sentence and a key of the memory.",
 }
 POSITION_WORDS = {
@@ -219,8 +219,8 @@ def toy(settings: CrossSettings, scale: Scale | None = None) -> Batch:
         trace=trace,
         parameters=parameters,
         notes=tuple(notes),
-        lesson="All keys of a sequence are the same here: whatever the query, the valid ones share "
-        "the weight equally."
+        lesson="Here all keys of a sequence are the same, so the valid ones share the weight "
+        "equally."
         if same
         else "",
     )
@@ -374,9 +374,7 @@ def hatching_words(batch: Batch) -> str:
     more = listed(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     if batch.trace.mask is None or batch.trace.mask.all():
         return f"Nothing is hidden: every query may look at every key. {batch.lesson}".strip()
-    return (
-        f"Hatched cells are padding or hidden by {more}: no query may attend there. {batch.lesson}"
-    )
+    return f"Hatched cells are padding or hidden by {more}: no query may look there. {batch.lesson}"
 
 
 def heading(batch: Batch, sequence: int) -> str:

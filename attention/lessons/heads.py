@@ -78,8 +78,8 @@ def measure_words(*shown: Overview) -> str:
     words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
         words += (
-            " Of heads that look at another sentence the positions of two sentences are not "
-            "compared: they have no distance, and no previous, same or next token."
+            " Heads that look at another sentence have no distance, and no previous, same or next "
+            "token."
         )
     return words
 
@@ -96,8 +96,8 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
     alike = sum(_percent(share) == most for share in shares.tolist()) - 1
     others = f", as near as {alike} more" if alike else ""
     return (
-        f"Nearest to a previous-token head is head {best}{others}: on average {most} of a query's "
-        "weight lies on the token before it; an even spread would put "
+        f"Head {best} comes nearest to a previous-token head{others}: on average {most} of a "
+        "query's weight lies on the token before it. An even spread would put "
         f"{_percent(seen.even_spread['previous'])} there."
     )
 
@@ -124,8 +124,8 @@ class Edges:
         some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
         which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
         return (
-            f"Drawn for the chosen token: {which} of each head's weight. The stronger a line's "
-            "colour, the greater its weight, in proportion to the greatest of the heads drawn."
+            f"Drawn for the chosen token: {which} of each head's weight. The stronger a line, the "
+            "greater its weight, compared with the greatest of the heads drawn."
         )
 
 

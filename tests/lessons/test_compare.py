@@ -164,11 +164,11 @@ def test_rows_come_by_divergence_the_rest_as_one_mean_and_words_hold_their_numbe
     names, columns, means = compared.rows_table()
     assert names[32:] == rest
     for name, *cells in zip(names, *columns.values(), strict=True):
-        _, before, after, change = map(float, cells)
+        bits, before, after, change = map(float, cells)
         assert change == pytest.approx(after - before, abs=1e-12)
         if name not in rest:
             told = compared.row_words(compared.names.index(name))
-            assert all(number(float(cell)) in told for cell in cells)
+            assert all(number(cell) in told for cell in (bits, before, after))
     diverging = [*map(float, columns["divergence"])]
     assert diverging[:32] == sorted(diverging[:32], reverse=True)
     together = (sum(diverging[:32]) + sum(diverging[32:]) * (count - 32)) / count
@@ -180,7 +180,7 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     compared = of_two(mask=("cells",), cells="1:*")
     assert compared.divergence.isnan().tolist() == [False, True, False, False, False]
     assert compared.row_words(1) == (
-        "“b” may look at nothing in B. Without weights there is no divergence."
+        "“b” may look at nothing in B, so there is nothing to compare."
     )
     _, columns, totals = compared.row_table(1)
     assert set(columns["divergence"]) == {"—"}
@@ -192,7 +192,7 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     nothing = compare.of_settings(result.tokens, result.trace, result.trace)
     assert nothing.divergence.isnan().all()
     assert nothing.row_words(0) == (
-        "“a” may look at nothing in A and B. Without weights there is no divergence."
+        "“a” may look at nothing in A and B, so there is nothing to compare."
     )
     assert nothing.rows_table()[2] == ["mean of all", "—", "—", "—", "—"]
 
@@ -213,10 +213,10 @@ def test_rows_of_joined_words_that_sum_to_less_than_1_say_so() -> None:
     compared = Comparison(tokens, a, b, ~there, ~there, there, there, ~there)
     assert compared.divergence.isnan().tolist() == [False, True]
     assert compared.row_words(1) == (
-        "The row of “b” sums to 0.5000 in A and 1.0000 in B: only rows that sum to 1 have a "
+        "The row of “b” adds up to 0.5000 in A and 1.0000 in B: only rows of sum 1 have a "
         "divergence."
     )
-    assert "A row that does not sum to 1 has none" in compared.rows_words
+    assert "A row that does not add up to 1 has none" in compared.rows_words
 
 
 # Two sentences
@@ -288,13 +288,13 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
 def test_words_of_one_sentence_alone_are_counted_and_have_no_numbers() -> None:
     compared = of_pair("a big cat", "a cat today")
     assert compare.alignment_words(compared) == (
-        "2 tokens are compared side by side; 1 stands in the first alone, hatched; "
-        "1 stands in the second alone, hatched."
+        "2 tokens are compared side by side; 1 is only in the first, hatched; "
+        "1 is only in the second, hatched."
     )
-    assert compared.row_words(1) == "“big” stands in the first sentence alone: nothing to compare."
-    assert compared.row_words(3) == (
-        "“today” stands in the second sentence alone: nothing to compare."
-    )
+    for row, word, side in ((1, "big", "first"), (3, "today", "second")):
+        assert compared.row_words(row) == (
+            f"“{word}” is only in the {side} sentence: there is nothing to compare."
+        )
     names, columns, _ = compared.row_table(0)
     big = names.index("big")
     assert columns["weight B"][big] == columns["weight A"][names.index("today")] == "—"

@@ -163,7 +163,7 @@ def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
     torch.testing.assert_close(trace.output, expected)
     assert trace.output[0].tolist() == [[1.0], [1.0]]
     assert (batch.lesson, batch.notes, len(batch.titles)) == ("", (), 3)
-    assert "whatever the query" in batch_of().lesson
+    assert "share the weight equally" in batch_of().lesson
     everything = batch_of(toy_lens="10 10")
     assert cross.hatching_words(everything).startswith("Nothing is hidden: every query may")
     assert cross.hatching_words(batch).startswith("Hatched cells are padding")

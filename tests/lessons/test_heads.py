@@ -102,7 +102,7 @@ def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
         "token and special tokens such as [CLS]."
     )
     both = heads.measure_words(within, across)
-    assert both.endswith("they have no distance, and no previous, same or next token.")
+    assert both.endswith("sentence have no distance, and no previous, same or next token.")
 
 
 def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
@@ -159,7 +159,8 @@ def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_tok
     seen = analysed.overview(run()[1])
     shares = seen.measures["previous"]
     words = heads.previous_token_head(seen, TOKENS)
-    assert f"head {int(shares.argmax())}: on average {100 * float(shares.max()):.1f} % of" in words
+    assert words.startswith(f"Head {int(shares.argmax())} comes nearest to a previous-token head: ")
+    assert f"on average {100 * float(shares.max()):.1f} % of" in words
     assert "put 12.2 % there" in words  # 6 of 7 queries have a previous one, and 7 keys to see
     blind = analysed.overview(run(mask=torch.eye(TOKENS) > 0)[1])
     assert heads.previous_token_head(blind, TOKENS).startswith("No head puts any weight")

@@ -505,10 +505,13 @@ def diverges(at: Any, told: str) -> bool:
     return number(float(compared.divergence[row])) == told
 
 
-def have_entropies(at: Any, *told: str) -> bool:
+def have_entropies(at: Any, spread: str, *told: str) -> bool:
     compared, row = at
     before, after = (float(bits[row]) for bits in compared.entropies)
-    return told == tuple(map(number, (before, after, after - before)))
+    more, less = "more spread out in B", "more focused in B"
+    expected = more if after > before else less
+    same = told[0] == told[1]
+    return told == tuple(map(number, (before, after))) and (same or spread == expected)
 
 
 def are_compared(compared: Comparison, count: str) -> bool:
@@ -590,33 +593,35 @@ OF_A_RUN = (
         "stage masked", "were mixed across heads", lambda t: t.logits is not t.scaled, always=True
     ),
     # Compare
-    Claim("sweep scale", "at 0 all keys that a query may see get the same", same_at_0),
-    Claim("sweep scale", "at 0 the distance alone decides", distance_at_0, always=True),
+    Claim("sweep scale", "At scale 0 all keys that a query may see get the same", same_at_0),
+    Claim("sweep scale", "At scale 0 the distance alone decides", distance_at_0, always=True),
     Claim(
         "sweep scale|sweep temperature", "more of the weight goes to the greatest", to_the_greatest
     ),
-    Claim("sweep temperature", "the higher, the more alike the keys become", grow_alike),
+    Claim("sweep temperature", "The higher, the more evenly", grow_alike),
     Claim("sweep window", "up to this many tokens to each side", sees_near_ones_alone),
     Claim(
         "sweep window",
-        "those that the other masks allow",
+        "if the other masks allow them",
         lambda s: s.mask is not None,
         always=True,
     ),
-    Claim("rows", "0 where two rows are equal, 1 where they share no key", has_its_ends),
-    Claim("rows", "stands in one sentence alone", lies_alone, always=True),
+    Claim("rows", "0 bits if they are equal, 1 if they share no key", has_its_ends),
+    Claim("rows", "is only in one sentence", lies_alone, always=True),
     Claim("rows", "may look at nothing", sees_nothing, always=True),
-    Claim("rows", "does not sum to 1", sums_to_less, always=True),
-    Claim("rows", "means are over the rows that do", means_are_over_the_others),
+    Claim("rows", "does not add up to 1", sums_to_less, always=True),
+    Claim("rows", "no part in the means", means_are_over_the_others),
     Claim("row", "may look at nothing", lambda at: empty_sides(at) != "", always=True),
     Claim("row", "nothing in (A and B|A|B)", lambda at, sides: empty_sides(at) == sides),
-    Claim("row", r"sums to (\S+) in A and (\S+) in B", have_sums),
-    Claim("row", rf"diverge by {NUMBER} bits\.", diverges),
-    Claim("row", rf"{NUMBER} in A, {NUMBER} in B, a change of \+?{NUMBER}\.", have_entropies),
+    Claim("row", r"adds up to (\S+) in A and (\S+) in B", have_sums),
+    Claim("row", rf"rows differ by {NUMBER} bits\.", diverges),
+    Claim("row", rf" is (.*): its .* from {NUMBER} to {NUMBER} bits\.", have_entropies),
     Claim("alignment", r"(\d+) tokens? (?:is|are) compared", are_compared),
     Claim("alignment", "same words, so nothing differs", nothing_differs, always=True),
     # Heads
-    Claim("previous", r"head (\d+)(?:, as near as (\d+) more)?: on average (\S+) %", is_nearest),
+    Claim(
+        "previous", r"Head (\d+) .*head(?:, as near as (\d+) more)?: on average (\S+) %", is_nearest
+    ),
     Claim("previous", "No head puts any weight", none_looks_back, always=True),
     Claim("neurons", "may look at nothing", sees_none, always=True),
     Claim("neurons", "exponential over the sum of all", lambda at: not sees_none(at), always=True),
