@@ -62,7 +62,7 @@ def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_pa
         scroll, key = (
             page.locator(name).first.bounding_box() for name in (".scroll", ".keys .token")
         )
-        line = page.locator(".scroll path").first.get_attribute("d")
+        line = page.locator(".joined path").first.get_attribute("d")
         top = page.locator(".scroll").first.evaluate("scroll => scroll.scrollTop")
         end = float(line.split(",")[-1]) if line else 0.0
         inside = scroll["y"] <= key["y"] <= scroll["y"] + scroll["height"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.browser.browsing import (
     Open,
     expect,
+    expect_rest,
     expect_search,
     expect_to_fit,
 )
@@ -13,6 +14,8 @@ from tests.browser.browsing import (
 def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -> None:
     page = open_page("/identities")
     page.locator(".st-key-closer_matrices_0").get_by_role("button").press("Enter")
+    expect(page.locator(".st-key-tokens")).to_be_visible()
+    expect_rest(page)
     page.get_by_role("radio", name="scale", exact=True).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

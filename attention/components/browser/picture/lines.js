@@ -41,7 +41,7 @@ function build(parent, content) {
   const notes = make("div", "", parent)
   lines.ariaHidden = "true"
   const woven = makeShape("g", { class: "woven" }, lines)
-  const joined = makeShape("g", {}, lines)
+  const joined = makeShape("g", { class: "joined" }, lines)
   const pointed = makeShape("path", {}, lines)
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
