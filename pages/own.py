@@ -76,7 +76,8 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
         notes.note(words)
     left, right = st.columns(2, gap="large")
     with left:
-        notes.titled("Every head", "· a row for each layer", hint="click one")
+        of_first = f", its first {MAX_SEEN} tokens" if len(read.tokens) == MAX_SEEN else ""
+        notes.titled("Every head", f"· a row for each layer{of_first}", hint="click one")
         head_grid(
             glance.seen.dots,
             glance.seen.block,
