@@ -122,7 +122,7 @@ def what_comes_out(view: View) -> None:
 def which_heads_matter(view: View) -> None:
     """Show how far each head moves what comes out; at once where that is quick, else on request."""
     tokens, _ = results.sequence_tokens(view)
-    if len(tokens) > effects.MAX_PIECES_AT_ONCE and not st.button("Work it out", key="cut_each"):
+    if len(tokens) > effects.MAX_PIECES_UNASKED and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):

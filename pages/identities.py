@@ -129,7 +129,7 @@ def show(checked: ClaimResult) -> None:
     with verdict:
         if checked.checks:
             names = [check.label for check in checked.checks]
-            st.html(tables.table("residuals of the checks", names, verdicts(checked)))
+            st.html(tables.table("differences of the checks", names, verdicts(checked)))
         st.markdown(checked.why)
         if not all(check.holds for check in checked.checks):
             notes.note(
@@ -161,7 +161,7 @@ def words_of(item: Table | Codes, container: DeltaGenerator) -> None:
 def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:
     """Differences of the two sides of each check, and what that makes them."""
     return {
-        "greatest difference": [check.residual for check in checked.checks],
+        "greatest difference": [check.difference for check in checked.checks],
         "rounding allows": [check.allowed for check in checked.checks],
         "so they are": ["the same" if check.same else "different" for check in checked.checks],
     }

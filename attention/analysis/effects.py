@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from attention.analysis.interventions import Change, hidden
 from attention.trained.models import Model, Run
 
-MAX_PIECES_AT_ONCE = 64  # up to which all heads of a layer are cut out unasked
+MAX_PIECES_UNASKED = 64  # up to which all heads of a layer are cut out unasked
 
 
 @torch.no_grad()

@@ -197,7 +197,7 @@ PAGES = [
             "Σ",
             "‖·‖",
             "share of y",
-            "residual",
+            "rounding error",
             "positions",
             "seed",
         ),
@@ -260,7 +260,7 @@ PAGES = [
             "W_o",
             "y",
             "share of y",
-            "residual",
+            "rounding error",
             "seed",
         ),
         figures={"heads": "head_grid", "heatmap": "picture", "lines": "head_view"},
@@ -390,11 +390,12 @@ PAGES = [
     Page(
         "identities",
         "Identities",
-        "claims about attention to check, each with its residual: where a factor may stand, merged "
+        "claims about attention to check, each with how far its sides differ: where a factor may "
+        "stand, merged "
         "matrices, order, stacking, influence, and eight common mistakes",
         purpose="Is it true? Both sides of a claim are computed, then compared.",
         words=(
-            "residual",
+            "rounding error",
             "query",
             "key",
             "W_q, W_k, W_v",

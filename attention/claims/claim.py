@@ -91,7 +91,7 @@ class Codes:
 class Check:
     """Two matrices, said to be equal up to `allowed`, or not to be.
 
-    The residual is the greatest absolute difference of their numbers as they are shown.
+    Their difference is the greatest one of their numbers as they are shown, without its sign.
     """
 
     label: str
@@ -101,13 +101,13 @@ class Check:
     equal: bool = True
 
     @property
-    def residual(self) -> float:
+    def difference(self) -> float:
         return float((self.left.numbers.double() - self.right.numbers.double()).abs().max())
 
     @property
     def same(self) -> bool:
         """True if the two are equal, whatever was expected."""
-        return self.residual <= self.allowed
+        return self.difference <= self.allowed
 
     @property
     def holds(self) -> bool:
@@ -116,9 +116,9 @@ class Check:
     @property
     def verdict(self) -> str:
         """Sentence on the two, true of the numbers whatever was expected."""
-        if not self.residual:
+        if not self.difference:
             return "Equal to the last digit."
-        apart = f"they differ by {number(self.residual)} at most"
+        apart = f"they differ by {number(self.difference)} at most"
         return f"True to rounding: {apart}." if self.same else f"Not the same: {apart}."
 
 

@@ -30,7 +30,7 @@ def shares(trace: Trace, query: int) -> Tensor:
     return (along / output.square().sum(-1, keepdim=True)).nan_to_num(0.0, 0.0, 0.0)
 
 
-def residual(trace: Trace, query: int) -> float:
+def rounding(trace: Trace, query: int) -> float:
     """`‖Σ_j w_ij v_j - y_i‖`, the sum taken term by term in float64."""
     total = contributions(trace, query).double().sum(-2)
     return float((total - trace.output[..., query, :].double()).norm())

@@ -540,7 +540,7 @@ def test_a_model_can_be_swept_and_two_sentences_go_through_it(kind: str) -> None
 def test_in_a_long_sentence_each_head_is_cut_out_only_when_that_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(effects, "MAX_PIECES_AT_ONCE", 5)
+    monkeypatch.setattr(effects, "MAX_PIECES_UNASKED", 5)
     app = visit("compare", "minilm", layer=1)
     assert all("mean cosine" not in table for table in app.tables)
     assert "which takes a moment for so many" in app.read_as_markdown

@@ -13,7 +13,7 @@ import torch
 from torch.testing import assert_close
 
 from attention.components.base import message
-from attention.core.analysis import contributions, residual, shares
+from attention.core.analysis import contributions, rounding, shares
 from attention.display import captions
 from attention.inputs.vectors import PackagedGlove
 from attention.lessons import compare
@@ -69,7 +69,7 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
     )
     assert found["length"] == pytest.approx(float(output.norm()), rel=1e-6)
     assert found["total"] == pytest.approx(float(applied.sum()), abs=2e-6)
-    assert max(found["residual"], residual(trace, query)) < 1e-5
+    assert max(found["rounding"], rounding(trace, query)) < 1e-5
     assert found["written"] == [key for key in order if applied[key]][:MOST_WRITTEN]
     assert found["note"] == captions.row_words(result.masks, query, result.tokens)
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.core.analysis import contributions, residual, shares
+from attention.core.analysis import contributions, rounding, shares
 from attention.display import captions
 from attention.display.tables import fixed
 from attention.inputs.text import tokenize
@@ -474,7 +474,7 @@ def check_numbers(page: Page, result: Result, query: int) -> None:
     checked = part(page, ".check").inner_text().replace("‖Σ w·v − y‖ =", "").split()
     assert read(checked[2]) == pytest.approx(float(applied.sum()), abs=5.1e-5)
     assert read(checked[3]) < 1e-5
-    assert residual(trace, query) < 1e-5
+    assert rounding(trace, query) < 1e-5
 
     shown = sorted(order[:MOST_TERMS])
     others = order[MOST_TERMS:]

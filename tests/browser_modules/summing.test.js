@@ -95,9 +95,9 @@ test("weights mixed across heads are what the values are multiplied by", () => {
 })
 
 test("the weights are added up, and what is missing from the output is told", () => {
-  assert.deepEqual(sums.check(THREE, 0), { total: 1, residual: 0 })
+  assert.deepEqual(sums.check(THREE, 0), { total: 1, rounding: 0 })
   const numbers = { ...THREE.numbers, output: new Float32Array([0, 0]) }
-  assert.deepEqual(sums.check({ ...THREE, numbers }, 0), { total: 1, residual: 5 })
+  assert.deepEqual(sums.check({ ...THREE, numbers }, 0), { total: 1, rounding: 5 })
 })
 
 test("the five strongest terms are written out, whatever their signs, none without a weight", () => {

@@ -99,7 +99,7 @@ def test_identities_hold_to_rounding_whatever_the_sizes(
 ) -> None:
     for check in checked(claim, **size, mistake=mistake, pads=pads, fill=fill).checks:
         assert check.same or not check.equal, check.label
-        assert math.isfinite(check.residual)
+        assert math.isfinite(check.difference)
         assert 0 <= check.allowed < 0.1
 
 
@@ -112,7 +112,7 @@ def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_o
     shown = {id(part) for row in rows_of(result) for part in row}
     for check in result.checks:
         assert check.holds
-        assert check.equal or check.residual > 100 * check.allowed
+        assert check.equal or check.difference > 100 * check.allowed
         assert {id(check.left), id(check.right)} <= shown
 
 
@@ -125,7 +125,7 @@ def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(
     zeros = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))
     for check in (*one.checks, *zeros.checks):
         assert check.same or not check.equal
-        assert math.isfinite(check.residual)
+        assert math.isfinite(check.difference)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -149,7 +149,7 @@ def test_a_residual_is_the_greatest_difference_of_what_is_shown() -> None:
     left = Matrix("a", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     right = Matrix("b", torch.tensor([[1.0, 2.5], [3.0, 1.0]]))
     check = Check("a and b", left, right, allowed=3.0)
-    assert check.residual == 3.0
+    assert check.difference == 3.0
     assert check.same
     assert check.holds
     assert not Check("a and b", left, right, allowed=2.9).holds
@@ -336,8 +336,8 @@ def test_leading_dimensions_change_no_bit_and_neighbours_the_last_at_most(size: 
     result = checked("leading", **size)
     made = given_of(result)
     alone, deeper, among = result.checks
-    assert (alone.residual, deeper.residual) == (0.0, 0.0)
-    assert among.residual < 1e-5
+    assert (alone.difference, deeper.difference) == (0.0, 0.0)
+    assert among.difference < 1e-5
     weights = (made["Q"] @ made["K"].T / math.sqrt(size["claim_d_k"])).softmax(-1)
     for check in result.checks:
         assert close(check.left.numbers, weights @ made["V"])
@@ -451,10 +451,10 @@ def test_swapped_words_take_attentions_weights_with_them_once_the_exchange_is_un
     assert close(shown["A, swapped"].numbers, weights[order][:, order])
     assert close(mixing.left.numbers, weights)
     assert close(mixing.right.numbers, weights)
-    assert mixing.residual <= mixing.allowed < 0.01
+    assert mixing.difference <= mixing.allowed < 0.01
     assert torch.equal(shown["B, swapped"].numbers, fixed.left.numbers)
     assert torch.equal(fixed.right.numbers, fixed.left.numbers[order][:, order])
-    assert fixed.residual > 0.01
+    assert fixed.difference > 0.01
     torch.testing.assert_close(fixed.left.numbers.sum(-1), torch.ones(5))
     assert not case.x.requires_grad
 
@@ -496,7 +496,7 @@ def test_right_and_wrong_recompute_from_what_is_given(
     check = result.checks[-1 if mistake == "finite" else 0]
     assert close(check.left.numbers, right)
     assert close(check.right.numbers, wrong)
-    assert check.residual == pytest.approx(float((right - wrong).abs().max()), abs=1e-4)
+    assert check.difference == pytest.approx(float((right - wrong).abs().max()), abs=1e-4)
 
 
 @for_any_size(20, pads=st.integers(0, 7))
@@ -537,10 +537,10 @@ def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
 def test_minus_a_billion_is_minus_infinity_but_where_nothing_is_left() -> None:
     result = checked("mistakes", mistake="finite", tokens=5, pads=2)
     nothing, something = result.checks
-    assert (something.residual, something.holds) == (0.0, True)
+    assert (something.difference, something.holds) == (0.0, True)
     assert nothing.left.numbers.tolist() == [[0.0] * 5] * 2
     torch.testing.assert_close(nothing.right.numbers, torch.full((2, 5), 0.2))
-    assert nothing.residual == pytest.approx(0.2)
+    assert nothing.difference == pytest.approx(0.2)
     assert len(checked("mistakes", mistake="finite", pads=0).checks) == 1
     with pytest.raises(RuntimeError, match="overflow"):
         torch.zeros(1, dtype=torch.float16).masked_fill(torch.tensor([True]), -1e9)
@@ -552,7 +552,7 @@ def test_factors_of_a_product_may_be_grouped_but_not_change_places() -> None:
     assert [tuple(made[name].shape) for name in ("X", "W_q", "W_k")] == [(3, 3)] * 3
     reordered, regrouped = result.checks
     assert regrouped.holds
-    assert regrouped.residual <= regrouped.allowed < reordered.residual
+    assert regrouped.difference <= regrouped.allowed < reordered.difference
     columns = columns_of(result)
     assert columns["shapes"][2:] == ["3 × 5 times 3 × 5", "5 × 2 times 5 × 2"]
     assert columns["inner sizes"] == ["meet"] * 2 + ["5 and 3 do not meet", "2 and 5 do not meet"]

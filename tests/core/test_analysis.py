@@ -12,7 +12,7 @@ from attention.core import masks
 from attention.core.analysis import (
     contributions,
     entropy_bits,
-    residual,
+    rounding,
     shares,
     strongest,
     table,
@@ -52,7 +52,7 @@ def test_contributions_sum_to_the_output_and_shares_to_one(
         terms = contributions(trace, query)
         assert terms.shape == (n_keys, d_v)
         assert_close(terms.sum(0), trace.output[query], atol=1e-5, rtol=1e-5)
-        assert residual(trace, query) < 1e-5
+        assert rounding(trace, query) < 1e-5
         parts = shares(trace, query)
         if not trace.output[query].any():
             assert parts.tolist() == [0] * n_keys
@@ -68,9 +68,9 @@ def test_terms_their_signed_shares_and_the_residual_by_hand() -> None:
     trace = attend(*nothing, values, scores=lambda q, k: scores, scale=1.0)
     assert_close(contributions(trace, 0), torch.tensor([[1.0, 0], [0, 3]]))
     assert_close(shares(trace, 0), torch.tensor([0.1, 0.9]))
-    assert residual(trace, 0) == pytest.approx(0, abs=1e-7)
+    assert rounding(trace, 0) == pytest.approx(0, abs=1e-7)
     trace.output[0] += torch.tensor([3.0, 4.0])
-    assert residual(trace, 0) == pytest.approx(5)
+    assert rounding(trace, 0) == pytest.approx(5)
     opposed = attend(*nothing, torch.tensor([[3.0], [-1.0]]))
     assert_close(shares(opposed, 0), torch.tensor([1.5, -0.5]))
 

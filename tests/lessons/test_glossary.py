@@ -222,8 +222,8 @@ def test_a_layer_norm_fixes_lengths_and_the_full_one_means_too(name: str) -> Non
 
 
 @pytest.mark.parametrize("variant", heads.variants_with_heads())
-def test_residual_is_rounding_in_the_seventh_digit(variant: str) -> None:
-    assert "Numbers here have some seven digits." in GLOSSARY["residual"]
+def test_a_rounding_error_is_in_the_seventh_digit(variant: str) -> None:
+    assert "Numbers here have some seven digits." in GLOSSARY["rounding error"]
     result = result_of(variant, WORDS)
     assert result.layer_trace.output.dtype == torch.float32
     for query in range(len(WORDS)):

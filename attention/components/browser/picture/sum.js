@@ -146,8 +146,8 @@ function writeEquation({ content, equation, checked, query }) {
   }
   if (count) equation.append(` + ${glance(rest, content.columns)} in ${count} more`)
   if (!keys.length) equation.append("0")
-  const { total, residual } = sums.check(content, query)
-  const far = `‖Σ w·v − y‖ = ${scientific(residual)}`
+  const { total, rounding } = sums.check(content, query)
+  const far = `‖Σ w·v − y‖ = ${scientific(rounding)}`
   checked.textContent = `Σw = ${fixed(total, 4)} \u2003 ${far}`
 }
 

@@ -108,13 +108,13 @@ export function quantile(numbers, part) {
 }
 
 /** The weights of a row added up, and how far the sum of its terms is from the output.
-    @type {(factors: Factors, query: number) => { total: number, residual: number }} */
+    @type {(factors: Factors, query: number) => { total: number, rounding: number }} */
 export function check(factors, query) {
   const weights = applied(factors, query)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const output = rowOf(factors.numbers.output, factors.width, query)
   const sum = sumOf(factors, query, weights.keys())
-  return { total, residual: lengthOf(sum.map((number, at) => number - output[at])) }
+  return { total, rounding: lengthOf(sum.map((number, at) => number - output[at])) }
 }
 
 /** The keys of the strongest terms, those to write out, and what the others come to.
