@@ -165,7 +165,7 @@ def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> 
     assert list(decoder) == ["", "entropy", "first", "special"]
     assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
     words = heads.measure_words(*(glance.seen for glance in seen))
-    assert "the positions of two sentences are not compared" in words
+    assert "Heads that look at another sentence have no distance" in words
     assert words in app.read_as_markdown
     (alone,) = (glance.seen for glance in glances.glances(run_of("minilm")))
     assert heads.measure_words(alone) in visit("model", "minilm", more=NAMES).read_as_markdown
@@ -417,7 +417,7 @@ def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_a
     for name, value in chosen.items():
         app.choose(name, value)
     app.switch_page(f"pages/{page}.py").run()
-    begun = {name: app.values[name] for name in ("cross",) if name in app.values}
+    begun = {name: app.values[name] for name in ("cross", "claim") if name in app.values}
     without = opened(page, **begun)
     assert not app.controls.keys() & {*OF_MODELS}
     assert app.values == without.values
