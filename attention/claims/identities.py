@@ -303,8 +303,8 @@ def _values(case: Case) -> ClaimResult:
     costs["together"] = [sum(column) for column in zip(*costs.values(), strict=True)]
     return ClaimResult(
         "Average first or multiply first: the output is the same.",
-        r"(A X)\, W_v = A\, (X W_v) \qquad\text{that is}\qquad "
-        r"\Bigl(\sum_j a_{ij}\, x_j\Bigr) W_v = \sum_j a_{ij}\, (x_j W_v)",
+        r"\begin{gathered} (A X)\, W_v = A\, (X W_v) \\ "
+        r"\Bigl(\sum_j a_{ij}\, x_j\Bigr) W_v = \sum_j a_{ij}\, (x_j W_v) \end{gathered}",
         "Multiply the average by W_v, or multiply every vector and average those. Only the number "
         "of multiplications differs.",
         [
