@@ -325,7 +325,9 @@ def one_picture(
         shown = chapters.without_those_away(view, shown)
     stage = selection["values"]["stage"]
     whole = sections.picture_of(shown, drawn, stage=stage)
-    picture(replace(whole, height=TALL if drawn == ("heatmap",) else 0), selection, key=key)
+    picture(
+        replace(whole, height=TALL if drawn == ("heatmap",) else 0, digits=2), selection, key=key
+    )
 
 
 def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
@@ -362,6 +364,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
         chapters.selection(view, chapter),
         lambda value: chapters.choose_in("at", value),
         key="sweep_view",
+        digits=2,
     )
 
 

@@ -65,6 +65,7 @@ class PictureHeader(StagesOfHeatmap):
     caption: dict[str, str]
     called: str
     calm: bool
+    digits: int
     said: Sequence[Said]
 
 
@@ -91,7 +92,8 @@ class Picture:
     of attention but shares, which may lie below 0, what they are; most: the size that their last
     colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers nor
     anything beside it; said: what the arcs say of each query;
-    height: pixels that a heatmap of squares may take, 0 = as many as usual.
+    height: pixels that a heatmap of squares may take, 0 = as many as usual; digits: decimals of the
+    numbers in a sum and in a diagram, at most.
     """
 
     trace: Trace
@@ -109,6 +111,7 @@ class Picture:
     calm: bool = False
     said: Sequence[Said] = ()
     height: int = 0
+    digits: int = 4
 
     @property
     def keys(self) -> list[str] | None:
@@ -150,6 +153,7 @@ class Picture:
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
             "calm": self.calm,
+            "digits": self.digits,
             "said": self.said,
         }
         if self.calm:
@@ -481,6 +485,7 @@ class SweepHeader(TypedDict):
     shown: Sequence[float]
     dots: int
     biased: bool
+    digits: int
     selection: SelectionHeader
 
 
@@ -494,12 +499,13 @@ def sweep(
     on_release: Callable[[float], None],
     *,
     key: str,
+    digits: int = 5,
 ) -> None:
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
-    selection: as in `picture`; its row is shown in numbers. on_release gets the value the slider is
-    left at. The browser counts the values it sends, and keeps its own until the last one it sent
-    has come back.
+    selection: as in `picture`; its row is shown in numbers of so many digits. on_release gets the
+    value the slider is left at. The browser counts the values it sends, and keeps its own until the
+    last one it sent has come back.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
     title = "scores" if swept.kind == "scale" else "scores before the softmax"
@@ -521,6 +527,7 @@ def sweep(
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,
+        "digits": digits,
         "selection": selection,
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]

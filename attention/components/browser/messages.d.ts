@@ -254,6 +254,7 @@ export interface PictureHeader {
   caption: Record<string, string>
   called: string
   calm: boolean
+  digits: number
   said: Said[]
 }
 
@@ -297,6 +298,7 @@ export interface SweepHeader {
   shown: number[]
   dots: number
   biased: boolean
+  digits: number
   selection: SelectionHeader
 }
 

@@ -91,7 +91,7 @@ export function told({ tokens, scale, sent }, query) {
 /** @type {(view: View, query: number) => void} */
 function write(view, query) {
   const { content, words, more } = view
-  const { tokens, keys, columns, width, numbers, hidden, theme } = content
+  const { tokens, keys, columns, width, numbers, hidden, theme, digits } = content
   const weights = sums.applied(content, query)
   view.keys = keysShown(weights)
   if (view.rows.length !== view.keys.length) lay(view)
@@ -116,8 +116,12 @@ function write(view, query) {
     const none = Boolean(masked[key])
     line[0].firstElementChild?.replaceWith(makeName("span", "", null, distinct(keys, key)))
     for (const cell of line) cell.classList.toggle("masked", none)
-    score.textContent = none ? "masked" : inFull(scaled[key])
-    weight.textContent = fixed(weights[key], 4)
+    score.textContent = none
+      ? "masked"
+      : digits < 4
+        ? fixed(scaled[key], digits)
+        : inFull(scaled[key])
+    weight.textContent = fixed(weights[key], digits)
     bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)
     paint(value, values[index])
@@ -134,7 +138,9 @@ function write(view, query) {
   const left = columns - view.keys.length
   const rest = weights.reduce((sum, weight) => sum + weight, 0)
   const shown = view.keys.reduce((sum, key) => sum + weights[key], 0)
-  more.textContent = left ? `${left} more keys, together of weight ${fixed(rest - shown, 4)}.` : ""
+  more.textContent = left
+    ? `${left} more keys, together of weight ${fixed(rest - shown, digits)}.`
+    : ""
 }
 
 /** @type {(keys: number[]) => number} */

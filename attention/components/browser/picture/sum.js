@@ -131,7 +131,7 @@ function write(view, query) {
 /** y = 0.412 · v_cat + …
     @type {(view: View) => void} */
 function writeEquation({ content, equation, checked, query }) {
-  const { tokens, head } = content
+  const { tokens, head, digits } = content
   const weights = sums.applied(content, query)
   const { keys, count, rest } = sums.written(weights)
   const equals = head === null ? " = " : ` of head ${head} = `
@@ -148,7 +148,7 @@ function writeEquation({ content, equation, checked, query }) {
   if (!keys.length) equation.append("0")
   const { total, rounding } = sums.check(content, query)
   const far = `‖Σ w·v − y‖ = ${scientific(rounding)}`
-  checked.textContent = `Σw = ${fixed(total, 4)} \u2003 ${far}`
+  checked.textContent = `Σw = ${fixed(total, digits)} \u2003 ${far}`
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */
@@ -173,9 +173,10 @@ function writeTerms(view) {
     view.lines[0].weight.after(view.strip)
   }
   writeLines(view)
+  const { digits } = view.content
   const all = rows.reduce((sum, { weight }) => sum + weight, 0)
-  view.total.textContent = fixed(all, 4)
-  view.sums[3].textContent = `‖y‖ ${fixed(length, 3)}`
+  view.total.textContent = fixed(all, digits)
+  view.sums[3].textContent = `‖y‖ ${fixed(length, Math.min(3, digits))}`
   const share = rows.reduce((sum, { cells }) => sum + (cells[4] ?? 0), 0)
   view.sums[4].textContent = sums.format(4, share)
   view.over.textContent = `w·v over ${view.content.width} dimensions`
@@ -193,9 +194,9 @@ function writeLines({ content, lines, shown }) {
     texts.position.data = key === null ? "" : positionOf(content.keys, key)
     bar.style.width = `calc(${sizeOf(weight)} * var(--bar, 5.5rem))`
     bar.classList.toggle("negative", weight < 0)
-    texts.number.data = fixed(weight, 4)
+    texts.number.data = fixed(weight, content.digits)
     for (const [column, cell] of texts.cells.entries())
-      cell.data = sums.format(column, cells[column])
+      cell.data = sums.format(column, cells[column], content.digits)
   }
 }
 

@@ -179,9 +179,9 @@ export function summary({ tokens, keys, own, numbers, hidden, columns, called },
 }
 
 /** What a column of the table says.
-    @type {(column: number, number: number | null) => string} */
-export function format(column, number) {
+    @type {(column: number, number: number | null, digits?: number) => string} */
+export function format(column, number, digits = 4) {
   if (number === null) return ""
   if (COLUMNS[column] === "share of y") return `${fixed(100 * number, 1)} %`
-  return fixed(number, COLUMNS[column].includes("v") ? 3 : 4)
+  return fixed(number, COLUMNS[column].includes("v") ? Math.min(3, digits) : digits)
 }

@@ -219,7 +219,7 @@ function paint({ frame, canvas, weights, content: { size } }) {
 
 /** The entropy of each row; a full bar is that of a row spread evenly over all keys.
     @type {(view: View) => void} */
-function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size } }) {
+function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size, digits } }) {
   const style = getComputedStyle(frame)
   const told = cell >= LEAST_LABEL
   const room = told ? BARS - 46 : BARS
@@ -233,7 +233,12 @@ function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size } 
     context.fillStyle = style.getPropertyValue("--st-primary-color")
     context.fillRect(0, middle - thick / 2, long, thick)
     context.fillStyle = style.color
-    if (told) context.fillText(Number.isNaN(bits) ? "—" : fixed(bits, 3), long + 5, middle)
+    if (told)
+      context.fillText(
+        Number.isNaN(bits) ? "—" : fixed(bits, Math.min(3, digits)),
+        long + 5,
+        middle,
+      )
   }
 }
 
@@ -254,14 +259,14 @@ export function strongest(names, row) {
 
 /** The chosen row framed, and in numbers, or those of the one that is pointed at.
     @type {(view: View) => void} */
-function mark({ list, chosen, cell, weights, entropy, content: { size, names } }) {
+function mark({ list, chosen, cell, weights, entropy, content: { size, names, digits } }) {
   const { held, query } = where(size)
   setLengths(chosen, { top: held * cell, height: cell })
   const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
   const bits = entropy[query]
   const words = Number.isNaN(bits)
     ? "may look at nothing: all its weights are 0."
-    : `has an entropy of ${fixed(bits, 5)} bits.`
+    : `has an entropy of ${fixed(bits, digits)} bits.`
   if (list.children.length !== lines.length + 1) {
     list.replaceChildren(make("p", ""))
     for (const _ of lines) {
@@ -276,6 +281,6 @@ function mark({ list, chosen, cell, weights, entropy, content: { size, names } }
     const [text, bar, number] = childrenOf(line)
     Object.assign(text, { textContent: name, title: name })
     bar.style.width = `${100 * (weight || 0)}%`
-    number.textContent = Number.isNaN(weight) ? "masked" : fixed(weight, 5)
+    number.textContent = Number.isNaN(weight) ? "masked" : fixed(weight, digits)
   }
 }
