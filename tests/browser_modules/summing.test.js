@@ -132,3 +132,10 @@ test("the diagram tells what happens, with what positions and other heads add", 
   const more = { ...content, sent: ["scaled", "mixed"] }
   assert.match(told(more, 0), /0.1414 plus what positions add; the softmax .* mixed across heads/)
 })
+
+test("the cells of a sum have no more decimals than are asked for", () => {
+  const cells = (/** @type {number} */ digits) =>
+    [0, 2, 4].map((at) => sums.format(at, 0.123456, digits))
+  assert.deepEqual(cells(4), ["0.1235", "0.123", "12.3 %"])
+  assert.deepEqual(cells(2), ["0.12", "0.12", "12.3 %"])
+})
