@@ -22,7 +22,7 @@ from attention.display.looks import DARK, LIGHT, drawn
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
-    "scaled": "Scores times the scale, which decides how much differences between scores count.",
+    "scaled": "Scores times the scale: the larger the scale, the more their differences count.",
     "masked": "The scores that enter the softmax:",
     "weights": "After the softmax",
     "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",

@@ -28,8 +28,8 @@ GLOSSARY = {
     "‖·‖": "The length of a vector: the square root of the sum of its squared numbers.",
     "share of y": "How far a term w·v reaches along y, over the length of y. Shares add up to "
     "100 %; one below 0 pulls against y.",
-    "rounding error": "How far two ways to the same number lie apart: where both are right, by rounding "
-    "alone. Numbers here have some seven digits.",
+    "rounding error": "How far two ways to the same number lie apart: where both are right, by "
+    "rounding alone. Numbers here have some seven digits.",
     "d_model": "How many numbers the vector of a token has.",
     "d_k": "How many numbers a query and a key have.",
     "d_v": "How many numbers a value has.",

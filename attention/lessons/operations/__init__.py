@@ -87,9 +87,9 @@ OPERATIONS = {
         },
     ),
     "temperature": Operation(
-        "Dividing by a temperature before the softmax changes how sure it is: the lower it is, the "
-        "more of the weight goes to the greatest, or to those that tie for it; the higher, the "
-        "more alike all weights become. √d_k is such a temperature.",
+        "A temperature divides the scores before the softmax. The lower it is, the more of the "
+        "weight goes to the greatest, or to those that tie for it. The higher it is, the more "
+        "alike all weights become. √d_k is such a temperature.",
         r"\begin{gathered} w_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} \\ "
         r"H = -\sum_i w_i \log_2 w_i \end{gathered}",
         ("temperature_x", "temperature"),
@@ -108,8 +108,8 @@ OPERATIONS = {
         },
     ),
     "masked_softmax": Operation(
-        "Padding must get no weight at all: its scores become −∞, so that the softmax shares the "
-        "whole of one among the keys that count. A query with no key left gets zeros.",
+        "Padding must get no weight at all, so its scores become −∞: the softmax then shares one "
+        "among the keys that count. A query with no key left gets zeros.",
         r"w = \operatorname{softmax}(s'),\quad s'_j = \begin{cases} s_j & j < \text{len} \\"
         r" -\infty & \text{else}\end{cases}",
         ("masked_scores", *LENS),
