@@ -12,6 +12,15 @@ from attention.lessons import carried
 from attention.lessons.carried import Class
 from attention.lessons.chapters import CARRIED, Chapter, Lesson
 
+SAID, MOST_LETTERS = "said_of_code", 20_000
+
+
+def heading(view: View) -> tuple[str, str]:
+    """The title of the page, with that of a lesson that is not the guide."""
+    title, purpose = view.page.told
+    told = chapters.heading(view)[0]
+    return (title, purpose) if view["lesson"] == "guide" else (f"Answers: {told}", purpose)
+
 
 def answers(view: View) -> None:
     """The codes, and what they come to."""
@@ -24,20 +33,47 @@ def answers(view: View) -> None:
         return
     left, right = st.columns([5, 2], gap="large")
     with left:
-        pasted = st.text_area(
-            "Result codes",
-            key="codes",
-            height=160,
-            placeholder="One code a line. The last chapter of a lesson shows a learner's own.",
-            max_chars=20_000,
+        st.text_input(
+            "Type a code, then press Enter",
+            key="code",
+            max_chars=200,
+            placeholder="The last chapter of a lesson shows a learner's own",
+            on_change=lambda: take_code(lesson),
         )
-        st.caption("Nothing that you paste or type is kept, or sent to anyone else.")
+        st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
+        pasted = st.text_area(
+            "All codes so far; or paste a list",
+            key="codes",
+            height=130,
+            max_chars=MOST_LETTERS,
+        )
         found = carried.read_class(pasted, lesson)
         for problem in found.problems:
             st.text(problem)
+        st.caption("Nothing that you paste or type is kept, or sent to anyone else.")
     with right:
         way_in(view)
     counted(found, lesson)
+
+
+def take_code(lesson: Lesson) -> None:
+    """Add a typed code to the others, or say why it cannot be counted, within a callback."""
+    code = "".join(st.session_state["code"].split())
+    st.session_state[SAID] = ""
+    if not code:
+        return
+    try:
+        carried.result_of(code, lesson)
+    except ValueError as error:
+        st.session_state[SAID] = f"“{code[:40]}” is not counted: {error}."
+        return
+    others = st.session_state["codes"].split()
+    longer = "\n".join([*others, code.upper()])
+    if len(others) == carried.MOST_CODES or len(longer) > MOST_LETTERS:
+        st.session_state[SAID] = f"“{code[:40]}” is not counted: there is no room for more codes."
+        return
+    st.session_state["codes"], st.session_state["code"] = longer, ""
+    st.session_state[SAID] = f"{code.upper()} is counted."
 
 
 def way_in(view: View) -> None:
@@ -88,4 +124,4 @@ def choices(
     st.html(f"<ul class='choices'>{lines}</ul>")
 
 
-frame.show(__file__, answers)
+frame.show(__file__, answers, heading=heading)

@@ -178,7 +178,8 @@ def question(view: View, chapter: Chapter) -> None:
     )
     if answered:
         verdict = "**Right.**" if guess == chapter.answer else "**Not quite.**"
-        st.markdown(f"{verdict} {chapter.because}")
+        reply = chapter.replies[guess] if chapter.replies else ""
+        st.markdown(" ".join(filter(None, (verdict, reply, chapter.because))))
         if chapter.reveal:
             revealed = chapters.is_revealed(view, chapter)
             label = "Back to the figure before" if revealed else "Show it in the figure"

@@ -137,8 +137,9 @@ def shown(view: View, chapter: Chapter) -> Chapter:
 
 
 def is_revealed(view: View, chapter: Chapter) -> bool:
-    """True if the figure shows the answer: until another sentence is typed."""
-    return bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
+    """True if the figure shows the answer: never before one is given, nor once a sentence is."""
+    answered = view["guess"] in range(len(chapter.choices))
+    return answered and bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
 
 
 def reveal(revealed: bool) -> None:

@@ -60,7 +60,7 @@ class Page:
     nothing, begins so too; starts: what else is set then, unless a trained model is; implied: the
     values of settings that its links mean where they do not say them, if they are no defaults;
     own_sentences: whether it shows sentences of its own until one is given there, whatever the page
-    before showed.
+    before showed; chapter: gives the figure of a chapter that shows its view, "" where none does.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Page:
     behind: str = ""
     implied: Mapping[str, Value] = field(default_factory=dict)
     own_sentences: bool = False
+    chapter: Callable[[Values], str] | None = None
 
     @property
     def path(self) -> str:
@@ -208,6 +209,7 @@ PAGES = [
         opens=lambda: opening().link,
         beside=lambda values: WITH_WORDS,
         behind=PLAY,
+        chapter=lambda values: "picture",
     ),
     Page(
         "steps",
@@ -243,6 +245,7 @@ PAGES = [
         opens=_trained_head,
         starts={"variant": "qkv"},
         behind=PLAY,
+        chapter=lambda values: "picture" if values["input"] == "sentence" else "",
     ),
     Page(
         "heads",
@@ -271,6 +274,7 @@ PAGES = [
         ),
         opens=_trained_head,
         behind=PLAY,
+        chapter=lambda values: "heads",
     ),
     Page(
         "compare",
@@ -297,6 +301,7 @@ PAGES = [
         opens=_two_endings,
         beside=lambda values: WITH_WORDS,
         behind=PLAY,
+        chapter=lambda values: "sweep" if values["compare"] == "sweep" else "compare",
     ),
     Page(
         "model",
@@ -336,6 +341,7 @@ PAGES = [
         models="needed",
         opens=first_example,
         beside=lambda values: (),
+        chapter=lambda values: "picture",
     ),
     Page(
         "cross",
@@ -369,6 +375,7 @@ PAGES = [
         opens=first_translation,
         attention="cross",
         beside=_beside_cross,
+        chapter=lambda values: "picture" if values["cross"] == "sentences" else "",
     ),
     Page(
         "operations",

@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -104,10 +104,17 @@ def _told(path: str, query: bytes) -> tuple[str, str] | None:
     page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
-    said = parse_qs(query.decode("latin-1"))
-    carries = page.name == "guide" and said.get("lesson") == [CARRIED]
-    lesson = carried.told(said.get("carried", [""])[-1]) if carries else None
-    return lesson or page.told
+    named = parse_qs(query.decode("latin-1"))
+    of_lesson = _lesson_told(named) if page.name == "guide" else None
+    return of_lesson or page.told
+
+
+def _lesson_told(named: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """The title of the lesson that a link names, and a line on it; None for the guide."""
+    if named.get("lesson") == [CARRIED]:
+        return carried.told(named.get("carried", [""])[-1])
+    own = chapters.own_lesson() if named.get("lesson") == ["own"] else None
+    return own.told if own is not None else None
 
 
 def _top() -> str:

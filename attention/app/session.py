@@ -59,8 +59,18 @@ def view() -> View:
 
 def page() -> Page:
     """The page of this visit."""
-    name = visit().page
-    return next((page for page in (*PAGES, *EARLIER) if page.name == name), PAGES[0])
+    return _named(visit().page) or PAGES[0]
+
+
+def _named(name: str) -> Page | None:
+    return next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+
+
+def viewed() -> View | None:
+    """The last view in this visit that can stand in a chapter, as it was left; None: no such."""
+    now = visit()
+    there = _named(now.viewed)
+    return view_of(there, now, {}, _widgets(now)) if there else None
 
 
 def _widgets(now: Visit) -> dict[str, Any]:
@@ -186,7 +196,7 @@ def enter(page: Page) -> View:
     if entry is Entry.RETURNED:
         if before.page != page.name:
             _take_browsers_link()
-        for name in before.drawn:  # Streamlit sets each only as its widget is drawn
+        for name in before.drawn | before.choices.keys():  # Streamlit sets those it draws alone
             _set(name, value_in(link(), name))
     said = link()
     taken, problems = read_link(said, width_of, _instead(page))

@@ -14,6 +14,7 @@ from typing import Any
 from attention.app.links import every_setting
 from attention.app.pages import Page
 from attention.core.settings import Value, settings_of
+from attention.lessons.cards import Draft
 from attention.pipeline import Selection
 
 SELECTED = tuple(settings_of(Selection))  # in the pictures
@@ -83,7 +84,8 @@ class Visit:
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
     the name of the job that the visitor has stopped; begun: the names of those asked for by a
     click; guesses: the first choice in each chapter of each lesson;
-    aside: the visitor's sentence while a page shows its own, "" for none.
+    aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
+    last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written.
     """
 
     page: str = ""
@@ -109,6 +111,8 @@ class Visit:
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
     begun: frozenset[Hashable] = frozenset()
     aside: str = ""
+    viewed: str = ""
+    draft: Draft | None = None
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history.
@@ -132,6 +136,8 @@ class Visit:
             selected={} if decides else self.selected,
             followed=None if decides else self.followed,
             started=self.started | {page.name},
+            viewed=page.name if page.chapter else self.viewed,
+            draft=None if decides and self.draft and self.draft.link else self.draft,
         )
 
     @property

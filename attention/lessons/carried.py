@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from attention.core.settings import text
 from attention.lessons.chapters import MAX_CHOICES, Lesson
-from attention.lessons.reading import MAX_LESSON, text_told
+from attention.lessons.reading import MAX_LESSON, MAX_PROBLEMS, text_told
 
 LONGEST = 6000  # letters of a packed lesson; an address of 8,000 is taken everywhere
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mistaken for others
@@ -116,7 +116,7 @@ def result_of(code: str, lesson: Lesson) -> Result:
     """The result that a code says. Raises ValueError where it is not one of this lesson."""
     letters = code.upper().translate(LOOKS_LIKE).replace("-", "")
     if len(letters) < 3 or set(letters) - set(LETTERS):
-        raise ValueError("it is no code")
+        raise ValueError("a code is letters and digits, as in 1A2B-3C")
     number = 0
     for letter in letters[:-2]:
         number = number * len(LETTERS) + LETTERS.index(letter)
@@ -167,11 +167,13 @@ def read_class(pasted: str, lesson: Lesson) -> Class:
     """The results of codes with blanks, commas or line ends between them."""
     codes: Sequence[str] = pasted.replace(",", " ").replace(";", " ").split()
     results, problems = [], []
-    for code in codes[:MOST_CODES]:
+    for number, code in enumerate(codes[:MOST_CODES], 1):
         try:
             results.append(result_of(code, lesson))
         except ValueError as error:
-            problems.append(f"“{code[:40]}”: {error}.")
+            problems.append(f"Code {number}, “{code[:40]}”, is not counted: {error}.")
+    if more := len(problems[MAX_PROBLEMS:]):
+        problems[MAX_PROBLEMS:] = [f"{more} more codes are not counted."]
     if len(codes) > MOST_CODES:
         problems.append(f"Only the first {MOST_CODES} of {len(codes)} codes are counted.")
     return Class(tuple(results), tuple(problems))

@@ -99,7 +99,8 @@ class Chapter:
     that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
     "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
     whether its own sentence is shown, whatever a visitor has typed; lesson: of the first chapter
-    the title of all, "" for none; hint: what to do at the screen, after the body.
+    the title of all, "" for none; hint: what to do at the screen, after the body; replies: for each
+    choice what is said once it is chosen, before `because`, none of them or all.
     """
 
     file: str
@@ -119,6 +120,7 @@ class Chapter:
     settled: bool = False
     lesson: str = ""
     hint: str = ""
+    replies: tuple[str, ...] = ()
 
     @property
     def model(self) -> str:
@@ -170,6 +172,7 @@ class Chapter:
             question=escaped(self.question),
             choices=tuple(map(escaped, self.choices)),
             because=escaped(self.because),
+            replies=tuple(map(escaped, self.replies)),
         )
 
     @property

@@ -77,7 +77,7 @@ class LessonError(ValueError):
         super().__init__("\n".join(self.problems))
 
 
-class _Wrong(ValueError):
+class Wrong(ValueError):
     """A mistake after which the rest of a chapter cannot be read. line: from 1."""
 
     def __init__(self, line: int, problem: str) -> None:
@@ -107,6 +107,21 @@ def read_text(text: str, check: Check) -> Lesson:
     """
     if len(text) > MAX_LESSON:
         return Lesson((), (f"The lesson has more than {MAX_LESSON:,} letters.",))
+    return _lesson(
+        [
+            partial(_chapter, chapter_name(number), lines, check, before)
+            for number, (before, lines) in enumerate(split(text), 1)
+        ]
+    )
+
+
+def chapter_name(number: int) -> str:
+    """The name of a chapter of one text. number: counted from 1."""
+    return f"chapter {number}"
+
+
+def split(text: str) -> list[tuple[int, list[str]]]:
+    """The lines of each chapter of one text, and the number of lines above them."""
     parts: list[tuple[int, list[str]]] = [(0, [])]
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if line.rstrip() == BETWEEN:
@@ -115,12 +130,7 @@ def read_text(text: str, check: Check) -> Lesson:
             parts[-1][1].append(line)
         else:  # an empty line before the chapter's first one
             parts[-1] = (number, [])
-    return _lesson(
-        [
-            partial(_chapter, f"chapter {number}", lines, check, before)
-            for number, (before, lines) in enumerate(parts, 1)
-        ]
-    )
+    return parts
 
 
 def _lesson(there: Sequence[Callable[[], Chapter]]) -> Lesson:
@@ -173,12 +183,10 @@ def _chapter(file: str, lines: Sequence[str], check: Check, before: int = 0) -> 
     """
     problems: list[tuple[int, str]] = []
     try:
-        _count(lines)
-        end = _front_matter_end(lines)
-        given = _front_matter("\n".join(lines[1 : end - 1]))
+        end, given = front_matter(lines)
         values = _values(given, _keys(check), end, problems)
         body = _body(lines[end:], end)
-    except _Wrong as error:
+    except Wrong as error:
         problems.append((error.line, str(error)))
     if problems:
         raise LessonError(file, [(line + before, problem) for line, problem in problems])
@@ -186,24 +194,34 @@ def _chapter(file: str, lines: Sequence[str], check: Check, before: int = 0) -> 
     return Chapter(file=file, body=body, **optional | values)
 
 
+def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, tuple[int, Value]]]:
+    """The line that ends a chapter's front matter, and under each key its line and its value.
+
+    Raises Wrong where it cannot be read, or has too many letters.
+    """
+    _count(lines)
+    end = _front_matter_end(lines)
+    return end, _front_matter("\n".join(lines[1 : end - 1]))
+
+
 def _count(lines: Sequence[str]) -> None:
-    """Raise _Wrong where a line, or all of them, have too many letters."""
+    """Raise Wrong where a line, or all of them, have too many letters."""
     letters = 0
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE:
-            raise _Wrong(number, f"the line has more than {MAX_LINE:,} letters")
+            raise Wrong(number, f"the line has more than {MAX_LINE:,} letters")
         letters += len(line) + 1
         if letters > MAX_CHAPTER:
-            raise _Wrong(number, f"the chapter has more than {MAX_CHAPTER:,} letters")
+            raise Wrong(number, f"the chapter has more than {MAX_CHAPTER:,} letters")
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
     """The line that ends the front matter, from 1."""
     marks = [number for number, line in enumerate(lines, 1) if line.rstrip() == "---"]
     if marks[:1] != [1]:
-        raise _Wrong(1, "a lesson begins with a line ---, then its title and so on")
+        raise Wrong(1, "a lesson begins with a line ---, then its title and so on")
     if len(marks) < 2:
-        raise _Wrong(len(lines), "the line --- that ends the front matter is missing")
+        raise Wrong(len(lines), "the line --- that ends the front matter is missing")
     return marks[1]
 
 
@@ -216,27 +234,27 @@ def _front_matter(text: str) -> dict[str, tuple[int, Value]]:
         problem = getattr(error, "problem", None) or "it cannot be read"
         hint = "texts with a colon or a # in them need quotes"
         line = mark.line + 2 if mark else 2
-        raise _Wrong(line, f"the YAML is wrong: {problem}; {hint}") from error
+        raise Wrong(line, f"the YAML is wrong: {problem}; {hint}") from error
 
 
 def _mapping(events: Iterator[Any]) -> dict[str, tuple[int, Value]]:
     """Texts and lists of texts by their keys, from the events of YAML. Reads on up to a mistake."""
     if not isinstance([*itertools.islice(events, 3)][-1], yaml.MappingStartEvent):
-        raise _Wrong(2, "the front matter must be lines such as title: Scores")
+        raise Wrong(2, "the front matter must be lines such as title: Scores")
     found: dict[str, tuple[int, Value]] = {}
     for event in events:
         line = event.start_mark.line + 2
         if isinstance(event, yaml.MappingEndEvent):
             break
         if not isinstance(event, yaml.ScalarEvent):
-            raise _Wrong(line, "a key must be text")
+            raise Wrong(line, "a key must be text")
         if event.value in found:
-            raise _Wrong(line, f"{_short(event.value)} is given twice")
+            raise Wrong(line, f"{_short(event.value)} is given twice")
         if len(found) == MAX_KEYS:
-            raise _Wrong(line, f"the front matter has more than {MAX_KEYS} keys")
+            raise Wrong(line, f"the front matter has more than {MAX_KEYS} keys")
         found[event.value] = line, _value(event.value, line, events)
     if len([*itertools.islice(events, 3)]) > 2:
-        raise _Wrong(line, "the front matter must end with the first line ---")
+        raise Wrong(line, "the front matter must end with the first line ---")
     return found
 
 
@@ -252,7 +270,7 @@ def _value(name: str, line: int, events: Iterator[Any]) -> Value:
             if not isinstance(event, yaml.ScalarEvent) or len(texts) == MAX_KEYS:
                 break
             texts.append(event.value)
-    raise _Wrong(line, f"{_short(name)} must be text, or a list of up to {MAX_KEYS} texts")
+    raise Wrong(line, f"{_short(name)} must be text, or a list of up to {MAX_KEYS} texts")
 
 
 def _keys(check: Check) -> Mapping[str, tuple[Reads, bool]]:
@@ -264,6 +282,7 @@ def _keys(check: Check) -> Mapping[str, tuple[Reads, bool]]:
         "choices": (_some(_words, MIN_CHOICES, MAX_CHOICES), True),
         "answer": (_words, True),
         "because": (_words, True),
+        "replies": (_some(_maybe_words, MIN_CHOICES, MAX_CHOICES, apart=False), False),
         "lesson": (_words, False),
         "try": (_words, False),
         "link": (partial(_link, check), False),
@@ -297,6 +316,10 @@ def _values(
             values["answer"] = _answer(values["answer"], values["choices"])
         except ValueError as error:
             problems.append((given["answer"][0], str(error)))
+    replies, choices = values.get("replies", ()), values.get("choices", ())
+    if replies and choices and len(replies) != len(choices):
+        told = f"replies must be one for each of the {len(choices)} choices, got {len(replies)}"
+        problems.append((given["replies"][0], told))
     return values
 
 
@@ -310,6 +333,10 @@ def _words(name: str, value: Value) -> str:
     if problem := _forbidden(text):
         raise ValueError(problem)
     return text
+
+
+def _maybe_words(name: str, value: Value) -> str:
+    return _words(name, value) if value else ""
 
 
 def _one_line(name: str, value: Value) -> str:
@@ -326,13 +353,17 @@ def _one_of(known: Sequence[str]) -> Callable[[str, Value], str]:
     return read
 
 
-def _some(read_one: Callable[[str, Value], str], least: int, most: int) -> Reads:
+def _some(
+    read_one: Callable[[str, Value], str], least: int, most: int, apart: bool = True
+) -> Reads:
+    """Read a list of texts. apart: no two of them may be the same."""
+
     def read(name: str, value: Value) -> tuple[str, ...]:
         if not isinstance(value, list) or not least <= len(value) <= most:
             count = f"{least} to {most}"
             raise ValueError(f"{name} must be a list of {count} texts, as in [one, two]")
         texts = tuple(read_one(f"a text of {name}", text) for text in value)
-        if len(set(texts)) < len(texts):
+        if apart and len(set(texts)) < len(texts):
             raise ValueError(f"{name} has the same text twice")
         return texts
 
@@ -378,12 +409,12 @@ def _body(lines: Sequence[str], end: int) -> str:
     words = 0
     for number, line in enumerate(lines, end + 1):
         if problem := _forbidden(line):
-            raise _Wrong(number, problem)
+            raise Wrong(number, problem)
         words += len(line.split())
         if words > MAX_WORDS:
-            raise _Wrong(number, f"the text before the figure has more than {MAX_WORDS} words")
+            raise Wrong(number, f"the text before the figure has more than {MAX_WORDS} words")
     if not words:
-        raise _Wrong(end, "the text after the front matter is missing")
+        raise Wrong(end, "the text after the front matter is missing")
     return "\n".join(lines).strip()
 
 
