@@ -33,13 +33,14 @@ def answers(view: View) -> None:
         return
     left, right = st.columns([5, 2], gap="large")
     with left:
-        st.text_input(
-            "Type a code, then press Enter",
-            key="code",
-            max_chars=200,
-            placeholder="The last chapter of a lesson shows a learner's own",
-            on_change=lambda: take_code(lesson),
-        )
+        with (
+            st.form("typed", clear_on_submit=True, border=False),
+            st.container(horizontal=True, vertical_alignment="bottom"),
+        ):
+            st.text_input(
+                "A code, as a learner has it at the end of the lesson", key="code", max_chars=200
+            )
+            st.form_submit_button("Add", on_click=take_code, args=(lesson,))
         st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
         pasted = st.text_area(
             "All codes so far; or paste a list",
@@ -72,7 +73,7 @@ def take_code(lesson: Lesson) -> None:
     if len(others) == carried.MOST_CODES or len(longer) > MOST_LETTERS:
         st.session_state[SAID] = f"“{code[:40]}” is not counted: there is no room for more codes."
         return
-    st.session_state["codes"], st.session_state["code"] = longer, ""
+    st.session_state["codes"] = longer
     st.session_state[SAID] = f"{code.upper()} is counted."
 
 

@@ -15,7 +15,7 @@ from attention.lessons.chapters import CARRIED, FIGURES, MAX_CHOICES, Lesson, es
 from attention.lessons.reading import MAX_CHAPTER, MAX_LESSON, MAX_LINE, MAX_WORDS, chapter_name
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
-PROBLEM = "lesson_problem"
+PROBLEM, FRAME = "lesson_problem", "frame_of_lesson"
 HOW = f"""\
 A line `===` stands between two chapters. A chapter begins with its front matter, between two lines
 `---`:
@@ -39,9 +39,14 @@ Write = Callable[[Card, Any], Sequence[str]]
 def write(view: View) -> None:
     """The lesson as cards or as text, what is wrong with it, and ways to hand it out."""
     draft, problem = drafting.drafted(view)
-    lesson = chapters.text_lesson(draft.text)
-    hand_out(draft, lesson)
-    for told in filter(None, (problem, st.session_state.pop(PROBLEM, ""), *lesson.problems)):
+    lesson, packed, too_long = chapters.text_lesson(draft.text), "", ""
+    try:
+        packed = carried.pack(draft.text)
+    except ValueError as error:
+        too_long = f"{error}."
+    hand_out(draft, lesson, packed)
+    refused = st.session_state.pop(PROBLEM, "")
+    for told in filter(None, (too_long, problem, refused, *lesson.problems)):
         notes.note(told)
     cards, text = st.tabs(["Cards", "Text"])
     with cards:
@@ -50,35 +55,28 @@ def write(view: View) -> None:
         with left:
             card(draft, view)
         with right, st.container(border=True, key="card_preview"):
-            preview(draft, lesson)
+            preview(draft, lesson, packed)
     with text:
-        controlled("draft", draft.text)
-        st.text_area(
-            "Lesson", key="draft", height=HEIGHT, on_change=take_text, max_chars=MAX_LESSON
-        )
+        drafting.field("draft", draft.text, Draft.written)
+        st.text_area("Lesson", key="draft", height=HEIGHT, max_chars=MAX_LESSON)
         with st.expander("How a lesson is written"):
             st.markdown(HOW)
 
 
-def hand_out(draft: Draft, lesson: Lesson) -> None:
-    """The title of the lesson; the lesson as a link and as a file, the page for its answers."""
-    try:
-        packed = carried.pack(draft.text)
-    except ValueError as error:
-        packed = ""
-        notes.note(f"{error}.")
+def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
+    """The title of the lesson; the lesson as a link and as a file, the page for its answers.
+
+    packed: as the link carries it, "" where it is too long.
+    """
     link = urlencode({"lesson": CARRIED, "carried": packed})
     with st.container(horizontal=True, vertical_alignment="bottom", key="hand_out"):
-        controlled("lesson_title", draft.title)
+        drafting.field("lesson_title", draft.title, Draft.titled)
         st.text_input(
             "Name of the lesson",
             key="lesson_title",
             max_chars=MAX_LINE,
             placeholder="That of its first chapter",
             disabled=bool(draft.problem),
-            on_change=lambda: drafting.change(
-                lambda now: now.titled(st.session_state["lesson_title"])
-            ),
         )
         if packed:
             st.link_button(
@@ -106,7 +104,7 @@ def way(draft: Draft) -> None:
     """The chapters, one of which is open, and a way to add one."""
     titles = {name: each.text("title") for name, each in zip(draft.names, draft.cards, strict=True)}
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
-        controlled("opened_card", draft.opened)
+        drafting.field("opened_card", draft.opened, Draft.with_opened)
         st.pills(
             "Chapter",
             draft.names,
@@ -116,9 +114,6 @@ def way(draft: Draft) -> None:
             key="opened_card",
             required=True,
             label_visibility="collapsed",
-            on_change=lambda: drafting.change(
-                lambda now: now.with_opened(st.session_state["opened_card"])
-            ),
         )
         act("Add a chapter", Draft.added, draft, icon=":material/add:")
     if draft.problem:
@@ -222,32 +217,22 @@ def figure(draft: Draft, view: View) -> None:
         )
 
 
-def preview(draft: Draft, lesson: Lesson) -> None:
+def preview(draft: Draft, lesson: Lesson, packed: str) -> None:
     """The open chapter as pupils see it."""
     name = chapter_name(draft.at + 1)
     if name not in [chapter.name for chapter in lesson.chapters]:
         st.info("This chapter can be shown as soon as nothing is wrong with it.")
-    elif draft.link or draft.text == carried.EXAMPLE:
-        link = urlencode(
-            {
-                "lesson": CARRIED,
-                "carried": carried.pack(draft.text),
-                "chapter": name,
-                "embed": "true",
-                "hide": "lesson",
-            }
-        )
+    elif packed:
+        asked = {"lesson": CARRIED, "carried": packed, "chapter": name, "embed": "true"}
         beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
-        st.iframe(f"{beside}/guide?{link}", height=HEIGHT, alt="The chapter as it looks")
-
-
-# Every field says what the draft says: only a draft that has changed otherwise is told to it.
-
-
-def controlled(key: str, value: object) -> None:
-    """Have a widget that is about to be drawn show a value."""
-    if st.session_state.get(key) != value or key not in st.session_state:
-        st.session_state[key] = value
+        link = f"{beside}/guide?{urlencode(asked | {'hide': 'lesson'})}"
+        before, place = st.session_state.get(FRAME, ("", 0))
+        if link != before:  # another frame: in the same one a link is a step of the history
+            place = 1 - place
+            st.session_state[FRAME] = link, place
+        for _ in range(place):
+            st.empty()
+        st.iframe(link, height=HEIGHT, alt="The chapter as it looks")
 
 
 def field_of(
@@ -260,20 +245,13 @@ def field_of(
     **more: Any,
 ) -> None:
     """A field of the open card. write: gives the lines of the card with what the field says."""
-    key = f"{key}_{draft.opened}"
-    controlled(key, value)
+    key, name = f"{key}_{draft.opened}", draft.opened
+    drafting.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
     if draw is not st.pills:
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:
         more["height"] = "content"
-    draw(
-        told,
-        key=key,
-        disabled=bool(draft.problem),
-        on_change=drafting.take,
-        args=(key, draft.opened, write),
-        **more,
-    )
+    draw(told, key=key, disabled=bool(draft.problem), **more)
 
 
 def of_key(name: str) -> Write:
@@ -297,11 +275,6 @@ def act(
 def label(text: str) -> str:
     """A text for a label, shortened, none of it read as Markdown."""
     return escaped(text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…")
-
-
-def take_text() -> None:
-    """Take over the text, within a callback."""
-    drafting.change(lambda draft: draft.written(st.session_state["draft"]))
 
 
 def take_view(name: int, key: str = "") -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,10 @@ import streamlit as st
 from attention.app import session, viewed
 from attention.app.view import View
 from attention.lessons import carried
-from attention.lessons.cards import Card, Draft
+from attention.lessons.cards import Draft
 from attention.lessons.reading import MAX_LESSON
+
+FIELDS = "fields_of_draft"
 
 
 def drafted(view: View) -> tuple[Draft, str]:
@@ -20,7 +23,8 @@ def drafted(view: View) -> tuple[Draft, str]:
 
     Beside it is told that the link's cannot be read, "" for nothing.
     """
-    draft = view.visit.draft
+    take_over()
+    draft = session.visit().draft
     if draft is not None:
         if view["carried"] != draft.link:  # one comes back from another page
             session.choose("carried", draft.link)
@@ -37,7 +41,8 @@ def drafted(view: View) -> tuple[Draft, str]:
 
 
 def change(make: Callable[[Draft], Draft]) -> None:
-    """Change the draft, and keep it in the link as far as it fits, within a callback."""
+    """Change the draft, and keep it in the link as far as it fits, within a callback or
+    before its fields are drawn."""
     draft = session.visit().draft
     if draft is None:
         return
@@ -52,10 +57,28 @@ def change(make: Callable[[Draft], Draft]) -> None:
     session.change(draft=now)
 
 
-def take(key: str, name: int, write: Callable[[Card, Any], Sequence[str]]) -> None:
-    """Take over what a widget says into a card, within a callback. name: that of the card."""
-    value = st.session_state[key]
-    change(lambda draft: draft.changed(name, lambda card: write(card, value)))
+# Streamlit may drop the callback of a field when the click that ends the typing comes at once. So
+# each run looks itself for what has been typed.
+
+
+def field(key: str, value: Any, make: Callable[[Draft, Any], Draft]) -> None:
+    """Have a widget that is about to be drawn show a value. make: the draft with another one."""
+    if key not in st.session_state or session.heard(key) != value:
+        session.tell(key, value)
+    st.session_state.setdefault(FIELDS, {})[key] = value, make
+
+
+def take_over() -> None:
+    """Take over into the draft what has been typed and chosen in its fields."""
+    fields = st.session_state.get(FIELDS, {})
+    for key, (told, make) in [*fields.items()]:
+        if key in st.session_state and (value := session.heard(key)) != told:
+            change(functools.partial(_made, make, value))
+            fields[key] = value, make
+
+
+def _made(make: Callable[[Draft, Any], Draft], value: Any, draft: Draft) -> Draft:
+    return make(draft, value)
 
 
 def take_view(name: int, key: str = "") -> str:

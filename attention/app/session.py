@@ -103,6 +103,16 @@ def _set(name: str, value: Any) -> None:
     st.session_state[name] = chosen
 
 
+def tell(key: str, value: Any) -> None:
+    """Have a widget that is about to be drawn, and is of no setting, show another value."""
+    _set(key, value)
+
+
+def heard(key: str) -> Any:
+    """Value of such a widget, as the browser sent it unless it had not received the one told."""
+    return visit().newest(key, st.session_state.get(key))
+
+
 def bring(name: str) -> None:
     """Have a widget that is about to be drawn take a choice that the browser has not received."""
     sent = st.session_state.get(name)
@@ -125,10 +135,11 @@ def send_choices() -> None:
 def _write(name: str, value: Any) -> None:
     """Put a setting without a widget into the address; a default stands in none."""
     if name in st.query_params:
-        del st.query_params[name]
         st.session_state[AGAIN] = True  # its widget would take what the address said before
     if value != every_setting()[name].default:
-        st.query_params[name] = _texts(value)
+        st.query_params[name] = _texts(value)  # at once: each message is a step of the history
+    elif name in st.query_params:
+        del st.query_params[name]
 
 
 def _texts(value: Any) -> list[str] | str:
@@ -188,7 +199,7 @@ def _selected() -> dict[str, Any]:
 def enter(page: Page) -> View:
     """Begin a whole run of a page: what the address says wrongly is put right, and what is set
     goes along from the page before. Gives the page's view."""
-    if st.session_state.pop(AGAIN, False):
+    if st.session_state.pop(AGAIN, False) and not _returned():  # else the browser's is newer
         st.rerun()
     st.session_state.pop(WHOLE_RUN, None)
     before = visit()
@@ -196,7 +207,8 @@ def enter(page: Page) -> View:
     if entry is Entry.RETURNED:
         if before.page != page.name:
             _take_browsers_link()
-        for name in before.drawn | before.choices.keys():  # Streamlit sets those it draws alone
+        known = (before.drawn | before.choices.keys()) & every_setting().keys()
+        for name in known:  # Streamlit sets each only as its widget is drawn
             _set(name, value_in(link(), name))
     said = link()
     taken, problems = read_link(said, width_of, _instead(page))
