@@ -38,7 +38,10 @@ def answers(view: View) -> None:
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
             st.text_input(
-                "A code, as a learner has it at the end of the lesson", key="code", max_chars=200
+                "A learner's code",
+                key="code",
+                max_chars=200,
+                help="The last chapter of a lesson shows it.",
             )
             st.form_submit_button("Add", on_click=take_code, args=(lesson,))
         st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")

@@ -26,8 +26,9 @@ def drafted(view: View) -> tuple[Draft, str]:
     take_over()
     draft = session.visit().draft
     if draft is not None:
-        if view["carried"] != draft.link:  # one comes back from another page
-            session.choose("carried", draft.link)
+        said = session.link().get("carried", [""])[-1]
+        if said != (draft.link or ""):  # one comes back from another page
+            session.choose("carried", draft.link or "")
         return draft, ""
     text, problem = carried.EXAMPLE, ""
     if view["carried"]:
@@ -49,11 +50,10 @@ def change(make: Callable[[Draft], Draft]) -> None:
     now = make(draft)
     if now.text != draft.text:
         try:
-            link = carried.pack(now.text)
+            now = replace(now, link=carried.pack(now.text))
         except ValueError:
-            link = ""
-        now = replace(now, link=link)
-        session.choose("carried", link)
+            now = replace(now, link=None)
+        session.choose("carried", now.link or "")
     session.change(draft=now)
 
 

@@ -439,8 +439,8 @@ PAGES = [
     Page(
         "write",
         "Write a lesson",
-        "a lesson of your own, written in the browser, with all that is wrong told by its line; a "
-        "link or a file carries it",
+        "a lesson of your own, written on cards with a live preview or as text, with all that is "
+        "wrong told by its line; a link or a file carries it",
         purpose="Write chapters with live figures and questions; a link carries the lesson.",
         settings=(CarriedSettings,),
         sentence=lambda values: False,
@@ -449,8 +449,8 @@ PAGES = [
     Page(
         "answers",
         "Answers of a class",
-        "result codes of a class, pasted: how many chose what at first, question by question",
-        purpose="Paste the result codes of a class, and see which answers were chosen first.",
+        "result codes of a class, typed or pasted: how many chose what at first, question by question",
+        purpose="Type or paste the codes of a class, and see which answers were chosen first.",
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
         behind=TEACH,

@@ -137,7 +137,7 @@ class Visit:
             followed=None if decides else self.followed,
             started=self.started | {page.name},
             viewed=page.name if page.chapter else self.viewed,
-            draft=None if decides and self.draft and self.draft.link else self.draft,
+            draft=None if decides and self.draft and self.draft.link is not None else self.draft,
         )
 
     @property

@@ -170,7 +170,7 @@ class Draft:
     cards: those of the text, or of the last one that could be read; problem: why the text cannot
     be read, "" where it can; names: of each card a number that it keeps wherever it moves; opened:
     that of the card to be seen; before: the draft as it was until a card was removed; link: the
-    letters of the link that carries it, "" for none.
+    letters of the link that carries it, None where it is too long for one.
     """
 
     text: str
@@ -179,7 +179,7 @@ class Draft:
     names: tuple[int, ...] = ()
     opened: int = 0
     before: Draft | None = None
-    link: str = ""
+    link: str | None = ""
 
     @classmethod
     def begun(cls, text: str, link: str = "") -> Draft:

@@ -128,6 +128,7 @@ def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
     app.choose("compare", "sweep")
     app.switch_page("pages/write.py").run()
     assert text(app) == written
+    assert unpack(str(app.query_params["carried"])) == written
     app.press("Use the view I just made")
     assert read_text(text(app), chapters.check).chapters[1].figure == "sweep"
 

@@ -13,7 +13,7 @@ from attention.app import server
 from attention.app.pages import FIRST, PAGES
 from attention.hosting.preview import Preview
 from attention.lessons.carried import EXAMPLE, pack
-from attention.lessons.chapters import CARRIED
+from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.lessons.reading import text_told
 from tests.hostile import HOSTILE
 
@@ -121,6 +121,17 @@ def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: 
     guide = server._told("/guide", b"")
     assert server._told("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
     assert server._told("/guide", f"lesson={CARRIED}".encode()) == guide
+
+
+def test_a_link_to_the_owners_lesson_says_its_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "1.md").write_text(EXAMPLE.split("===")[0], "utf-8")
+    guide = server._told("/guide", b"")
+    assert server._told("/guide", b"lesson=own") == guide
+    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
+    assert (server._told("/guide", b"lesson=own") or ("",))[0] == "A first look"
+    assert server._told("/guide", b"") == guide
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "", "---\nlesson: [\n", "lesson: " + "x" * 9000])

@@ -94,7 +94,9 @@ def test_a_class_is_counted_by_question_and_by_score() -> None:
     found = read_class(f"{codes[0]}, {codes[1]}\n{codes[2]};nonsense!", LESSON)
     assert [found.counts(at, 4) for at in range(3)] == [[2, 1, 0, 0], [0, 0, 2, 0], [0, 1, 0, 2]]
     assert found.scores(LESSON) == [1, 0, 1, 1]
-    assert found.problems == ("“nonsense!”: it is no code.",)
+    assert found.problems == (
+        "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C.",
+    )
 
 
 def test_only_so_many_codes_are_counted() -> None:

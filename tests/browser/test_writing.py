@@ -1,0 +1,31 @@
+"""A lesson is written on cards: what is typed counts at once, and the preview follows."""
+
+from __future__ import annotations
+
+from tests.browser.browsing import Open, Page, expect, expect_rest, go_back
+
+
+def expect_titles(page: Page, *titles: str) -> None:
+    """Until these are the chapters, in their order."""
+    numbered = [f"{number} · {title}" for number, title in enumerate(titles, 1)]
+    expect(page.locator(".st-key-opened_card button")).to_have_text(numbered)
+
+
+def test_typing_that_a_click_ends_counts_with_the_click_and_goes_back_with_the_browser(
+    open_page: Open,
+) -> None:
+    page = open_page("/write")
+    first, second = "Who does what", "A softer choice"
+    expect_titles(page, first, second)
+    expect_rest(page)
+    page.get_by_label("Title", exact=True).fill("Who & why")
+    page.get_by_role("button", name="Move later").click()
+    expect_titles(page, second, "Who & why")
+    shown = page.frame_locator(".st-key-card_preview iframe")
+    expect(shown.locator("h2")).to_have_text("Who & why")
+    page.get_by_label("Sentence in the figure").fill("a wolf slept")
+    page.get_by_label("Question", exact=True).click()
+    expect(shown.locator(".st-key-picture")).to_contain_text("wolf")
+    go_back(page)
+    expect(page.get_by_label("Sentence in the figure")).to_have_value("the cat chased the mouse")
+    expect_titles(page, second, "Who & why")
