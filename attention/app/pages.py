@@ -449,7 +449,8 @@ PAGES = [
     Page(
         "answers",
         "Answers of a class",
-        "result codes of a class, typed or pasted: how many chose what at first, question by question",
+        "result codes of a class, typed or pasted: how many chose what at first, question by "
+        "question",
         purpose="Type or paste the codes of a class, and see which answers were chosen first.",
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,
