@@ -100,7 +100,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     (
         "identities",
         {},
-        {"q·k / √d_k · In float16", "X · given", "Residuals of the checks"},
+        {"q·k / √d_k · In float16", "X · given", "Differences of the checks"},
     ),
     ("guide", {"chapter": 2}, {"Weights"}),
     (
