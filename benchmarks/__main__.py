@@ -12,7 +12,7 @@ import importlib
 import sys
 import time
 
-STAGES = ("core", "browser", "peers", "trained")
+STAGES = ("core", "browser", "peers", "trained", "training")
 
 
 def main() -> int:

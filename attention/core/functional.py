@@ -402,7 +402,12 @@ def attend(
             "scores must be (…, queries, keys) = "
             f"{(*queries.shape[:-1], keys.shape[-2])}, got {tuple(raw.shape)}"
         )
-    scaled = step("scaled", lambda: raw * factor if bias is None else raw * factor + bias)
+
+    def scale_scores() -> Tensor:
+        found: Tensor = raw if isinstance(factor, float) and factor == 1 else raw * factor
+        return found if bias is None else found + bias
+
+    scaled = step("scaled", scale_scores)
     capping = None if cap is None else (lambda scores: capped(scores, cap))
     mixed_scores = step("mixed_scores", lambda: _mixed(scaled, capping or before_softmax))
     logits = scaled if mixed_scores is None else mixed_scores

@@ -1,0 +1,85 @@
+"""Learn every task at seed 0, and print what it reached beside what it has to reach.
+
+`--write` also writes the packaged runs; `--task` learns one alone; `--handicaps` learns each task
+without the thing that it needs most, too. The exit status is 1 where something was not reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+
+import torch
+
+from attention.training.finished import FOLDER
+from attention.training.fitting import fit
+from attention.training.networks import count
+from attention.training.run import Run, write
+from attention.training.settings import NONE, TrainingSettings
+from attention.training.tasks import TASKS, Target
+
+COMMAND = "python -m attention.training --write"
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m attention.training", description=__doc__)
+    parser.add_argument("--task", choices=TASKS, help="learn one task")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, 0 to 9999")
+    parser.add_argument("--write", action="store_true", help="write the packaged runs")
+    parser.add_argument("--handicaps", action="store_true", help="learn without a thing, too")
+    options = parser.parse_args()
+    if options.write and options.seed:
+        parser.error("the packaged runs are those of seed 0")
+    torch.set_num_threads(1)
+    missed = False
+    for name in [options.task] if options.task else TASKS:
+        usual = TrainingSettings(name, learn_seed=options.seed)
+        run = _learned(usual)
+        for line, met in _judged(run):
+            print(line, flush=True)
+            missed |= not met
+        print(f"  {TASKS[name](usual).after(run)}", flush=True)
+        if options.write:
+            FOLDER.mkdir(exist_ok=True)
+            write(run, FOLDER / f"{name}.safetensors", command=COMMAND)
+        for handicap in TASKS[name].handicaps if options.handicaps else ():
+            harder = _learned(TrainingSettings(name, handicap, learn_seed=options.seed))
+            for line, _ in _judged(harder):
+                print(line, flush=True)
+    return int(missed)
+
+
+def _learned(settings: TrainingSettings) -> Run:
+    begun, spent = time.perf_counter(), time.process_time()
+    progress = list(fit(settings.task, settings))
+    run = Run(settings, progress)
+    title = TASKS[settings.task].title
+    without = "" if settings.handicap == NONE else f", {settings.handicap}"
+    sizes = ", ".join(f"{name} {count(each)}" for name, each in progress[-1].networks.items())
+    print(
+        f"{title}{without}: {run.last.step} steps at seed {settings.learn_seed}, "
+        f"{time.perf_counter() - begun:.0f} s, {time.process_time() - spent:.0f} s of a core; "
+        f"parameters: {sizes}",
+        flush=True,
+    )
+    return run
+
+
+def _judged(run: Run) -> Iterator[tuple[str, bool]]:
+    """Lines on what a run reached, and whether each is as it has to be."""
+    usual = run.settings.handicap == NONE
+    targets = {target.curve: target for target in TASKS[run.settings.task].targets if usual}
+    for curve, share in run.last.accuracy.items():
+        target = targets.get(curve, Target(curve))
+        met = target.least <= share <= target.most
+        least = f", at least {100 * target.least:.0f} %" if target.least else ""
+        most = f", at most {100 * target.most:.0f} %" if target.most < 1 else ""
+        margin = f", margin {100 * (share - target.least):+.2f}" if target.least else ""
+        yield f"  {curve}: {100 * share:.2f} %{least}{most}{margin}", met
+
+
+if __name__ == "__main__":
+    sys.exit(main())

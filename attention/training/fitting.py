@@ -1,0 +1,102 @@
+"""Training of the networks of a task, told step by step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor, nn
+
+from attention.training.run import Progress
+from attention.training.settings import TrainingSettings
+from attention.training.tasks import ATTENTION, TASKS
+from attention.training.tasks.base import BATCH, Batch, maps_of
+
+TOLD, SOONER = 40, 1.5  # times, after the state before the first step, and by which power
+WARM_UP = 0.05  # of all steps: the learning rate rises
+LARGEST_GRADIENT = 1.0
+
+
+def fit(task: str, config: TrainingSettings | None = None) -> Iterator[Progress]:
+    """Train the networks of a task, and tell how far they are, some 40 times.
+
+    task: one of `TASKS`; config: its settings, None = the usual ones. Adam with decoupled weight
+    decay (Loshchilov & Hutter 2019); the rate rises over the first steps, and falls to 0. The same
+    seed gives the same losses to the bit on one machine, with as many threads. Raises ValueError
+    where the settings are of another task.
+    """
+    config = config or TrainingSettings(task)
+    if config.task != task:
+        raise ValueError(f"the settings must be of task {task!r}, got {config.task!r}")
+    asked = TASKS[task](config)
+    steps = asked.sizes.steps
+    generator = torch.Generator().manual_seed(100 + config.learn_seed)
+    learners = asked.learners(generator)
+    example = asked.example()
+    optimisers = {
+        name: torch.optim.AdamW(
+            network.parameters(), asked.sizes.rate, betas=(0.9, 0.98), weight_decay=0.01
+        )
+        for name, network in learners.items()
+    }
+    seconds, losses = dict.fromkeys(learners, 0.0), dict.fromkeys(learners, 0.0)
+
+    def progress(step: int, since: int) -> Progress:
+        with torch.no_grad():
+            network = learners[ATTENTION]
+            return Progress(
+                step,
+                {name: loss / max(1, since) for name, loss in losses.items()},
+                asked.accuracy(learners),
+                dict(seconds),
+                maps_of(network, example.batch),
+                asked.measures(network),
+                asked.findings(network) if step == steps else {},
+                dict(learners),
+            )
+
+    with torch.no_grad():
+        first = asked.batch(torch.Generator().manual_seed(config.learn_seed), BATCH)
+        losses = {name: float(asked.loss(network, first)) for name, network in learners.items()}
+    yield progress(0, 1)
+    losses, last = dict.fromkeys(learners, 0.0), 0
+    for step in range(1, steps + 1):
+        rate = asked.sizes.rate * _share(step, steps)
+        batch = asked.batch(generator, BATCH)
+        for name, network in learners.items():
+            begun = time.process_time()
+            losses[name] += _step(asked.loss, network, optimisers[name], batch, rate)
+            seconds[name] += time.process_time() - begun
+        if _moment(step, steps) > _moment(last, steps) or step == steps:
+            yield progress(step, step - last)
+            losses, last = dict.fromkeys(learners, 0.0), step
+
+
+def _step(
+    loss_of: Callable[[nn.Module, Batch], Tensor],
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    batch: Batch,
+    rate: float,
+) -> float:
+    """One step of a network. Gives its loss before."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.zero_grad(set_to_none=True)
+    loss = loss_of(network, batch)
+    loss.backward()
+    nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
+    optimiser.step()
+    return float(loss.detach())
+
+
+def _moment(step: int, steps: int) -> int:
+    """Number of times to tell until a step: more often at first, when most is learned."""
+    return int(TOLD * (step / steps) ** (1 / SOONER) + 1e-9)
+
+
+def _share(step: int, steps: int) -> float:
+    """Share of the largest learning rate: it rises, then falls along a line to 0."""
+    rising = max(1, round(WARM_UP * steps))
+    return min(step / rising, (steps - step + 1) / max(1, steps - rising))

@@ -1,0 +1,134 @@
+"""Networks that learn: layers of this project's multi-head attention, and two without attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from attention.core.functional import Trace
+from attention.core.variants import HeadsConfig, MultiHead
+from attention.training.settings import Sizes
+
+Head = tuple[int, int]  # layer, head
+WIDEST = 2048
+SEEDS = 10_000  # of a layer: those of one training are apart from those of the next
+
+
+def table(rows: int, width: int, generator: torch.Generator) -> nn.Parameter:
+    """Vectors to be learned, normal with a deviation of 1. (rows, width)."""
+    return nn.Parameter(torch.randn(rows, width, generator=generator))
+
+
+def matrix(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    """A matrix to be learned, uniform in ±1/√rows. (rows, columns)."""
+    bound = 1 / math.sqrt(rows)
+    return nn.Parameter((torch.rand(rows, columns, generator=generator) * 2 - 1) * bound)
+
+
+def count(network: nn.Module) -> int:
+    """Number of the parameters of a network."""
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+class FeedForward(nn.Module):
+    """`relu(x W_in) W_out`, four times as wide inside (Vaswani et al. 2017, section 3.3)."""
+
+    def __init__(self, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.W_in = matrix(width, 4 * width, generator)
+        self.W_out = matrix(4 * width, width, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, tokens, width) -> the same shape."""
+        made: Tensor = (self.norm(x) @ self.W_in).relu() @ self.W_out
+        return made
+
+
+class Layers(nn.Module):
+    """Layers of multi-head attention, each adding to the vectors what it finds (pre-norm)."""
+
+    def __init__(
+        self, sizes: Sizes, seed: int, generator: torch.Generator, feed_forward: bool = False
+    ) -> None:
+        super().__init__()
+        width, seeds = sizes.width, [SEEDS * (at + 1) + seed for at in range(sizes.layers)]
+        self.scaled = sizes.scaled
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in seeds)
+        self.attention = nn.ModuleList(seeded(width, sizes.heads, seed) for seed in seeds)
+        self.after = nn.ModuleList(FeedForward(width, generator) for _ in seeds if feed_forward)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        memory: Tensor | None = None,
+        seen: Callable[[Trace], object] | None = None,
+        off: Collection[Head] = (),
+    ) -> Tensor:
+        """x (…, queries, width) -> the same shape, through all layers.
+
+        mask: (queries, keys); memory: (…, keys, width), where keys and values come from, None = x;
+        seen: gets the Trace of each layer; off: heads whose output is set to its mean.
+        """
+        for at, (norm, layer) in enumerate(zip(self.norms, self.attention, strict=True)):
+            kept = memory if memory is None else norm(memory)
+            assert isinstance(layer, MultiHead)
+            trace = attended(layer, norm(x), mask, kept, self.scaled)
+            if cut := [head for where, head in off if where == at]:
+                output = trace.output.clone()
+                for head in cut:
+                    output[..., head, :, :] = output[..., head, :, :].flatten(0, -2).mean(0)
+                trace = replace(trace, output=output)
+            if seen is not None:
+                seen(trace)
+            x = x + layer.output(trace)
+            if len(self.after):
+                x = x + self.after[at](x)
+        return x
+
+
+def attended(
+    layer: MultiHead, x: Tensor, mask: Tensor | None, memory: Tensor | None, scaled: bool = True
+) -> Trace:
+    """All steps of a layer over x. The scale is on the queries, which are fewer than the scores."""
+    projected = layer.projected(x, memory)
+    if scaled:
+        shorter = projected.queries / math.sqrt(projected.queries.shape[-1])
+        projected = replace(projected, queries=shorter)
+    return layer.sliced(projected, mask, scale=1.0)(slice(None), slice(None))
+
+
+def seeded(width: int, heads: int, seed: int) -> MultiHead:
+    """A layer of this project's multi-head attention, its parameters drawn with a seed."""
+    generator = torch.Generator().manual_seed(seed)
+    made = MultiHead(HeadsConfig(d_model=width, heads=heads))
+    with torch.no_grad():
+        for parameter in made.parameters():
+            bound = math.sqrt(3 / width)
+            parameter.copy_((torch.rand(parameter.shape, generator=generator) * 2 - 1) * bound)
+    return made
+
+
+def recurrent(width: int, generator: torch.Generator) -> nn.GRU:
+    """A gated recurrent unit (Cho et al. 2014), uniform in ±1/√width from a generator."""
+    made = nn.GRU(width, width, batch_first=True, device="meta").to_empty(device="cpu")
+    with torch.no_grad():
+        for parameter in made.parameters():
+            drawn = torch.rand(parameter.shape, generator=generator) * 2 - 1
+            parameter.copy_(drawn / math.sqrt(width))
+    return made
+
+
+def as_large(make: Callable[[int], nn.Module], most: int) -> nn.Module:
+    """The widest network that has no more than so many parameters. make: gives that of a width."""
+    widths = range(1, WIDEST)
+    low, high = 0, len(widths)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if count(make(widths[middle])) <= most else (low, middle)
+    return make(widths[low])

@@ -1,0 +1,164 @@
+"""Base of the tasks, and their registry `TASKS`: one class each, found by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from attention.training.networks import Head
+from attention.training.run import Run
+from attention.training.settings import Sizes, TrainingSettings, sizes
+
+ATTENTION = "attention"
+BATCH, TESTED = 64, 256  # sequences of a step, and of a test
+EXAMPLE_SEED, TEST_SEED = 1, 2  # apart from all of `TrainingSettings`, which are for training
+
+TASKS: dict[str, type[Task]] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Sequences with their answers.
+
+    inputs: what a network is given, each (batch, …); answers: (batch, …) whole numbers; counted:
+    bool of the same shape, the answers that count, None = all.
+    """
+
+    inputs: tuple[Tensor, ...]
+    answers: Tensor
+    counted: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """The fixed example whose attention is shown.
+
+    batch: of one sequence; tokens, keys: names of the queries and of the keys of its map; truth:
+    the key that each query should look at, -1 where none is to be.
+    """
+
+    batch: Batch
+    tokens: Sequence[str]
+    keys: Sequence[str]
+    truth: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Target:
+    """An accuracy that a finished run of the usual settings must reach, or stay below."""
+
+    curve: str
+    least: float = 0.0
+    most: float = 1.0
+
+
+class Task(ABC):
+    """A task that is learned live. Subclasses say what is given, and what is to be answered.
+
+    title: its name on a page; before: a sentence on what to look for; usual: its sizes;
+    handicaps: those that make it harder, the most telling first; curves: names of what
+    `accuracy` tells, the most important first; measure: the one of `measures` that
+    heads are told apart by, "" for none; targets: what its usual run reaches.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    before: ClassVar[str]
+    source: ClassVar[str] = ""
+    usual: ClassVar[Sizes]
+    handicaps: ClassVar[Sequence[str]]
+    curves: ClassVar[Sequence[str]]
+    measure: ClassVar[str] = ""
+    targets: ClassVar[Sequence[Target]] = ()
+
+    def __init__(self, settings: TrainingSettings) -> None:
+        self.settings = settings
+        self.sizes = sizes(settings, self.usual)
+
+    @abstractmethod
+    def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
+        """The networks that learn, by name; the one with attention is `ATTENTION`."""
+
+    @abstractmethod
+    def batch(self, generator: torch.Generator, size: int) -> Batch:
+        """Draw sequences to learn from."""
+
+    @abstractmethod
+    def tests(self) -> Mapping[str, Batch]:
+        """Sequences that are not learned from, by name."""
+
+    @abstractmethod
+    def example(self) -> Example:
+        """The sequence whose attention is shown, the same for every seed."""
+
+    @abstractmethod
+    def after(self, run: Run) -> str:
+        """A sentence on what a finished run shows, with its numbers."""
+
+    def answer(
+        self, network: nn.Module, batch: Batch, off: Collection[Head] = (), learning: bool = False
+    ) -> Tensor:
+        """Scores of each possible answer. (batch, …, answers).
+
+        off: heads whose output is set to its mean; learning: as in a step of the training.
+        """
+        more = {"off": off} if off else {}
+        logits: Tensor = network(*batch.inputs, **more)
+        return logits
+
+    def loss(self, network: nn.Module, batch: Batch) -> Tensor:
+        """Cross-entropy of the answers that count, in nats."""
+        logits, answers = self.answer(network, batch, learning=True), batch.answers
+        if batch.counted is not None:
+            logits, answers = logits[batch.counted], answers[batch.counted]
+        return cross_entropy(logits.flatten(0, -2), answers.flatten())
+
+    def score(self, network: nn.Module, batch: Batch, off: Collection[Head] = ()) -> float:
+        """Share of right answers among those that count."""
+        right = self.answer(network, batch, off).argmax(-1) == batch.answers
+        return float((right if batch.counted is None else right[batch.counted]).double().mean())
+
+    def accuracy(self, learners: Mapping[str, nn.Module]) -> dict[str, float]:
+        """Shares of right answers, by the names in `curves`."""
+        tested = self.tests()
+        several = len(learners) > 1 or len(tested) > 1
+        return {
+            f"{name}, {test}" if several else name: self.score(network, batch)
+            for test, batch in tested.items()
+            for name, network in learners.items()
+        }
+
+    def measures(self, network: nn.Module) -> dict[str, Tensor]:
+        """Measures of each head at any step, by name. (layers, heads)."""
+        return {}
+
+    def findings(self, network: nn.Module) -> dict[str, Tensor]:
+        """Measurements at the end that take longer, by name."""
+        return {}
+
+
+def register(task: type[Task]) -> type[Task]:
+    """Class decorator: put a task into `TASKS` under its name; each name once."""
+    if task.name in TASKS:
+        raise ValueError(f"task {task.name!r} is registered already")
+    TASKS[task.name] = task
+    return task
+
+
+def maps_of(network: nn.Module, batch: Batch) -> Tensor:
+    """Weights of all heads over one sequence. (layers, heads, queries, keys)."""
+    weights: list[Tensor] = []
+    with torch.no_grad():
+        network(*batch.inputs, seen=lambda trace: weights.append(trace.weights[0]))
+    return torch.stack(weights)
+
+
+def percent(share: float) -> str:
+    """A share as read on a page."""
+    return f"{100 * share:.1f} %"

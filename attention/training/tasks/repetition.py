@@ -1,0 +1,173 @@
+"""Repetition: a pattern of symbols comes a second time, at a distance that varies."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Collection, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from attention.core import masks
+from attention.core.functional import Trace
+from attention.training.networks import Head, Layers, matrix, table
+from attention.training.run import Run
+from attention.training.settings import Sizes
+from attention.training.tasks.base import (
+    ATTENTION,
+    EXAMPLE_SEED,
+    TEST_SEED,
+    TESTED,
+    Batch,
+    Example,
+    Target,
+    Task,
+    percent,
+    register,
+)
+
+SYMBOLS = (string.ascii_letters)[:48]
+LENGTH, PATTERN = 32, 8
+INDUCTION, PREVIOUS = "induction", "token before"
+CUT = "cut out, strongest first"
+ALONE = "without one head"
+
+
+def draw(generator: torch.Generator, size: int) -> tuple[Batch, Tensor, Tensor]:
+    """Random symbols among which a pattern of others stands twice, with any space between.
+
+    Returns the batch, whose answers are the symbols that follow, and where the pattern begins both
+    times, (batch,) each. Those from the second symbol of the copy on count.
+    """
+    order = torch.rand(size, len(SYMBOLS), generator=generator).argsort(-1)
+    others = torch.randint(PATTERN, len(SYMBOLS), (size, LENGTH + 1), generator=generator)
+    symbols = order.gather(1, others)
+    room = LENGTH + 1 - 2 * PATTERN
+    first = torch.randint(room + 1, (size,), generator=generator)
+    share = torch.rand(size, generator=generator)
+    second = first + PATTERN + ((room - first + 1) * share).long().clamp_max(room - first)
+    inside = torch.arange(PATTERN)
+    for start in (first, second):
+        symbols.scatter_(1, start[:, None] + inside, order[:, :PATTERN])
+    counted = torch.zeros(size, LENGTH, dtype=torch.bool)
+    counted.scatter_(1, second[:, None] + inside[:-1], True)
+    return Batch((symbols[:, :-1],), symbols[:, 1:], counted), first, second
+
+
+class Writer(nn.Module):
+    """A causal model of attention alone, with learned positions: the symbol that follows."""
+
+    def __init__(self, sizes: Sizes, seed: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.symbols = table(len(SYMBOLS), sizes.width, generator)
+        self.positions = table(LENGTH, sizes.width, generator) if sizes.ordered else None
+        self.layers = Layers(sizes, seed, generator)
+        self.norm = nn.LayerNorm(sizes.width)
+        self.answers = matrix(sizes.width, len(SYMBOLS), generator)
+
+    def forward(
+        self,
+        symbols: Tensor,
+        seen: Callable[[Trace], object] | None = None,
+        off: Collection[Head] = (),
+        masked: bool = True,
+    ) -> Tensor:
+        """(batch, tokens) -> scores of the symbols that may follow (batch, tokens, symbols)."""
+        tokens = symbols.shape[1]
+        x = self.symbols[symbols]
+        x = x if self.positions is None else x + self.positions[:tokens]
+        mask = masks.causal(tokens, tokens) if masked else None
+        scores: Tensor = self.norm(self.layers(x, mask, seen=seen, off=off)) @ self.answers
+        return scores
+
+
+@register
+class Repetition(Task):
+    """Two layers learn to copy, one does not; a head of the second becomes an induction head."""
+
+    name = "repetition"
+    title = "Repetition"
+    before = (
+        "Eight symbols come a second time, somewhere: say the next one. Watch a head of the second "
+        "layer find the symbol that followed last time (ringed), and one of the first layer look "
+        "one back."
+    )
+    source = "Olsson et al. 2022"
+    usual = Sizes(layers=2, heads=4, width=64, steps=800, rate=0.003)
+    handicaps = ("one layer", "no mask", "no positions", "one head")
+    curves = (ATTENTION,)
+    measure = INDUCTION
+    targets = (Target(ATTENTION, least=0.95),)
+
+    def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
+        return {ATTENTION: Writer(self.sizes, self.settings.learn_seed, generator)}
+
+    def batch(self, generator: torch.Generator, size: int) -> Batch:
+        return draw(generator, size)[0]
+
+    def tests(self) -> Mapping[str, Batch]:
+        return {"": draw(torch.Generator().manual_seed(TEST_SEED), TESTED)[0]}
+
+    def answer(
+        self, network: nn.Module, batch: Batch, off: Collection[Head] = (), learning: bool = False
+    ) -> Tensor:
+        logits: Tensor = network(*batch.inputs, off=off, masked=self.sizes.masked or not learning)
+        return logits
+
+    def example(self) -> Example:
+        drawn, first, second = draw(torch.Generator().manual_seed(EXAMPLE_SEED), 1)
+        names = [SYMBOLS[at] for at in drawn.inputs[0][0].tolist()]
+        truth = [-1] * LENGTH
+        for at in range(PATTERN - 1):
+            truth[int(second) + at] = int(first) + at + 1
+        return Example(drawn, names, names, truth)
+
+    def measures(self, network: nn.Module) -> dict[str, Tensor]:
+        """Induction: the weight from each symbol of the copy on the one that followed it before
+        (Olsson et al. 2022, "prefix matching"); and the weight on the token before."""
+        drawn, first, second = draw(torch.Generator().manual_seed(TEST_SEED), TESTED)
+        weights: list[Tensor] = []
+        with torch.no_grad():
+            network(*drawn.inputs, seen=lambda trace: weights.append(trace.weights))
+        inside = torch.arange(PATTERN - 1)
+        queries, keys = second[:, None] + inside, first[:, None] + inside + 1
+        sequences = torch.arange(TESTED)[:, None]
+        matched = [layer[sequences, :, queries, keys].mean((0, 1)) for layer in weights]
+        before = [layer.diagonal(-1, -2, -1).mean((0, 2)) for layer in weights]
+        return {INDUCTION: torch.stack(matched), PREVIOUS: torch.stack(before)}
+
+    def findings(self, network: nn.Module) -> dict[str, Tensor]:
+        """Accuracy without each head, and with the strongest induction heads out, one more each."""
+        (test,) = self.tests().values()
+        measured = self.measures(network)[INDUCTION]
+        layers, heads = measured.shape
+        with torch.no_grad():
+            alone = [
+                [self.score(network, test, [(at, head)]) for head in range(heads)]
+                for at in range(layers)
+            ]
+            strongest = measured[-1].argsort(descending=True).tolist()
+            cut = [
+                self.score(network, test, [(layers - 1, head) for head in strongest[:many]])
+                for many in range(heads + 1)
+            ]
+        return {ALONE: torch.tensor(alone), CUT: torch.tensor(cut)}
+
+    def after(self, run: Run) -> str:
+        measured, reached = run.last.measures[INDUCTION], run.accuracy(ATTENTION)
+        layer, head = divmod(int(measured.argmax()), measured.shape[1])
+        score = float(measured[layer, head])
+        if score < 0.3:
+            return (
+                f"No head found the earlier symbol: the best gives it {percent(score)} of its "
+                f"weight, and {percent(reached)} of the symbols are right."
+            )
+        cut = [percent(share) for share in run.last.findings[CUT].tolist()]
+        fewer = ", ".join(f"{many} out: {share}" for many, share in enumerate(cut) if many)
+        alone = ": the weaker heads take over, until none is left" if len(cut) > 2 else ""
+        return (
+            f"Head {head} of layer {layer} became an induction head: {percent(score)} of its "
+            f"weight lies on the symbol that followed last time. {percent(reached)} of the symbols "
+            f"are right. With the strongest heads of this layer cut out, one after another: "
+            f"{fewer}{alone}."
+        )

@@ -1,0 +1,254 @@
+"""Claims about trainings, shortened to some seconds: `python -m attention.training` learns all."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from attention.core import masks
+from attention.training import TASKS, Progress, Run, TrainingSettings, fit
+from attention.training.checkpoints import read_checkpoint, write_checkpoint
+from attention.training.finished import finished
+from attention.training.networks import Layers, attended, count, seeded
+from attention.training.run import from_bytes, read, to_bytes, write
+from attention.training.settings import NONE, Sizes
+from attention.training.tasks import ATTENTION, repetition
+from attention.training.worker import Worker, WorkerEndedError
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-4}
+SHORT = {"learn_steps": "100", "learn_width": "16"}
+every_task = pytest.mark.parametrize("task", TASKS)
+
+
+def first(settings: TrainingSettings, many: int = 3) -> list[Progress]:
+    made = fit(settings.task, settings)
+    return [next(made) for _ in range(many)]
+
+
+def numbers(progress: list[Progress]) -> list[object]:
+    return [[each.step, each.loss, each.accuracy, each.maps.tolist()] for each in progress]
+
+
+@every_task
+def test_the_same_seed_gives_the_same_curve_to_the_bit_and_another_one_another(task: str) -> None:
+    one, again, other = (
+        numbers(first(TrainingSettings(task, learn_seed=seed, **SHORT))) for seed in (3, 3, 5)
+    )
+    assert one == again
+    assert one != other
+
+
+@every_task
+def test_what_is_drawn_elsewhere_does_not_change_a_training(task: str) -> None:
+    settings = TrainingSettings(task, **SHORT)
+    state = torch.random.get_rng_state()
+    one = numbers(first(settings))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    torch.rand(7)
+    assert numbers(first(settings)) == one
+
+
+@every_task
+def test_a_progress_has_weights_that_sum_to_one_over_a_named_example(task: str) -> None:
+    asked = TASKS[task](TrainingSettings(task, **SHORT))
+    example, (progress,) = asked.example(), first(asked.settings, 1)
+    layers, heads, queries, keys = progress.maps.shape
+    assert (layers, heads) == (asked.sizes.layers, asked.sizes.heads)
+    assert (queries, keys) == (len(example.tokens), len(example.keys))
+    torch.testing.assert_close(progress.maps.sum(-1), torch.ones(layers, heads, queries), **CLOSE)
+    assert set(progress.accuracy) == set(asked.curves)
+    assert len(example.truth) == queries
+    assert {*example.truth} <= {-1, *range(keys)}
+
+
+@every_task
+def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) -> None:
+    asked = TASKS[task](TrainingSettings(task))
+    kept = [row.tobytes() for batch in asked.tests().values() for row in batch.inputs[0].numpy()]
+    kept += [row.tobytes() for row in asked.example().batch.inputs[0].numpy()]
+    generator = torch.Generator().manual_seed(100)
+    learned = {
+        row.tobytes() for _ in range(20) for row in asked.batch(generator, 64).inputs[0].numpy()
+    }
+    shared = learned.intersection(kept)
+    assert len(learned) > 64
+    assert len(shared) <= 64 if task == "look-up" else not shared  # two keys alone come again
+
+
+@every_task
+def test_every_handicap_of_a_task_is_another_training(task: str) -> None:
+    assert TASKS[task].handicaps
+    usual = numbers(first(TrainingSettings(task, **SHORT), 2))
+    for handicap in TASKS[task].handicaps:
+        assert numbers(first(TrainingSettings(task, handicap, **SHORT), 2)) != usual
+
+
+@every_task
+def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(task: str) -> None:
+    run = finished(task)
+    assert run is not None
+    assert run.settings == TrainingSettings(task)
+    asked = TASKS[task](run.settings)
+    assert [run.progress[0].step, run.last.step] == [0, asked.sizes.steps]
+    for target in asked.targets:
+        assert target.least <= run.accuracy(target.curve) <= target.most
+    assert f"{100 * run.accuracy(asked.curves[0]):.1f} %" in asked.after(run)
+    torch.testing.assert_close(
+        first(run.settings, 1)[0].maps, run.progress[0].maps, rtol=0, atol=1e-3
+    )
+
+
+def test_a_short_training_learns_to_look_up() -> None:
+    *_, last = fit("look-up", TrainingSettings("look-up", learn_steps="100"))
+    assert last.accuracy["attention, longer lists"] > 0.95
+    assert last.accuracy["GRU, longer lists"] < 0.5
+    assert last.loss[ATTENTION] < last.loss["linear layer"]
+
+
+def test_networks_without_attention_have_as_many_parameters_and_no_more() -> None:
+    networks = first(TrainingSettings("look-up"), 1)[0].networks
+    sizes = {name: count(network) for name, network in networks.items()}
+    assert all(0.9 < size / sizes[ATTENTION] <= 1 for size in sizes.values())
+
+
+def test_a_pattern_stands_twice_and_its_symbols_nowhere_else() -> None:
+    batch, first_at, second_at = repetition.draw(torch.Generator().manual_seed(7), 50)
+    whole = torch.cat([batch.inputs[0], batch.answers[:, -1:]], 1)
+    distances = set()
+    for row, counted, start, again in zip(
+        whole.tolist(), batch.counted, first_at.tolist(), second_at.tolist(), strict=True
+    ):
+        pattern = row[start : start + repetition.PATTERN]
+        assert len({*pattern}) == repetition.PATTERN
+        assert row[again : again + repetition.PATTERN] == pattern
+        assert sum(symbol in pattern for symbol in row) == 2 * repetition.PATTERN
+        assert counted.nonzero().flatten().tolist() == list(range(again, again + 7))
+        distances.add(again - start)
+    assert len(distances) > 5
+
+
+def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:
+    class Perfect(nn.Module):
+        def forward(self, symbols, seen, **more):
+            same = symbols[:, :, None] == symbols[:, None, :]
+            behind = same.roll(1, -1).tril().float()
+            behind[..., 0] = 1e-9
+            weights = (behind / behind.sum(-1, keepdim=True))[:, None]
+            seen(type("Seen", (), {"weights": weights}))
+
+    asked = repetition.Repetition(TrainingSettings("repetition"))
+    measured = asked.measures(Perfect())[repetition.INDUCTION]
+    assert measured.shape == (1, 1)
+    assert float(measured) > 0.99
+
+
+def test_a_head_that_is_off_gives_its_mean_and_changes_what_follows() -> None:
+    layers = Layers(Sizes(2, 2, 8, 1, 0.1), 0, torch.Generator().manual_seed(0))
+    x, outputs = torch.randn(3, 5, 8, generator=torch.Generator().manual_seed(1)), []
+    whole = layers(x)
+    cut = layers(x, off=[(1, 0)], seen=lambda trace: outputs.append(trace.output))
+    assert not torch.allclose(whole, cut)
+    head = outputs[1][:, 0].flatten(0, 1)
+    torch.testing.assert_close(head, head[:1].expand_as(head))
+    assert not torch.allclose(outputs[1][:, 1, 0], outputs[1][:, 1, 1])
+
+
+def test_the_scale_on_the_queries_is_the_scale_on_the_scores() -> None:
+    layer, x, mask = seeded(16, 2, 3), torch.randn(2, 5, 16), masks.causal(5, 5)
+    quick, whole = attended(layer, x, mask, None), layer(x, mask)
+    torch.testing.assert_close(quick.weights, whole.weights, **CLOSE)
+    torch.testing.assert_close(layer.output(quick), layer.output(whole), **CLOSE)
+
+
+def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
+    asked = TASKS["repetition"](TrainingSettings("repetition", "no mask", **SHORT))
+    network = asked.learners(torch.Generator().manual_seed(0))[ATTENTION]
+    (batch,) = asked.tests().values()
+    later = batch.inputs[0].clone()
+    later[:, -1] = (later[:, -1] + 1) % 48
+    other = repetition.Batch((later,), batch.answers, batch.counted)
+    for learning in (False, True):
+        one, two = (asked.answer(network, each, learning=learning) for each in (batch, other))
+        assert torch.equal(one[:, 0], two[:, 0]) != learning
+
+
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        ({"task": "chess"}, "task must be one of look-up"),
+        ({"learn_width": "4096"}, "learn_width must be one of usual, 16"),
+        ({"learn_steps": "1e9"}, "learn_steps must be one of"),
+        ({"learn_seed": 10_000}, "learn_seed must lie between 0 and 9999"),
+        ({"handicap": "no memory"}, "handicap must be one of none"),
+    ],
+)
+def test_settings_beyond_what_is_offered_are_refused(named: dict, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        TrainingSettings(**named)
+
+
+def test_a_run_and_a_checkpoint_come_back_from_their_files(tmp_path: Path) -> None:
+    settings = TrainingSettings("repetition", learn_seed=7, **SHORT)
+    progress = first(settings)
+    again = from_bytes(to_bytes(progress[1]))
+    assert (again.step, again.loss, again.accuracy) == (
+        progress[1].step,
+        progress[1].loss,
+        progress[1].accuracy,
+    )
+    torch.testing.assert_close(again.maps, progress[1].maps, atol=1e-3, rtol=0)
+
+    write(Run(settings, progress), tmp_path / "run.safetensors", command="by hand")
+    kept = read(tmp_path / "run.safetensors")
+    assert kept.settings == settings
+    assert [each.step for each in kept.progress] == [each.step for each in progress]
+    assert kept.last.measures.keys() == {repetition.INDUCTION, repetition.PREVIOUS}
+
+    network = progress[-1].networks[ATTENTION]
+    write_checkpoint(tmp_path / "network.safetensors", settings, network)
+    known, opened = read_checkpoint(tmp_path / "network.safetensors")
+    assert known == settings
+    asked = TASKS[settings.task](settings)
+    (batch,) = asked.tests().values()
+    assert torch.equal(asked.answer(opened, batch), asked.answer(network, batch))
+
+
+def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last() -> None:
+    worker = Worker()
+    one, two = (TrainingSettings("look-up", learn_seed=seed, **SHORT) for seed in (0, 1))
+    told = [worker.next(settings) for settings in (one, two, one, two)]
+    first_of_one = [each for each in (told[0], told[2]) if each is not None]
+    assert [each.loss for each in first_of_one] == [each.loss for each in first(one, 2)]
+    worker.drop(one)
+    assert worker.pid is not None
+    worker.drop(two)
+    assert worker.pid is None
+
+
+def test_a_worker_that_is_killed_says_so_once_and_begins_anew() -> None:
+    worker, settings = Worker(), TrainingSettings("look-up", **SHORT)
+    begun = worker.next(settings)
+    assert worker.pid is not None
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(WorkerEndedError):
+        worker.next(settings)
+    again = worker.next(settings)
+    assert begun is not None
+    assert again is not None
+    assert (again.step, again.loss) == (0, begun.loss)
+    worker.end()
+    assert worker.pid is None
+
+
+def test_settings_of_one_task_are_no_settings_of_another() -> None:
+    with pytest.raises(ValueError, match="must be of task 'look-up', got 'repetition'"):
+        next(fit("look-up", TrainingSettings("repetition")))
+
+
+def test_what_is_missing_is_said_by_its_handicap_alone() -> None:
+    assert TrainingSettings().handicap == NONE
