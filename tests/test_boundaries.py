@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
 PAGES = (
-    "core, inputs, trained, analysis, pipeline, display, lessons, claims, components, app; "
+    "core, inputs, trained, training, analysis, pipeline, display, lessons, claims, components, "
+    "app; "
     "streamlit"
 )
 # the parts of the app, each leaning on those before it alone
@@ -27,6 +28,7 @@ APP = (
         "notes",
         "predicting",
         "works",
+        "learning",
         "widgets",
         "grids",
         "sections",

@@ -1,4 +1,4 @@
-"""The menu: six doors, and behind one with several pages a row of links from each to the others."""
+"""The menu: seven doors, and behind one with several pages a row of links to the others."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from attention.lessons.switches import (
 from attention.lessons.trained import KeySettings, LayerSettings, SamplingSettings
 from attention.lessons.where import MapSettings
 from attention.pipeline import Settings
+from attention.training import TrainingSettings
 
 Values = Mapping[str, Any]  # of every setting, by name
 SHARED = settings_of(Settings)
@@ -376,6 +377,17 @@ PAGES = [
         attention="cross",
         beside=_beside_cross,
         chapter=lambda values: "picture" if values["cross"] == "sentences" else "",
+    ),
+    Page(
+        "learning",
+        "Watch it learn",
+        "small tasks learned live on the server: the loss as a curve and the attention of every "
+        "head, step by step, beside a linear layer and a GRU, or with one thing taken away",
+        purpose="See a head that is nothing at first find its task, step by step.",
+        words=("head", "query", "key", "weight", "softmax", "d_k", "mask", "positions"),
+        figures={"learning": "learning_figure"},
+        settings=(TrainingSettings,),
+        sentence=lambda values: False,
     ),
     Page(
         "operations",

@@ -16,6 +16,7 @@ from attention.app.pages import Page
 from attention.core.settings import Value, settings_of
 from attention.lessons.cards import Draft
 from attention.pipeline import Selection
+from attention.training import TrainingSettings
 
 SELECTED = tuple(settings_of(Selection))  # in the pictures
 Link = Mapping[str, Sequence[str]]
@@ -85,7 +86,8 @@ class Visit:
     the name of the job that the visitor has stopped; begun: the names of those asked for by a
     click; guesses: the first choice in each chapter of each lesson;
     aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
-    last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written.
+    last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
+    learned: trainings that were shown, to stand side by side.
     """
 
     page: str = ""
@@ -113,6 +115,7 @@ class Visit:
     aside: str = ""
     viewed: str = ""
     draft: Draft | None = None
+    learned: tuple[TrainingSettings, ...] = ()
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -27,7 +27,7 @@ class Task:
 
     what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
     whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
-    what a step has told that it has found so far, see `jobs.Tell`.
+    what a step has told that it has found so far, see `jobs.Tell`; jobs: those that it is one of.
     """
 
     what: Hashable
@@ -36,6 +36,7 @@ class Task:
     unasked: bool
     key: str
     so_far: Callable[[Any], object] | None = None
+    jobs: Jobs = field(default=_jobs, repr=False)
 
     @property
     def is_asked_for(self) -> bool:
@@ -53,7 +54,7 @@ def done(task: Task) -> bool:
         st.caption("This runs the model many times over the sentence, which takes a while.")
         return False
     with work.waiting():
-        state = _ask(task, WAIT)
+        state = ask(task, WAIT)
     if state.done:
         return True
     st.fragment(_shown, run_every=min(MAX_PAUSE, PAUSE * (1 + state.ahead)))(task)
@@ -68,7 +69,7 @@ def is_done(task: Task) -> bool:
     if not task.steps:
         return True
     with work.waiting():
-        return task.is_asked_for and _ask(task, WAIT).done
+        return task.is_asked_for and ask(task, WAIT).done
 
 
 def show(task: Task) -> None:
@@ -79,9 +80,10 @@ def show(task: Task) -> None:
     _shown(task)
 
 
-def _ask(task: Task, wait: float = 0.0) -> State:
+def ask(task: Task, wait: float = 0.0) -> State:
+    """Ask for a task, and wait for it for so many seconds. Raises what one of its steps raises."""
     job = Job(task.what, task.steps, task.quick)
-    state = _jobs.ask(session.owner(task.key), job, wait)
+    state = task.jobs.ask(session.owner(task.key), job, wait)
     if state.done:
         session.change(begun=session.visit().begun - {task.what})
     return state
@@ -92,7 +94,7 @@ def _shown(task: Task) -> None:
     if not task.is_asked_for:
         st.rerun()
     with session.turn(session.view().page):
-        state = _ask(task)
+        state = ask(task)
     if state.done:
         st.rerun()
     if task.so_far is not None and state.found is not None:
@@ -102,7 +104,7 @@ def _shown(task: Task) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{task.key}_way"):
         st.progress(at / of, f"{state.title} …{waits}")
         stop = f"{task.key}_stop"
-        st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop, args=(task,))
+        st.button("Stop", icon=":material/stop:", key=stop, on_click=leave, args=(task,))
 
 
 def begin(what: Hashable) -> None:
@@ -110,7 +112,7 @@ def begin(what: Hashable) -> None:
     session.change(begun=session.visit().begun | {what}, stopped=None)
 
 
-def _stop(task: Task) -> None:
+def leave(task: Task) -> None:
     """Ask no more for a work, within a callback."""
     session.change(begun=session.visit().begun - {task.what}, stopped=task.what)
-    _jobs.leave(session.owner(task.key))
+    task.jobs.leave(session.owner(task.key))

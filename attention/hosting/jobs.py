@@ -66,8 +66,8 @@ class State:
     """State of a job.
 
     done: whether it is over; title: of the step that it is at; parts: how many of how many are
-    done; ahead: how many jobs of the same address come first; found: what the step has told that
-    it has found so far.
+    done; ahead: how many jobs of the same address come first; others: how many other steps have
+    turns or wait for one; found: what the step has told that it has found so far.
     """
 
     done: bool = False
@@ -75,6 +75,7 @@ class State:
     parts: tuple[int, int] = (0, 1)
     ahead: int = 0
     found: object = None
+    others: int = 0
 
 
 class _DroppedError(Exception):
@@ -181,7 +182,9 @@ class Jobs:
         at_turn = begun is not None and self._turn is not None and self._turn[0] is begun
         line = [who for who, each in self._in_line() if _line(who, each) == _line(owner, asked)]
         ahead = 0 if at_turn or owner not in line else line.index(owner)
-        return State(False, asked.step.title, parts, ahead, begun.found if begun else None)
+        others = len({each.step.key for _, each in self._in_line()} - {asked.step.key})
+        found = begun.found if begun else None
+        return State(False, asked.step.title, parts, ahead, found, others)
 
     def _in_line(self) -> Iterator[tuple[Owner, _Asked]]:
         """All who wait, in the order in which they came."""

@@ -79,6 +79,29 @@ export interface LayerLinesHeader {
   selection: SelectionHeader
 }
 
+export interface Curve {
+  name: string
+  values: number[]
+  seconds: number[]
+  dashed: boolean
+}
+
+export interface LearningHeader {
+  tokens: string[]
+  keys: string[]
+  truth: number[]
+  layers: number
+  heads: number
+  steps: number[]
+  last: number
+  losses: Curve[]
+  shares: Curve[]
+  measure: string
+  measured: number[][]
+  live: boolean
+  plays: boolean
+}
+
 export interface LightsHeader {
   selectors: Record<string, string>
   figure: string
@@ -311,6 +334,7 @@ export interface Headers {
   head_grid: HeadGridHeader
   head_view: HeadViewHeader
   layer_lines: LayerLinesHeader
+  learning: LearningHeader
   lights: LightsHeader
   mask_grid: MaskGridHeader
   matrices: MatricesHeader
@@ -334,6 +358,7 @@ export interface Answers {
   head_grid: { head: number }
   head_view: { active: number[] }
   layer_lines: {}
+  learning: {}
   lights: {}
   mask_grid: { paint: Paint }
   matrices: { cell: [number, number] }

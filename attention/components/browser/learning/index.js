@@ -1,0 +1,246 @@
+import { palette, ramp } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, makeEdge, makeShape, setLengths } from "../shared/elements.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { fixed } from "../shared/words.js"
+
+/** @import { Curve, LearningHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const PLOT = { width: 400, height: 150, left: 44, bottom: 22, top: 8, right: 8 }
+const FRAME = 180 // milliseconds from one step to the next
+const LARGE = 380 // pixels of a map that stands alone
+const SMALL = [110, 210] // of one of several, at least and at most
+const BESIDE = 880 // pixels at which the maps have room beside the curves
+const GAP = 16
+const LABELLED = 11 // pixels of a cell that has its name
+
+export default component(build, draw)
+
+/** @param {Mount<"learning">} mount */
+function build({ root, content }) {
+  const frame = make("div", "frame", root)
+  const way = make("div", "way", frame)
+  const button = make("button", "", way, { type: "button", textContent: "Play" })
+  const label = make("label", "", way)
+  const slider = make("input", "", label, { type: "range", min: "0", step: "1", ariaLabel: "Step" })
+  const output = make("output", "", way)
+  const row = make("div", "row", frame)
+  const view = {
+    ...{ content, frame, button, label, slider, output, width: 0, at: -1, timer: 0 },
+    ...{ curves: make("div", "curves", row), maps: make("div", "maps", row) },
+    ...{ outline: "", known: 0, time: false, seen: false },
+    marks: /** @type {SVGLineElement[]} */ ([]),
+    canvases: /** @type {HTMLCanvasElement[]} */ ([]),
+    captions: /** @type {HTMLElement[]} */ ([]),
+  }
+  slider.addEventListener("input", () => {
+    stop(view)
+    show(view, Number(slider.value))
+  })
+  button.addEventListener("click", () => (view.timer ? stop(view) : play(view)))
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { steps, live, plays, tokens, keys, layers, heads, last } = view.content
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  const outline = JSON.stringify([tokens, keys, layers, heads, last, view.width])
+  const other = outline !== view.outline
+  if (other) lay(view)
+  view.outline = outline
+  view.button.hidden = view.label.hidden = live || steps.length < 2
+  view.slider.max = String(steps.length - 1)
+  drawCurves(view)
+  if (live || other || view.known !== steps.length) {
+    stop(view)
+    show(view, steps.length - 1)
+  } else show(view, Math.min(view.at, steps.length - 1))
+  view.known = steps.length
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  if (plays && !view.seen && !still) play(view)
+  view.seen = true
+}
+
+/** @type {(view: View) => void} */
+function play(view) {
+  const { steps } = view.content
+  let at = view.at >= steps.length - 1 ? 0 : view.at
+  show(view, at)
+  view.button.textContent = "Pause"
+  view.timer = setInterval(() => {
+    at += 1
+    if (!view.frame.isConnected || at >= view.content.steps.length) return stop(view)
+    show(view, at)
+  }, FRAME)
+}
+
+/** @type {(view: View) => void} */
+function stop(view) {
+  clearInterval(view.timer)
+  view.timer = 0
+  view.button.textContent = "Play"
+}
+
+/** One moment: a line in the curves, and the weights of all heads.
+    @type {(view: View, at: number) => void} */
+function show(view, at) {
+  const { content, frame, marks, canvases, captions, slider, output } = view
+  const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
+  view.at = at
+  slider.value = String(at)
+  const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
+  const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % right`
+  output.textContent = `Step ${steps[at]}: loss ${loss.toFixed(2)}${right}`
+  slider.setAttribute("aria-valuetext", output.textContent)
+  for (const mark of marks) {
+    const x = acrossOf(content, view.time, at)
+    for (const name of ["x1", "x2"]) mark.setAttribute(name, String(x))
+  }
+  const shades = ramp(palette(frame, "sequential"))
+  const cells = tokens.length * keys.length
+  const moment = live ? 0 : at
+  for (let map = 0; map < layers * heads; map++) {
+    const start = (moment * layers * heads + map) * cells
+    const weights = content.numbers.subarray(start, start + cells)
+    paintNumbers(canvases[map], keys.length, weights, [0, 1], shades)
+    const [layer, head] = [Math.floor(map / heads), map % heads]
+    const number = measured[at]?.[map]
+    const words = number === undefined ? "" : ` · ${measure} ${fixed(number, 2)}`
+    captions[map].textContent = `layer ${layer}, head ${head}${words}`
+    captions[map].style.fontWeight = number > 0.5 ? "700" : ""
+  }
+  if (canvases[0]) countDrawing(canvases[0])
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { tokens, keys, truth, layers, heads } = view.content
+  view.maps.replaceChildren()
+  make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
+  const alone = layers * heads === 1
+  const rows = make("div", "heads", view.maps)
+  view.canvases = []
+  view.captions = []
+  const wide = view.width >= BESIDE ? view.width - PLOT.width - 3 * GAP : view.width
+  const [least, most] = SMALL
+  const each = Math.floor(wide / heads) - GAP - 8
+  const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
+  const cell = room / Math.max(tokens.length, keys.length)
+  for (let layer = 0; layer < layers; layer++) {
+    const line = make("div", "layer", rows)
+    for (let head = 0; head < heads; head++) {
+      const figure = make("figure", "", line)
+      view.captions.push(make("figcaption", "", figure))
+      const plot = make("div", "plot", figure)
+      const named = cell >= LABELLED
+      if (named) {
+        const across = makeEdge("across", plot, keys)
+        across.classList.toggle("tall", Math.max(...keys.map((key) => key.length)) * 8 > cell)
+        makeEdge("down", plot, tokens)
+      }
+      const box = make("div", "box", plot)
+      setLengths(box, { width: cell * keys.length, height: cell * tokens.length })
+      const canvas = make("canvas", "", box, { role: "img" })
+      canvas.ariaLabel = `Weights of layer ${layer}, head ${head}`
+      canvas.style.imageRendering = "pixelated"
+      view.canvases.push(canvas)
+      const marks = make("div", "lines", box)
+      for (const [row, key] of truth.entries()) {
+        if (key < 0 || (layer < layers - 1 && layers > 1)) continue
+        const ring = make("i", "", marks)
+        setLengths(ring, { left: key * cell, top: row * cell, width: cell, height: cell })
+      }
+    }
+  }
+}
+
+/** Where a moment stands along the axis, in pixels.
+    @type {(content: Pick<LearningHeader, "steps" | "last" | "losses">, time: boolean, at: number,
+      curve?: Curve) => number} */
+export function acrossOf({ steps, last, losses }, time, at, curve = losses[0]) {
+  const { width, left, right } = PLOT
+  const most = Math.max(...losses.flatMap(({ seconds }) => seconds), 1e-9)
+  const share = time ? curve.seconds[at] / most : steps[at] / last
+  return left + share * (width - left - right)
+}
+
+/** @type {(view: View) => void} */
+function drawCurves(view) {
+  const { losses, shares } = view.content
+  view.curves.replaceChildren()
+  view.marks = []
+  const greatest = Math.max(...losses.flatMap(({ values }) => values), 1e-9)
+  drawPlot(view, "Loss, in nats", losses, greatest, (value) => fixed(value, 1))
+  if (shares.length)
+    drawPlot(view, "Right answers", shares, 1, (value) => `${Math.round(100 * value)} %`)
+  const several = losses.length > 1
+  if (!several) return
+  const over = make("button", "", view.curves, { type: "button" })
+  over.textContent = view.time ? "Over steps" : "Over time"
+  over.addEventListener("click", () => {
+    view.time = !view.time
+    drawCurves(view)
+    show(view, view.at)
+    view.curves.querySelector("button")?.focus()
+  })
+}
+
+/** @type {(view: View, title: string, curves: Curve[], most: number,
+      say: (value: number) => string) => void} */
+function drawPlot(view, title, curves, most, say) {
+  const { content, time, frame } = view
+  const { width, height, left, bottom, top, right } = PLOT
+  make("h3", "", view.curves, { textContent: title })
+  const wide = Math.min(width, view.width)
+  const svg = makeShape("svg", {
+    ...{ viewBox: `0 0 ${width} ${height}`, width: wide, height: (wide * height) / width },
+    ...{ role: "img", "aria-label": title },
+  })
+  view.curves.append(svg)
+  const [floor, end] = [height - bottom, width - right]
+  makeShape("path", { class: "axis", d: `M${left} ${top}V${floor}H${end}` }, svg)
+  const words = { "text-anchor": "end", x: left - 6 }
+  makeShape("text", { ...words, y: top + 6 }, svg).textContent = say(most)
+  makeShape("text", { ...words, y: floor + 2 }, svg).textContent = say(0)
+  const seconds = Math.max(...content.losses.flatMap((curve) => curve.seconds))
+  const unit = time ? `${fixed(seconds, 1)} s of a core` : `${content.last} steps`
+  const below = { "text-anchor": "end", x: end, y: height - 6 }
+  makeShape("text", below, svg).textContent = unit
+  const hues = palette(frame, "categorical")
+  const names = make("ul", "legend", view.curves)
+  const tests = curves.some(({ dashed }) => dashed)
+  for (const [index, curve] of curves.entries()) {
+    const look = {
+      ...{ fill: "none", stroke: hueOf(hues, curves, index), "stroke-width": 2.5 },
+      ...(curve.dashed ? { "stroke-dasharray": "5 4" } : {}),
+    }
+    const points = curve.values.map((value, at) => {
+      const x = acrossOf(content, time, at, curve)
+      return `${x.toFixed(1)} ${(floor - (value / most) * (floor - top)).toFixed(1)}`
+    })
+    makeShape("path", { ...look, d: `M${points.join("L")}` }, svg)
+    const [network, test] = curve.name.split(", ")
+    const words = tests ? (network === curves[0].name.split(", ")[0] ? test : "") : curve.name
+    if (curves.length > 1 && words) {
+      const item = make("li", "", names)
+      const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
+      const stroke = tests ? "currentColor" : look.stroke
+      makeShape("path", { ...look, stroke, d: "M0 4H26" }, sample)
+      item.append(words)
+    }
+  }
+  if (!childrenOf(names).length) names.remove()
+  const line = { class: "now", x1: left, x2: left, y1: top, y2: floor }
+  view.marks.push(makeShape("line", line, svg))
+}
+
+/** The colour of a curve: that of its network, the same in all plots.
+    @type {(hues: string[], curves: Curve[], index: number) => string} */
+function hueOf(hues, curves, index) {
+  const networks = curves.some(({ dashed }) => dashed) ? curves.length / 2 : curves.length
+  return hues[(index % networks) % hues.length]
+}

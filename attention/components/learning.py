@@ -1,0 +1,84 @@
+"""A training as it goes, or step by step once it is over."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import torch
+
+from attention.components.base import Component
+from attention.display import files
+from attention.training import TASKS, Run
+
+
+class Curve(TypedDict):
+    """A curve: its name, shares or nats, and the seconds of the processor until each."""
+
+    name: str
+    values: list[float]
+    seconds: list[float]
+    dashed: bool
+
+
+class LearningHeader(TypedDict):
+    tokens: list[str]
+    keys: list[str]
+    truth: list[int]
+    layers: int
+    heads: int
+    steps: list[int]
+    last: int
+    losses: list[Curve]
+    shares: list[Curve]
+    measure: str
+    measured: list[list[float]]
+    live: bool
+    plays: bool
+
+
+_learning = Component("learning", LearningHeader)
+
+
+def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> None:
+    """Draws curves of loss and accuracy, and beside them the attention of each head at one step.
+
+    live: there is more to come, and the latest step is shown; else a slider and a button go through
+    all steps, in the browser. plays: it plays by itself when it is first seen.
+    """
+    task, moments = TASKS[run.settings.task](run.settings), run.progress
+    example = task.example()
+    layers, heads = run.last.maps.shape[:2]
+
+    def curve(name: str, values: list[float], dashed: bool = False) -> Curve:
+        network = name.partition(",")[0]
+        seconds = [each.seconds[network] for each in moments]
+        return {"name": name, "values": values, "seconds": seconds, "dashed": dashed}
+
+    networks = dict.fromkeys(name.partition(",")[0] for name in task.curves)
+    losses = [curve(name, [each.loss[name] for each in moments]) for name in networks]
+    shares = [
+        curve(name, [each.accuracy[name] for each in moments], at >= len(losses))
+        for at, name in enumerate(task.curves)
+    ]
+    named = {f"loss, {each['name']}": each["values"] for each in losses}
+    columns = named | {f"right, {each['name']}": each["values"] for each in shares}
+    files.offer_table("curves of learning", [f"step {each.step}" for each in moments], columns)
+    header: LearningHeader = {
+        "tokens": list(example.tokens),
+        "keys": list(example.keys),
+        "truth": list(example.truth),
+        "layers": layers,
+        "heads": heads,
+        "steps": [each.step for each in moments],
+        "last": task.sizes.steps,
+        "losses": losses,
+        "shares": shares,
+        "measure": task.measure,
+        "measured": [each.measures[task.measure].flatten().tolist() for each in moments]
+        if task.measure
+        else [],
+        "live": live,
+        "plays": plays,
+    }
+    maps = [each.maps for each in (moments[-1:] if live else moments)]
+    _learning.draw(header, torch.stack(maps).float(), key=key)
