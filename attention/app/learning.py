@@ -62,7 +62,7 @@ def settings_of(view: View) -> TrainingSettings:
 
 
 def with_next_seed(settings: TrainingSettings) -> TrainingSettings:
-    """The same training with the next seed."""
+    """Settings of a training that differ in the seed alone: it is the next one."""
     most = int(declared(TrainingSettings)["learn_seed"].maximum or 0)
     return replace(settings, learn_seed=(settings.learn_seed + 1) % (most + 1))
 

@@ -28,6 +28,7 @@ OF_SENTENCES: dict[str, list[Link]] = {
     "cross": [{}, BATCH],
     "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
     "own": [],
+    "learning": [],
     "write": [],
     "answers": [],
     "operations": [],

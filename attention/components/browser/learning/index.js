@@ -109,9 +109,10 @@ function show(view, at) {
     paintNumbers(canvases[map], keys.length, weights, [0, 1], shades)
     const [layer, head] = [Math.floor(map / heads), map % heads]
     const number = measured[at]?.[map]
-    const words = number === undefined ? "" : ` · ${measure} ${fixed(number, 2)}`
-    captions[map].textContent = `layer ${layer}, head ${head}${words}`
-    captions[map].style.fontWeight = number > 0.5 ? "700" : ""
+    const [name, told] = childrenOf(captions[map])
+    name.textContent = `layer ${layer}, head ${head}`
+    told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
+    told.style.fontWeight = number > 0.5 ? "700" : ""
   }
   if (canvases[0]) countDrawing(canvases[0])
 }
@@ -130,11 +131,14 @@ function lay(view) {
   const each = Math.floor(wide / heads) - GAP - 8
   const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
+  const around = cell < LABELLED ? 1 : 0 // so that a ring leaves a small cell to be seen
   for (let layer = 0; layer < layers; layer++) {
     const line = make("div", "layer", rows)
     for (let head = 0; head < heads; head++) {
       const figure = make("figure", "", line)
-      view.captions.push(make("figcaption", "", figure))
+      const caption = make("figcaption", "", figure)
+      caption.append(make("span", ""), make("span", ""))
+      view.captions.push(caption)
       const plot = make("div", "plot", figure)
       const named = cell >= LABELLED
       if (named) {
@@ -152,7 +156,8 @@ function lay(view) {
       for (const [row, key] of truth.entries()) {
         if (key < 0 || (layer < layers - 1 && layers > 1)) continue
         const ring = make("i", "", marks)
-        setLengths(ring, { left: key * cell, top: row * cell, width: cell, height: cell })
+        const [left, top] = [key * cell - around, row * cell - around]
+        setLengths(ring, { left, top, width: cell + 2 * around, height: cell + 2 * around })
       }
     }
   }
