@@ -14,6 +14,7 @@ from attention.training.tasks import ATTENTION, TASKS
 from attention.training.tasks.base import BATCH, Batch, maps_of
 
 TOLD, SOONER = 40, 1.5  # times, after the state before the first step, and by which power
+LEAST = 10  # steps from one time to the next, in the mean
 WARM_UP = 0.05  # of all steps: the learning rate rises
 LARGEST_GRADIENT = 1.0
 
@@ -93,7 +94,7 @@ def _step(
 
 def _moment(step: int, steps: int) -> int:
     """Number of times to tell until a step: more often at first, when most is learned."""
-    return int(TOLD * (step / steps) ** (1 / SOONER) + 1e-9)
+    return int(min(TOLD, steps // LEAST) * (step / steps) ** (1 / SOONER) + 1e-9)
 
 
 def _share(step: int, steps: int) -> float:

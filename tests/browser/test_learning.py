@@ -15,7 +15,7 @@ def test_a_training_is_watched_gone_through_step_by_step_and_reopened(open_page:
     page.get_by_role("button", name="Learn", exact=True).click()
     figure = page.locator(".st-key-learning_figure")
     step, slider = figure.locator("output"), figure.get_by_role("slider")
-    expect(step).to_have_text(re.compile(r"Step 100: loss \d\.\d\d, \d+ % right"))
+    expect(step).to_have_text(re.compile(r"Step 100: loss \d\.\d\d, \d+ % right"), timeout=120_000)
     expect(slider).to_be_visible()
     canvas = figure.locator("canvas").first
     last = canvas.evaluate(PIXELS)
