@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from attention.training.networks import Layers, attended, count, seeded
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import NONE, Sizes
 from attention.training.tasks import ATTENTION, repetition
-from attention.training.worker import Worker, WorkerEndedError
+from attention.training.worker import Worker
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 SHORT = {"learn_steps": "100", "learn_width": "16"}
@@ -227,21 +225,6 @@ def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last() -> N
     worker.drop(one)
     assert worker.pid is not None
     worker.drop(two)
-    assert worker.pid is None
-
-
-def test_a_worker_that_is_killed_says_so_once_and_begins_anew() -> None:
-    worker, settings = Worker(), TrainingSettings("look-up", **SHORT)
-    begun = worker.next(settings)
-    assert worker.pid is not None
-    os.kill(worker.pid, signal.SIGKILL)
-    with pytest.raises(WorkerEndedError):
-        worker.next(settings)
-    again = worker.next(settings)
-    assert begun is not None
-    assert again is not None
-    assert (again.step, again.loss) == (0, begun.loss)
-    worker.end()
     assert worker.pid is None
 
 

@@ -94,7 +94,7 @@ class Repetition(Task):
     )
     source = "Olsson et al. 2022"
     usual = Sizes(layers=2, heads=4, width=64, steps=800, rate=0.003)
-    handicaps = ("one layer", "no mask", "no positions", "one head")
+    handicaps = ("one layer", "no mask", "no positions")
     curves = (ATTENTION,)
     measure = INDUCTION
     targets = (Target(ATTENTION, least=0.95),)
