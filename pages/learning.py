@@ -66,7 +66,9 @@ def training(view: View, settings: TrainingSettings) -> None:
         if words == "Go on":
             st.button("Start over", key="start_over", on_click=begin_anew, args=(settings, job))
     if left is None:
-        notes.caption("This one has not been learned here yet. It takes well under a minute.")
+        notes.caption(
+            "This one has not been learned here yet. It takes from ten seconds to a minute."
+        )
     else:
         learning_figure(left, key=KEY)
 
