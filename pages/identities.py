@@ -46,13 +46,14 @@ def identities(view: View) -> None:
 def cards() -> None:
     """A card for each claim, and for each common mistake, on a few random numbers."""
     keys = (f"matrices_{index}" for index in count())
-    for title, chosen in OVERVIEW.items():
-        st.subheader(title)
-        for start in range(0, len(chosen), 2):
-            pair = chosen[start : start + 2]
-            for column, settings in zip(st.columns(2), pair, strict=False):
-                with column.container(border=True, height="stretch"):
-                    card(settings, next(keys))
+    with st.container(key="claim_cards"):
+        for title, chosen in OVERVIEW.items():
+            st.subheader(title)
+            for start in range(0, len(chosen), 2):
+                pair = chosen[start : start + 2]
+                for column, settings in zip(st.columns(2), pair, strict=False):
+                    with column.container(border=True, height="stretch"):
+                        card(settings, next(keys))
 
 
 def card(settings: ClaimSettings, key: str) -> None:

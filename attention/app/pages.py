@@ -410,8 +410,7 @@ PAGES = [
         "identities",
         "Identities",
         "claims about attention to check, each with how far its sides differ: where a factor may "
-        "stand, merged "
-        "matrices, order, stacking, influence, and eight common mistakes",
+        "stand, merged matrices, order, stacking, influence, and eight common mistakes",
         purpose="Is it true? Both sides of a claim are computed, then compared.",
         words=(
             "rounding error",

@@ -69,7 +69,7 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
     "/cross?cross=batch": {"Matrices, SVG": ["weights", "output"]},
     "/compare?stage=weights": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
     "/compare?compare=sweep": {"Sweep, SVG": ["walks"]},
-    "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16.0000"]},
+    "/operations": {"Matrices, SVG": ["A[0]", "C[1]", "16"]},
     "/identities": {"Matrices, SVG": ["x₀", "="]},
     "/associations?model=minilm": {
         "Lines, SVG": ["cat", "street"],

@@ -433,7 +433,7 @@ def check_harmless(page: Page, sentence: str) -> None:
     eventually(page, options.all_text_contents, names)
     named = page.locator(".keys bdi, .terms tbody bdi")
     eventually(page, named.all_text_contents, [*names, *tokens])
-    expect(page.locator(".attention-heatmap .xtick")).to_have_count(len(tokens))
+    expect(page.locator(".attention-heatmap .xtick").first).to_be_attached()
     expect_harmless(page)
 
 

@@ -33,7 +33,7 @@ def test_a_text_that_does_not_fit_yet_stays_in_its_open_box(
 
 
 def test_what_is_opened_stays_so_as_a_note_on_the_link_goes(open_page: Open) -> None:
-    page = open_page("/identities?claim=mistakes&tokens=many")
+    page = open_page("/identities?claim=mistakes&source=sentence&tokens=many")
     note = page.locator(".note", has_text="many")
     expect(note).to_be_visible()
     page.get_by_text(MATRICES).click()

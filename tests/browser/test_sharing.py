@@ -103,7 +103,7 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     more(page).press("ArrowDown")
     items = page.get_by_role("menuitem")
     expect(items.first).to_be_focused()
-    names = ["Copy link", "Copy embed code"]
+    names = ["Copy link", "Save card as PNG", "Copy embed code"]
     names += [f"Copy embed code: {name} alone" for name in ("lines", "heatmap", "sum")]
     expect(items).to_have_text([*names, "Copy caption"])
     page.keyboard.press("ArrowUp")
