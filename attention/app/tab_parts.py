@@ -66,7 +66,7 @@ def all_heads(view: View, asked: Question) -> None:
     """The effect of every head, or how far it is worked out."""
     model, run = shared.load_model(asked.model), results.run_model(asked.model, asked.text)
     quick, steps = causes.is_quick(model, run), results.steps_to_effects(asked)
-    if not works.done(works.Task(asked, steps, quick, unasked=True, key="effects_work")):
+    if not works.done(works.Task(asked, steps, quick, unasked=True, key="parts_work")):
         return
     found = results.effects_of(asked)
     st.subheader("The effect of each head on the answer")

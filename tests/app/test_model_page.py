@@ -273,3 +273,13 @@ def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
     assert (header["chosen"], header["off"], header["lens"]) == (13, [], "lost")
     assert header["pair"] == -1
     assert torch.equal(effects(window(app)), effects(window(visit(layer=1, head=1))))
+
+
+@pytest.mark.parametrize("tab", [told.PARTS, told.ASSOCIATIONS])
+def test_a_tab_works_its_part_out_beside_the_effects_of_all_heads(
+    tab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packaged("minilm")
+    monkeypatch.setattr(works, "WAIT", 0.0)
+    app = opened("model", model="minilm", s=f"nobody knew of {tab} before", more=tab)
+    assert len({button.key for button in app.button if button.label == "Stop"}) == 2
