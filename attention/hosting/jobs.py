@@ -20,6 +20,8 @@ PATIENCE = 15.0  # seconds: a job that nobody has asked for in this time has no 
 KEPT = 60.0  # seconds: what nobody has asked for in this time is given up
 MOST = 16  # steps that are begun and not yet over
 LEAST = 0.05  # seconds of a core: a turn
+GIVE_WAY = 0.45  # seconds after a turn that reruns who wait may have first
+LOOK = 0.01  # seconds from one look at them to the next
 PARTS = 1000  # of a step, that are told apart
 
 
@@ -119,7 +121,7 @@ class Jobs:
     """Jobs by who asks for them, and the one step that has its turn.
 
     patience, kept, most, least: see the constants; clock: in seconds; cpu: seconds of a core that
-    the calling thread has had.
+    the calling thread has had; crowded: whether others wait who go first.
     """
 
     patience: float = PATIENCE
@@ -128,6 +130,7 @@ class Jobs:
     least: float = LEAST
     clock: Callable[[], float] = time.monotonic
     cpu: Callable[[], float] = time.thread_time
+    crowded: Callable[[], bool] = bool
     _spending: Spending = field(default_factory=Spending)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _asked: dict[Owner, _Asked] = field(default_factory=dict)
@@ -254,6 +257,12 @@ class Jobs:
             self._spending.take(who, took, now)
         self._turn = None
 
+    def _give_way(self) -> None:
+        """Let those go first who wait, for a while: of the time there is a tenth is left."""
+        until = time.monotonic() + GIVE_WAY
+        while self.crowded() and time.monotonic() < until:
+            time.sleep(LOOK)
+
     def _wait_for_turn(self, begun: _Begun) -> None:
         while self._turn is None or self._turn[0] is not begun:
             if begun.dropped:
@@ -271,6 +280,8 @@ class Jobs:
                 begun.found = begun.found if found is None else found
                 if self.cpu() - begun.since < self.least:
                     return
+            self._give_way()
+            with self._changed:
                 self._pay(begun)
                 self._go_on()
                 self._changed.notify_all()

@@ -62,6 +62,11 @@ class Turns:
                 self._under_way += Counter()  # forgets whoever has none
                 self._changed.notify_all()
 
+    @property
+    def crowded(self) -> bool:
+        """True if somebody waits for a turn."""
+        return bool(self._waiting)
+
     def _ask(self, still_wanted: Callable[[], object]) -> None:
         """Ask while others go on."""
         self._changed.release()

@@ -34,6 +34,11 @@ def _turns() -> Turns:
     return Turns(0.1, limits().runs)
 
 
+def is_crowded() -> bool:
+    """True if reruns wait for their turn: what runs beside them gives way."""
+    return _turns().crowded
+
+
 def _hold_back(seconds: float, still_wanted: Callable[[], object]) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from attention.hosting import jobs as module
 from attention.hosting.jobs import Job, Jobs, Owner, State, Step, Tell
 from attention.hosting.spending import Spending
 
@@ -255,3 +256,21 @@ def test_the_end_waits_until_the_step_under_way_has_stopped(gate: threading.Even
     ending.join(LONG)
     assert not ending.is_alive()
     assert place.done == []
+
+
+def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_they_always_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LOOK", 0.001)
+    monkeypatch.setattr(module, "GIVE_WAY", 0.02)
+    place = Place()
+    seen: list[int] = []  # parts done at each look
+
+    def crowded() -> bool:
+        seen.append(len(place.done))
+        return True
+
+    jobs = place.jobs(crowded=crowded)
+    assert jobs.ask(owner("a"), place.job("x", 3), LONG).done
+    assert {*seen} == {1, 2, 3}
+    assert min(map(seen.count, (1, 2, 3))) > 1
