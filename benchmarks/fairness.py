@@ -24,6 +24,7 @@ from benchmarks.visitors import Found, Visitor, connected
 
 MODEL, SHORT = "smollm2", "she likes green tea"
 OTHER, EXPLORERS = "10.0.0.2", 5  # of one address each, from 10.0.1.0 on
+AGAIN = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the whole page runs anew
 KINDS = {"type": 12, "token": 3}
 HEADER = ("beside", "explorers p50", "p95", "short sentence after", "long ones done", "of")
 
@@ -43,17 +44,14 @@ class Tab(Visitor):
             case "stop_auto_rerun":
                 for name in answer.stop_auto_rerun.fragment_ids:
                     self.timers.pop(name, None)
-            case "new_session":
-                again = set(answer.new_session.fragment_ids_this_run)
-                self.timers = {name: wait for name, wait in self.timers.items() if name in again}
+            case "script_finished" if answer.script_finished == AGAIN:
+                self.timers.clear()
 
     async def work_out(self, port: int, sentence: str, address: str) -> float:
         """Open the window on a sentence; seconds until the effects of all heads are there."""
+        self.page = await page_named("model", port)
         begun = time.monotonic()
         async with connected(port, address=address) as self.socket:
-            await self.run(self.message())
-            pages = {name: page for page, name in self.names.items()}
-            self.page = pages["model"]
             link = {"s": sentence, "model": MODEL}
             await self.run(self.message(**link))
             while self.timers:
@@ -65,6 +63,14 @@ class Tab(Visitor):
                 message.rerun_script.fragment_id = name
                 await self.run(message)
         return time.monotonic() - begun
+
+
+async def page_named(name: str, port: int) -> str:
+    """What a message says to open a page: another visit has been told of all of them."""
+    first = Visitor(0, Found(), KINDS)
+    async with connected(port, address=OTHER) as first.socket:
+        await first.run(first.message())
+    return next(page for page, known in first.names.items() if known == name)
 
 
 async def beside(port: int, tabs: int, words: int, seconds: float, seed: int) -> list[str]:
