@@ -17,7 +17,7 @@ WAIT = 0.3  # seconds that a page waits for a work before it goes on without
 PAUSE = 0.4  # seconds from one look at a work to the next
 MAX_PAUSE = 2.0  # seconds: who waits for many others looks less often
 
-_jobs = Jobs(crowded=work.is_crowded)
+_jobs = Jobs(crowded=work.is_crowded_for)
 atexit.register(_jobs.end)
 
 

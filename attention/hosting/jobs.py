@@ -121,7 +121,8 @@ class Jobs:
     """Jobs by who asks for them, and the one step that has its turn.
 
     patience, kept, most, least: see the constants; clock: in seconds; cpu: seconds of a core that
-    the calling thread has had; crowded: whether others wait who go first.
+    the calling thread has had; crowded: whether others wait who go before the work of an
+    address.
     """
 
     patience: float = PATIENCE
@@ -130,7 +131,7 @@ class Jobs:
     least: float = LEAST
     clock: Callable[[], float] = time.monotonic
     cpu: Callable[[], float] = time.thread_time
-    crowded: Callable[[], bool] = bool
+    crowded: Callable[[str], bool] = lambda address: False
     _spending: Spending = field(default_factory=Spending)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _asked: dict[Owner, _Asked] = field(default_factory=dict)
@@ -259,8 +260,10 @@ class Jobs:
 
     def _give_way(self) -> None:
         """Let those go first who wait, for a while: of the time there is a tenth is left."""
+        assert self._turn is not None
+        _, (address, _) = self._turn
         until = time.monotonic() + GIVE_WAY
-        while self.crowded() and time.monotonic() < until:
+        while self.crowded(address) and time.monotonic() < until:
             time.sleep(LOOK)
 
     def _wait_for_turn(self, begun: _Begun) -> None:

@@ -62,10 +62,12 @@ class Turns:
                 self._under_way += Counter()  # forgets whoever has none
                 self._changed.notify_all()
 
-    @property
-    def crowded(self) -> bool:
-        """True if somebody waits for a turn."""
-        return bool(self._waiting)
+    def is_crowded_for(self, address: str) -> bool:
+        """True if somebody waits whose address had no more of the processor than this one."""
+        with self._changed:
+            now, waiting = time.monotonic(), {*self._waiting.values()}
+            own = self.spending.of(address, now)
+            return any(self.spending.of(other, now) <= own for other in waiting)
 
     def _ask(self, still_wanted: Callable[[], object]) -> None:
         """Ask while others go on."""

@@ -34,9 +34,9 @@ def _turns() -> Turns:
     return Turns(0.1, limits().runs)
 
 
-def is_crowded() -> bool:
-    """True if reruns wait for their turn: what runs beside them gives way."""
-    return _turns().crowded
+def is_crowded_for(address: str) -> bool:
+    """True if reruns wait to which work of an address, which runs beside them, gives way."""
+    return _turns().is_crowded_for(address)
 
 
 def _hold_back(seconds: float, still_wanted: Callable[[], object]) -> None:

@@ -266,7 +266,8 @@ def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_the
     place = Place()
     seen: list[int] = []  # parts done at each look
 
-    def crowded() -> bool:
+    def crowded(address: str) -> bool:
+        assert address == "a"
         seen.append(len(place.done))
         return True
 

@@ -116,3 +116,20 @@ def test_an_address_leaves_one_place_to_the_others() -> None:
     assert begun["third of A"].wait(LONG)
     for thread in threads:
         thread.join(LONG)
+
+
+def test_work_gives_way_to_those_whose_address_had_no_more() -> None:
+    turns = Turns(LONG)
+    turns.take("greedy", 5.0)
+    assert not turns.is_crowded_for("greedy"), "nobody waits"
+    with turns.one("somebody"):
+        thread = started(lambda: wait_in(turns, "greedy"))
+        while not turns.is_crowded_for("greedy"):
+            time.sleep(0.01)
+        assert not turns.is_crowded_for("modest")
+    thread.join(LONG)
+
+
+def wait_in(turns: Turns, address: str) -> None:
+    with turns.one(address):
+        pass
