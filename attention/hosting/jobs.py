@@ -20,8 +20,8 @@ PATIENCE = 15.0  # seconds: a job that nobody has asked for in this time has no 
 KEPT = 60.0  # seconds: what nobody has asked for in this time is given up
 MOST = 16  # steps that are begun and not yet over
 LEAST = 0.05  # seconds of a core: a turn
-GIVE_WAY = 0.45  # seconds after a turn that reruns who wait may have first
-LOOK = 0.01  # seconds from one look at them to the next
+GIVE_WAY = 0.45  # seconds after a turn in which reruns that wait go first
+LOOK = 0.05  # seconds from one look at them to the next
 PARTS = 1000  # of a step, that are told apart
 
 
@@ -137,6 +137,7 @@ class Jobs:
     _asked: dict[Owner, _Asked] = field(default_factory=dict)
     _begun: dict[Hashable, _Begun] = field(default_factory=dict)
     _turn: tuple[_Begun, Line] | None = None
+    _rest: dict[Line, float] = field(default_factory=dict)  # until when, if others wait
 
     def ask(self, owner: Owner, job: Job, wait: float = 0.0) -> State:
         """Ask for a job; it stands in line from now on, in place of another one of its owner.
@@ -207,6 +208,8 @@ class Jobs:
         for owner, asked in self._in_line():
             if asked.step.key in self._begun or self._has_room():
                 first.setdefault(_line(owner, asked), asked)
+        self._rest = {line: until for line, until in self._rest.items() if line in first}
+        first = {line: asked for line, asked in first.items() if not self._rests(line)}
         if not first:
             return
 
@@ -258,20 +261,18 @@ class Jobs:
             self._spending.take(who, took, now)
         self._turn = None
 
-    def _give_way(self) -> None:
-        """Let those go first who wait, for a while: of the time there is a tenth is left."""
-        assert self._turn is not None
-        _, (address, _) = self._turn
-        until = time.monotonic() + GIVE_WAY
-        while self.crowded(address) and time.monotonic() < until:
-            time.sleep(LOOK)
+    def _rests(self, line: Line) -> bool:
+        """True if a line gives way: it has just had a turn, and reruns wait that go first."""
+        return time.monotonic() < self._rest.get(line, 0.0) and self.crowded(line[0])
 
     def _wait_for_turn(self, begun: _Begun) -> None:
         while self._turn is None or self._turn[0] is not begun:
             if begun.dropped:
                 raise _DroppedError
-            if not self._changed.wait(self.kept):
+            resting = self._turn is None and self._rest
+            if not self._changed.wait(LOOK if resting else self.kept):
                 self._give_up(self.clock())
+                self._go_on()
         begun.since = self.cpu()
 
     def _run(self, step: Step, begun: _Begun) -> None:
@@ -283,8 +284,8 @@ class Jobs:
                 begun.found = begun.found if found is None else found
                 if self.cpu() - begun.since < self.least:
                     return
-            self._give_way()
-            with self._changed:
+                assert self._turn is not None
+                self._rest[self._turn[1]] = time.monotonic() + GIVE_WAY
                 self._pay(begun)
                 self._go_on()
                 self._changed.notify_all()
