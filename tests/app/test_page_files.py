@@ -113,6 +113,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
         {"model": "minilm", "layer": 3, "more": switches.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
+    ("learning", {}, {"Runs side by side"}),
     ("write", {}, set()),
     ("answers", {}, set()),
     ("own", {}, {"Weights · layer 0, head 0", "What each head attends to"}),

@@ -19,7 +19,7 @@ def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
     page = open_page("/heads?s=she+sat+by&scale=none")
     doors, views = page.get_by_test_id("stTopNav"), page.locator(".st-key-views")
     expect(doors.get_by_role("link")).to_have_text(
-        ["Learn", "Play", "A real model", "Two sequences", "Laboratory", "Teach"]
+        ["Learn", "Play", "A real model", "Two sequences", "Watch it learn", "Laboratory", "Teach"]
     )
     expect(views.get_by_role("link")).to_have_text(["Explore", "Step by step", "Heads", "Compare"])
     marked = doors.locator("[aria-current=page]")
