@@ -66,7 +66,7 @@ class Tab(Visitor):
 
 
 async def page_named(name: str, port: int) -> str:
-    """What a message says to open a page: another visit has been told of all of them."""
+    """Hash by which a message asks for a page, as another visit has been told it."""
     first = Visitor(0, Found(), KINDS)
     async with connected(port, address=OTHER) as first.socket:
         await first.run(first.message())
