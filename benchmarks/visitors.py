@@ -193,12 +193,13 @@ class Glutton(Visitor):
         heavy = [(name, link) for name, link in HEAVY if self.on in ("", name)]
         async with connected(port) as self.socket:
             await self.run(self.message())
-            pages = {name: page for page, name in self.names.items()}
-            while time.monotonic() < until:
-                name, link = heavy[self.turn % len(heavy)]
-                self.turn += 1
-                self.page = pages.get(name, "")
-                filled = {key: text.replace("{}", str(self.turn)) for key, text in link.items()}
+        pages = {name: page for page, name in self.names.items()}
+        while time.monotonic() < until:
+            name, link = heavy[self.turn % len(heavy)]
+            self.turn += 1
+            self.page = pages.get(name, "")
+            filled = {key: text.replace("{}", str(self.turn)) for key, text in link.items()}
+            async with connected(port) as self.socket:  # in an open visit its widgets would decide
                 await self.run(self.message(**filled))
 
 

@@ -81,7 +81,8 @@ def so_far(settings: TrainingSettings) -> Run | None:
 
 def why_ended(settings: TrainingSettings) -> str:
     """Why a training was ended before it was over, "" where it was not."""
-    return _ended.get(settings, "")
+    with _lock:
+        return _ended.get(settings, "")
 
 
 def forget(settings: TrainingSettings) -> None:

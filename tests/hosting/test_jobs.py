@@ -275,3 +275,14 @@ def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_the
     assert jobs.ask(owner("a"), place.job("x", 3), LONG).done
     assert {*seen} == {1, 2, 3}
     assert min(map(seen.count, (1, 2, 3))) > 1
+
+
+def test_while_the_work_of_one_address_rests_that_of_another_goes_on(
+    gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GIVE_WAY", LONG)
+    place = Place()
+    jobs = place.jobs(crowded=lambda who: who == "rests" and "w3" not in place.done)
+    resting, other = owner("rests"), owner("works")
+    stand_behind(gate, place, jobs, (resting, place.job("r", 2)), (other, place.job("w", 3)))
+    assert place.done.index("w3") < place.done.index("r2")
