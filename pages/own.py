@@ -76,7 +76,8 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
         notes.note(words)
     left, right = st.columns(2, gap="large")
     with left:
-        of_first = f", its first {MAX_SEEN} tokens" if len(read.tokens) == MAX_SEEN else ""
+        is_long = isinstance(read, OpenedRun) and read.is_long
+        of_first = f", its first {MAX_SEEN} tokens" if is_long else ""
         notes.titled("Every head", f"· a row for each layer{of_first}", hint="click one")
         head_grid(
             glance.seen.dots,
@@ -110,9 +111,9 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
 
 def part_of(run: OpenedRun) -> OpenedRun:
     """The tokens of a run that are shown large, of a long one those that are asked for."""
-    count = len(run.texts)
-    if count <= MAX_SEEN:
+    if not run.is_long:
         return run
+    count = len(run.texts)
     begin = st.number_input(
         f"Show {MAX_SEEN} of {count:,} tokens, from token",
         *(0, count - MAX_SEEN),

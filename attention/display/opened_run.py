@@ -33,6 +33,11 @@ class OpenedRun:
     begin: int = 0
 
     @property
+    def is_long(self) -> bool:
+        """True if not all of its queries are shown at once."""
+        return len(self.texts) > MAX_SEEN
+
+    @property
     def rows(self) -> slice:
         """The queries that are shown."""
         return slice(self.begin, self.begin + MAX_SEEN)
@@ -79,11 +84,13 @@ class OpenedRun:
     @property
     def problems(self) -> list[str]:
         """Tell what of the run is not shown, in sentences."""
-        left, entries = len(self.run.attentions) - len(self.shown), self.shown[0].shape[0]
-        return [
-            *([f"{left} layers have other heads or lengths and are left out."] if left else []),
-            *([f"The first of {entries} sequences is shown."] if entries > 1 else []),
-        ]
+        count, entries, said = len(self.run.attentions), self.shown[0].shape[0], []
+        if len(self.shown) < count:
+            others = "The others have other heads or lengths."
+            said.append(f"Layers shown: {len(self.shown)} of {count}. {others}")
+        if entries > 1:
+            said.append(f"The first of {entries} sequences is shown.")
+        return said
 
     def trace(self, layer: int, head: int) -> Trace:
         """One head, as float32. Rows sum to less than 1 where some keys are not shown."""
