@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attention.analysis.associations import BASELINES, METHODS
-from attention.display.tables import percent
+from attention.core.printing import percent
 from attention.lessons.study import NAMED, Comparison, Study, share
 
 ROOT = Path(__file__).parents[1]

@@ -13,10 +13,10 @@ import torch
 from attention.app.shared import neighbours
 from attention.core import analysis
 from attention.core.limits import limits
+from attention.core.printing import fixed
 from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
-from attention.display.tables import fixed
 from attention.lessons.trained import layer_words, words_of
 from attention.pipeline import Result
 from attention.trained import sources

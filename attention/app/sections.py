@@ -20,6 +20,7 @@ from attention.components.pictures import (
     tell_selection,
 )
 from attention.core.functional import WeightsAlone
+from attention.core.printing import percent
 from attention.display import maps, tables
 from attention.lessons import trained
 from attention.lessons.where import MapSettings, Where, why_nowhere
@@ -190,5 +191,5 @@ def cosines_of(found: Where) -> None:
     st.caption(
         "Cosine of the word's vector with these words, before attention and after. The map is "
         "the plane on which the named words differ most; it keeps "
-        f"{tables.percent(found.kept)} of their spread. All vectors are drawn at length 1."
+        f"{percent(found.kept)} of their spread. All vectors are drawn at length 1."
     )

@@ -22,8 +22,8 @@ from attention.claims.claim import (
 )
 from attention.core.functional import attend
 from attention.core.papers import ARXIV
+from attention.core.printing import percent
 from attention.display.matrix import Matrix
-from attention.display.tables import percent
 from attention.inputs.vectors import random_vectors
 
 SMALL = 0.01

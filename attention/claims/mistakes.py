@@ -22,8 +22,9 @@ from attention.claims.claim import (
 )
 from attention.core import masks
 from attention.core.functional import additive_scores, attend, dot_scores, masked_softmax
+from attention.core.printing import percent
 from attention.display.matrix import Matrix
-from attention.display.tables import number, percent, typed
+from attention.display.tables import number, typed
 
 FINITE = -1e9
 LARGEST_POWER = 700.0  # e^709 is the greatest that float64 holds

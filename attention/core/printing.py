@@ -1,8 +1,24 @@
-"""Short forms of what holds tensors, for a notebook."""
+"""Numbers as people read them, and short forms of holders of tensors for a notebook."""
 
 from __future__ import annotations
 
 from torch import Tensor
+
+
+def shown(text: str) -> str:
+    """The text of a number as people read it, with a minus sign."""
+    return text.replace("-", "−")
+
+
+def fixed(value: float, digits: int) -> str:
+    """A number with that many decimals; no zero has a sign."""
+    text = f"{value:.{digits}f}"
+    return shown(text) if float(text) else text.removeprefix("-")
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share of all as people read it."""
+    return f"{fixed(100 * share, digits)} %"
 
 
 def shapes(holder: object) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import TypeGuard
 
+from attention.core.printing import fixed, shown
 from attention.display import files
 
 MAX_ROWS, FEWER_ROWS = 64, 32
@@ -30,22 +31,6 @@ class Working:
     columns: Mapping[str, Sequence[float | str]] = field(default_factory=dict)
     total_name: str = ""
     total: float | None = None
-
-
-def shown(text: str) -> str:
-    """The text of a number as people read it, with a minus sign."""
-    return text.replace("-", "−")
-
-
-def fixed(value: float, digits: int) -> str:
-    """A number with that many decimals; no zero has a sign."""
-    text = f"{value:.{digits}f}"
-    return shown(text) if float(text) else text.removeprefix("-")
-
-
-def percent(share: float, digits: int = 0) -> str:
-    """A share of all as people read it."""
-    return f"{fixed(100 * share, digits)} %"
 
 
 def number(value: float | None) -> str:

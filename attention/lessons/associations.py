@@ -15,9 +15,9 @@ from attention.analysis.heads import strongest_edges
 from attention.analysis.words import slots, whole_words
 from attention.core import masks
 from attention.core.analysis import join
+from attention.core.printing import fixed, percent
 from attention.core.settings import choice, decimal, whole
 from attention.display.captions import distinct_names, listed
-from attention.display.tables import fixed, percent
 from attention.lessons import small_cases
 from attention.lessons.small_cases import ROW
 from attention.lessons.study import ABOUT, STUDIES, most_trusted, share

@@ -14,9 +14,10 @@ from attention.analysis import causes
 from attention.analysis.causes import Metric, Part
 from attention.analysis.interventions import PARTS, Progress, check_same_length, means
 from attention.analysis.sentences import SENTENCES
+from attention.core.printing import fixed, percent
 from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
-from attention.display.tables import fixed, number
+from attention.display.tables import number
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
 from attention.trained.sources import SMOLLM2
@@ -293,14 +294,14 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
     clean, corrupted = found.metric
     if asked.words is None:
         if isinstance(model, Translator):
-            return f"The mean probability of the pieces it writes is {_percent(clean)}."
+            return f"The mean probability of the pieces it writes is {percent(clean, 1)}."
         return "Its answer is a vector for each piece; heads are judged by how far these move."
     assert isinstance(model, Transformer)
     word, other = model.shown(asked.words)
     shares = model.scores(run.hidden[-1]).softmax(-1)[list(asked.words)].tolist()
     told = (
-        f"The next word is “{word}” with {_percent(shares[0])}, “{other}” with "
-        f"{_percent(shares[1])}. {_lead(word, other, clean)}."
+        f"The next word is “{word}” with {percent(shares[0], 1)}, “{other}” with "
+        f"{percent(shares[1], 1)}. {_lead(word, other, clean)}."
     )
     if corrupted is None:
         return told
@@ -312,10 +313,6 @@ def _lead(word: str, other: str, ahead: float) -> str:
     if fixed(abs(ahead), 2) == fixed(0, 2):
         return f"“{word}” and “{other}” have the same score"
     return f"“{word if ahead > 0 else other}” leads by {fixed(abs(ahead), 2)}"
-
-
-def _percent(share: float) -> str:
-    return f"{fixed(100 * share, 1)} %"
 
 
 def effect_words(model: Model, asked: Question, found: Answer) -> str:
@@ -487,8 +484,8 @@ def length_rows(run: Run, layer: int, head: int, query: int) -> tuple[Tensor, li
     )
     which = "the first token" + (" and special tokens" if any(pieces.special) else "")
     words = (
-        f"Over all heads and queries of this layer, {_percent(of_weights)} of the weight and "
-        f"{_percent(of_lengths)} of the lengths ‖w·v·W_o‖ come from {which}."
+        f"Over all heads and queries of this layer, {percent(of_weights, 1)} of the weight and "
+        f"{percent(of_lengths, 1)} of the lengths ‖w·v·W_o‖ come from {which}."
     )
     rows = torch.stack([weights[head, query], shares[head, query]])
     return rows, distinct_names(pieces.texts), words

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import torch
-from torch import Tensor
 
 from attention.analysis import causes
 from attention.analysis.elsewhere import elsewhere
 from attention.analysis.interventions import Progress
 from attention.analysis.names import NAMINGS, WORDS, holds, names_of
 from attention.analysis.switches import by_mean, by_zero, states_without
+from attention.core.printing import percent
 from attention.lessons.causes import goes_on
 from attention.pipeline import Result, Settings
 from attention.trained.models import Model, Run, Transformer
@@ -142,11 +142,11 @@ def told(ending: Ending, result: Result) -> list[str]:
     row = result.trace.weights[ending.query]
     key = int(row.argmax())
     (asking, _), (asked, _) = (card_words(result.tokens)[at] for at in (ending.query, key))
-    looks = f"From “{asking}” it looks most at “{asked}”: {_percent(row[key])} of its weight."
+    looks = f"From “{asking}” it looks most at “{asked}”: {percent(float(row[key]))} of its weight."
     if not ending.following:
         return [ending.found, looks]
     title = about(ending.settings.model).title
-    goes_on = f"{title} goes on with “{ending.said}”: {_percent(ending.following[0][1])}."
+    goes_on = f"{title} goes on with “{ending.said}”: {percent(ending.following[0][1])}."
     return [goes_on, ending.found, looks]
 
 
@@ -154,7 +154,7 @@ def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[str]]]:
     """Names and column: the probability of the next word with the head and without it."""
     assert ending.without is not None
     names = ["with all heads", f"without layer {ending.settings.layer} head {ending.settings.head}"]
-    return names, {"probability": [_percent(ending.following[0][1]), _percent(ending.without)]}
+    return names, {"probability": [percent(ending.following[0][1]), percent(ending.without)]}
 
 
 def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str, str]]:
@@ -176,7 +176,3 @@ def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str, str]]:
         ("A real model", "Switch its heads off, one by one", "model", link),
         ("Step by step", "Follow its numbers from x to y", "steps", link),
     ]
-
-
-def _percent(share: float | Tensor) -> str:
-    return f"{100 * float(share):.0f} %"

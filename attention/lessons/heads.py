@@ -12,10 +12,11 @@ from torch import Tensor
 from attention.analysis.additions import Additions
 from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
 from attention.core.functional import Trace
+from attention.core.printing import fixed, percent
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
 from attention.display.captions import EMPTY_ROW, listed
-from attention.display.tables import fixed, number
+from attention.display.tables import number
 
 MEASURED = "what each head attends to"
 DIGITS = 3  # of a measure, at a glance
@@ -92,13 +93,13 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
     if not shares.any():
         return "No head puts any weight on the previous token."
     best = int(shares.argmax())
-    most = _percent(float(shares[best]))
-    alike = sum(_percent(share) == most for share in shares.tolist()) - 1
+    most = percent(float(shares[best]), 1)
+    alike = sum(percent(share, 1) == most for share in shares.tolist()) - 1
     others = f", as near as {alike} more" if alike else ""
     return (
         f"Head {best} comes nearest to a previous-token head{others}: on average {most} of a "
         "query's weight lies on the token before it. An even spread would put "
-        f"{_percent(seen.even_spread['previous'])} there."
+        f"{percent(seen.even_spread['previous'], 1)} there."
     )
 
 
@@ -121,7 +122,7 @@ class Edges:
         """Describe the edges that are drawn, in a sentence."""
         if not self.all:
             return "The chosen token may look at nothing, so it has no lines."
-        some = f"{self.drawn} of {self.all} edges, which hold {_percent(self.covered)} or more"
+        some = f"{self.drawn} of {self.all} edges, which hold {percent(self.covered, 1)} or more"
         which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
         return (
             f"Drawn for the chosen token: {which} of each head's weight. The stronger a line, the "
@@ -174,10 +175,10 @@ def additions_table(
     columns: dict[str, Sequence[float | str]] = {
         "length": added.lengths.tolist(),
         f"along {added.name}": added.along.tolist(),
-        f"share of {added.name}": [_percent(share) for share in shares],
+        f"share of {added.name}": [percent(share, 1) for share in shares],
     }
     total = [added.name, number(length), number(math.fsum(added.along.tolist()))]
-    return added.names, columns, [*total, _percent(math.fsum(shares))]
+    return added.names, columns, [*total, percent(math.fsum(shares), 1)]
 
 
 def sum_words(added: Additions, token: str) -> str:
@@ -196,10 +197,6 @@ def additions_words(added: Additions) -> str:
         f"length of {name}; a share below 0 pulls against it. The parts sum to {name} but "
         f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}."
     )
-
-
-def _percent(share: float) -> str:
-    return f"{fixed(100 * share, 1)} %"
 
 
 @dataclass(frozen=True, eq=False)

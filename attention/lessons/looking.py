@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from attention.analysis.words import slots, whole_words
 from attention.core.functional import Trace
+from attention.core.printing import percent
 from attention.display.captions import distinct_names, listed
 from attention.pipeline import Result
 from attention.trained import sources
@@ -64,11 +65,6 @@ def _follows_determiner(words: Sequence[str], at: int) -> bool:
     before = words[:at][::-1]
     first = next((word for word in before if word in _FUNCTION_WORDS or not word.isalpha()), "")
     return first in _DETERMINERS
-
-
-def percent(share: float) -> str:
-    """A share of all in whole percent."""
-    return f"{100 * share:.0f} %"
 
 
 def line(row: Sequence[float], names: Sequence[str], query: int) -> list[str]:

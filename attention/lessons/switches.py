@@ -12,9 +12,9 @@ from torch import Tensor
 from attention.analysis.elsewhere import Elsewhere
 from attention.analysis.sentences import ANSWERED
 from attention.analysis.switches import Head
+from attention.core.printing import fixed
 from attention.core.settings import choice, text, whole
 from attention.display.captions import listed
-from attention.display.tables import fixed
 from attention.lessons.study import NAMED, Trusted, share
 from attention.trained import sources
 from attention.trained.models import Model, Transformer

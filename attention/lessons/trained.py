@@ -18,10 +18,11 @@ from attention.analysis.names import WORDS, Named
 from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
 from attention.core.functional import Trace
+from attention.core.printing import percent
 from attention.core.settings import choice, decimal, settings_of, whole
 from attention.display.captions import distinct_names, listed
 from attention.display.matrix import Matrix
-from attention.display.tables import number, percent
+from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
 from attention.trained.models import LayerInput, Model, Run, Transformer

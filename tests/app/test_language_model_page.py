@@ -11,7 +11,7 @@ from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app import results
-from attention.display.tables import percent
+from attention.core.printing import percent
 from attention.lessons.switches import COMPUTED, EXAMPLES, LAYERS, NAMES
 from attention.trained.models import Transformer
 from tests.running import App, opened

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from attention.core.analysis import contributions, rounding, shares
+from attention.core.printing import fixed
 from attention.display import captions
-from attention.display.tables import fixed
 from attention.inputs.text import tokenize
 from attention.pipeline import Result
 from tests.browser.browsing import (

@@ -26,8 +26,8 @@ from attention.claims.identities import (
 from attention.claims.influence import cosines, mean_cosine, path_lengths, recurrent, swap
 from attention.claims.mistakes import MISTAKES
 from attention.core.positions import sinusoidal
+from attention.core.printing import percent
 from attention.display.matrix import Matrix
-from attention.display.tables import percent
 from tests.lessons.making import drawn, matrices
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from attention.core.printing import fixed
 from attention.display.tables import (
     FEWER_ROWS,
     MAX_ROWS,
     Working,
-    fixed,
     number,
     table,
     typed,

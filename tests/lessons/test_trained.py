@@ -20,8 +20,8 @@ from attention.analysis import words as joining
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.core.norms import RmsNorm
+from attention.core.printing import percent
 from attention.display.tables import number as shown_number
-from attention.display.tables import percent
 from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from attention.core.positions import Rotary
+from attention.core.printing import fixed
 from attention.display.captions import group_words
 from attention.display.matrix import Matrix
-from attention.display.tables import Working, fixed, number, typed
+from attention.display.tables import Working, number, typed
 from attention.lessons.steps.step import (
     LETTERS,
     NORMED,

@@ -157,8 +157,3 @@ def maps_of(network: nn.Module, batch: Batch) -> Tensor:
     with torch.no_grad():
         network(*batch.inputs, seen=lambda trace: weights.append(trace.weights[0]))
     return torch.stack(weights)
-
-
-def percent(share: float) -> str:
-    """A share as read on a page."""
-    return f"{100 * share:.1f} %"

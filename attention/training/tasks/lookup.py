@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
+from attention.core.printing import percent
 from attention.training import networks
 from attention.training.networks import Head, Layers, as_large, count, matrix, table
 from attention.training.run import Run
@@ -22,7 +23,6 @@ from attention.training.tasks.base import (
     Example,
     Target,
     Task,
-    percent,
     register,
 )
 
@@ -166,9 +166,10 @@ class LookUp(Task):
         )
         return (
             f"On lists of {UNSEEN[1]} pairs, longer than any it learned from (up to {SEEN[1]}), "
-            f"attention answers {percent(longer[ATTENTION])} right, the GRU "
-            f"{percent(longer[GRU])}, the linear layer {percent(longer[LINEAR])}; on lists of "
-            f"{SEEN[1]} it is {percent(learned[ATTENTION])}, {percent(learned[GRU])} and "
-            f"{percent(learned[LINEAR])}. Attention looks a pair up wherever it stands; the GRU "
+            f"attention answers {percent(longer[ATTENTION], 1)} right, the GRU "
+            f"{percent(longer[GRU], 1)}, the linear layer {percent(longer[LINEAR], 1)}; on lists "
+            f"of {SEEN[1]} it is {percent(learned[ATTENTION], 1)}, "
+            f"{percent(learned[GRU], 1)} and {percent(learned[LINEAR], 1)}. "
+            "Attention looks a pair up wherever it stands; the GRU "
             "must keep all of them in one vector."
         )

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from attention.core import masks
 from attention.core.functional import Trace
+from attention.core.printing import percent
 from attention.training.networks import Head, Layers, matrix, table
 from attention.training.run import Run
 from attention.training.settings import Sizes
@@ -22,7 +23,6 @@ from attention.training.tasks.base import (
     Example,
     Target,
     Task,
-    percent,
     register,
 )
 
@@ -159,15 +159,15 @@ class Repetition(Task):
         score = float(measured[layer, head])
         if score < 0.3:
             return (
-                f"No head found the earlier symbol: the best gives it {percent(score)} of its "
-                f"weight, and {percent(reached)} of the symbols are right."
+                f"No head found the earlier symbol: the best gives it {percent(score, 1)} of its "
+                f"weight, and {percent(reached, 1)} of the symbols are right."
             )
-        cut = [percent(share) for share in run.last.findings[CUT].tolist()]
+        cut = [percent(share, 1) for share in run.last.findings[CUT].tolist()]
         fewer = ", ".join(f"{many} out: {share}" for many, share in enumerate(cut) if many)
         alone = ": the weaker heads take over, until none is left" if len(cut) > 2 else ""
         return (
-            f"Head {head} of layer {layer} became an induction head: {percent(score)} of its "
-            f"weight lies on the symbol that followed last time. {percent(reached)} of the symbols "
-            f"are right. With the strongest heads of this layer cut out, one after another: "
-            f"{fewer}{alone}."
+            f"Head {head} of layer {layer} became an induction head: {percent(score, 1)} of its "
+            f"weight lies on the symbol that followed last time. {percent(reached, 1)} of the "
+            f"symbols are right. With the strongest heads of this layer cut out, one after "
+            f"another: {fewer}{alone}."
         )
