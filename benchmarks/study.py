@@ -51,7 +51,7 @@ from attention.lessons.study import (
     written,
 )
 from attention.trained import sources
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Run, goes_on
 from benchmarks.study_tables import PAPER, ROOT, filled
 
 MEANS_OVER = 20  # sentences that the means of heads are taken over
@@ -133,7 +133,7 @@ def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
     less those of their means, for models that go on.
     """
     run = model.run(text)
-    if not (isinstance(model, Transformer) and model.unembedding is not None):
+    if not goes_on(model):
         return _totals(model, run, causes.movement(run), to)
     first, second = model.scores(run.hidden[-1]).topk(2).indices.tolist()
     found = _totals(model, run, causes.logit_difference(model, first, second), to)

@@ -44,6 +44,7 @@ from attention.trained.models import (
     Run,
     Start,
     Transformer,
+    goes_on,
 )
 
 WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part
@@ -112,7 +113,7 @@ class Followed:
     @property
     def goes_on(self) -> bool:
         """True if the model predicts the next piece."""
-        return isinstance(self.model, Transformer) and self.model.unembedding is not None
+        return goes_on(self.model)
 
     @functools.cached_property
     def directions(self) -> Tensor:
@@ -122,7 +123,7 @@ class Followed:
         difference of those of both words; for others the hidden state itself, of length 1.
         (pieces, d_model).
         """
-        if not (isinstance(self.model, Transformer) and self.model.unembedding is not None):
+        if not goes_on(self.model):
             lengths: Tensor = self.hidden.norm(dim=-1, keepdim=True)
             return self.hidden / lengths
         U = self.model.unembedding
@@ -343,8 +344,7 @@ def alti(followed: Followed) -> Tensor:
 
 def alti_logit(followed: Followed) -> Tensor:
     model = followed.model
-    if not isinstance(model, Transformer) or model.unembedding is None:
-        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
+    assert isinstance(model, Transformer)
     total, direction = followed.runs[-1].output[:, None], followed.directions[:, None]
     before = rolled(alti_steps(followed))
 
@@ -755,8 +755,7 @@ def associate(
 
 def methods_for(model: Model) -> list[str]:
     """The methods that a model has what they need for."""
-    goes_on = isinstance(model, Transformer) and model.unembedding is not None
-    return [name for name, method in METHODS.items() if goes_on or not method.decoder]
+    return [name for name, method in METHODS.items() if goes_on(model) or not method.decoder]
 
 
 def row_agreements(

@@ -279,8 +279,6 @@ def votes(
     scores, before the cap where the model has one (direct logit attribution, Elhage et al. 2021).
     Raises ValueError for models that were not trained to go on.
     """
-    if model.unembedding is None:
-        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
     split = residual_parts(model, run, len(model.layers))
     at = split.parts[:, position : position + 1 or None]
     at = _through(model.parts.final_norm, at, at.sum(0))[:, 0]

@@ -20,7 +20,7 @@ from attention.analysis.interventions import hidden, means
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.analysis.switches import Replacement
 from attention.trained import sources
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Run, goes_on
 from attention.trained.sources import EN_PT, MINILM, SMOLLM2
 from attention.trained.translator import Translator
 
@@ -54,7 +54,7 @@ def loss_of(model: Model, run: Run) -> Callable[[Tensor], Tensor]:
     if isinstance(model, Translator):
         probabilities = causes.translation_probability(model, run)
         return lambda states: -probabilities(states).clamp_min(1e-30).log().mean(-1)
-    if isinstance(model, Transformer) and model.unembedding is not None:
+    if goes_on(model):
         said = run.pieces.ids[1:]
 
         def nats(states: Tensor) -> Tensor:

@@ -59,8 +59,6 @@ def best_heads(probed: Probe) -> dict[str, tuple[int, float]]:
 
 def repeated(model: Transformer, pieces: int) -> Tensor:
     """Ids of so many pieces, each drawn alike often, and the same again: (2 · pieces,)."""
-    if model.unembedding is None:
-        raise ValueError(f"{model.about.title} was not trained to say which piece comes next")
     size = model.unembedding.shape[1]
     drawn = torch.randint(size, (pieces,), generator=torch.Generator().manual_seed(SEED))
     return drawn.repeat(2)

@@ -12,7 +12,7 @@ from torch.nn.functional import cosine_similarity
 from attention.analysis.associations import mask_of
 from attention.analysis.causes import Metric, translation_probability
 from attention.analysis.interventions import Change, Progress, exchanged, hidden
-from attention.trained.models import Model, Pieces, Run, Transformer
+from attention.trained.models import Model, Pieces, Run, goes_on
 from attention.trained.translator import Translator
 
 Head = tuple[int, int]  # (layer, head)
@@ -95,7 +95,7 @@ def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None
         written = run.inputs[-1].pieces
         probabilities = translation_probability(model, run)
         return lambda states: probabilities(states)[..., position], int(written.ids[position])
-    if isinstance(model, Transformer) and model.unembedding is not None:
+    if goes_on(model):
         piece = int(model.scores(run.hidden[position]).argmax())
         return (
             lambda states: model.scores(states[..., position, :]).softmax(-1)[..., piece],

@@ -40,7 +40,7 @@ from attention.lessons.trained import Next, SamplingSettings
 from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained import sources
-from attention.trained.models import Pieces, Run, Transformer
+from attention.trained.models import Pieces, Run, Transformer, goes_on
 from attention.trained.sources import NONE
 from attention.trained.translator import Translation, Translator
 from attention.trained.writing import Written, begin, longer
@@ -151,8 +151,7 @@ def _probe(name: str) -> Probe:
 def probe_of(view: View) -> Probe | None:
     """The chosen model on random pieces said twice; None where it was not trained to go on."""
     model = load_model(view["model"])
-    goes_on = isinstance(model, Transformer) and model.unembedding is not None
-    return _probe(view["model"]) if goes_on else None
+    return _probe(view["model"]) if goes_on(model) else None
 
 
 def rows_in_all_layers(view: View, query: int) -> Tensor:
@@ -286,7 +285,7 @@ def example_weights() -> bytes:
 def next_pieces(view: View) -> Next | None:
     """Next pieces that the model would write; None where the model was not trained to go on."""
     model = load_model(view["model"])
-    if not isinstance(model, Transformer) or model.unembedding is None:
+    if not goes_on(model):
         return None
     run = run_model(model.about.name, plain(view["s"]))
     return trained.next_pieces(model, run, view.of(SamplingSettings))
@@ -494,7 +493,7 @@ def following(
     states: see `changed_states`.
     """
     model = load_model(view["model"])
-    if not isinstance(model, Transformer) or model.unembedding is None:
+    if not goes_on(model):
         return None
     by_name = {f"with {side}": hidden for side, hidden in states.items()}
     return trained.following(model, run_of(view.settings()), by_name)

@@ -12,10 +12,10 @@ from attention.components.pictures import chart, matrices
 from attention.components.tokens import layer_lines
 from attention.display import effects, tables
 from attention.display.captions import distinct_names
-from attention.lessons import causes, trained
+from attention.lessons import trained
 from attention.lessons.causes import Question
 from attention.pipeline import Result
-from attention.trained.models import Model, Transformer
+from attention.trained.models import Model, Transformer, goes_on
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
 
@@ -28,7 +28,7 @@ def draw_layers(view: View) -> None:
         return
     model = shared.load_model(result.settings.model)
     in_all_layers(view, model, result, trained.piece_at(result, view["query"]))
-    asked = asked_of(view) if causes.goes_on(model) else None
+    asked = asked_of(view) if goes_on(model) else None
     if asked is not None and asked.words is not None:
         layers_guess(asked)
 

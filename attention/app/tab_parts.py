@@ -12,7 +12,7 @@ from attention.display import effects, tables
 from attention.lessons import causes
 from attention.lessons.causes import EXCHANGED, Answer, KnownCause, Question
 from attention.pipeline import NoWords
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Run, Transformer, goes_on
 
 
 def draw_parts(view: View) -> None:
@@ -41,7 +41,7 @@ def choices(view: View) -> None:
     """Choose what is done to the heads, and which words are told apart."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "intervention", width="content")
-        if causes.goes_on(shared.load_model(view["model"])):
+        if goes_on(shared.load_model(view["model"])):
             for name in ("word", "other_word"):
                 widgets.widget(view, name, width=170, placeholder="the likeliest")
     if view["intervention"] == EXCHANGED:

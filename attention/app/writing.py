@@ -10,8 +10,8 @@ from attention.app.visit import Writing
 from attention.app.window import take
 from attention.core.settings import settings_of
 from attention.display import tables
-from attention.lessons import causes
 from attention.lessons.trained import SamplingSettings
+from attention.trained.models import goes_on
 
 PAUSE = 0.05  # seconds between one go at writing and the next
 GO_ON = (("Add the likeliest", True), ("Pick at random", False))
@@ -19,7 +19,7 @@ GO_ON = (("Add the likeliest", True), ("Pick at random", False))
 
 def draw(view: View) -> None:
     """Ways to let a model go on, and what it has written so far."""
-    if not causes.goes_on(shared.load_model(view["model"])):
+    if not goes_on(shared.load_model(view["model"])):
         return
     writing = view.visit.writing
     if writing is not None and (writing.model, writing.text) == asked_of(view):

@@ -22,7 +22,7 @@ from attention.lessons import small_cases
 from attention.lessons.small_cases import ROW
 from attention.lessons.study import ABOUT, STUDIES, most_trusted, share
 from attention.trained import sources
-from attention.trained.models import Model, Pieces, Transformer
+from attention.trained.models import Model, Pieces, goes_on
 from attention.trained.sources import MINILM
 
 MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
@@ -325,8 +325,7 @@ def trust(model: Model) -> list[str]:
 
     For one that was not studied, those of a studied one of its kind.
     """
-    goes_on = isinstance(model, Transformer) and model.unembedding is not None
-    found = (most_trusted(model.about.name, about, decoder=goes_on) for about in ABOUT)
+    found = (most_trusted(model.about.name, about, decoder=goes_on(model)) for about in ABOUT)
     return [f"*{title_of_model(one.model)}.* {one.words}" for one in found if one is not None]
 
 
@@ -389,10 +388,9 @@ def faithfulness_table(
 
 def faithfulness_words(model: Model) -> str:
     """Explain the curves, in a few sentences."""
-    goes_on = isinstance(model, Transformer) and model.unembedding is not None
     target = (
         "the score of the likeliest next piece"
-        if goes_on
+        if goes_on(model)
         else "the cosine of the mean of all last vectors with that of the whole sentence"
     )
     return (

@@ -19,7 +19,7 @@ from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.trained import sources
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import SMOLLM2
 from attention.trained.translator import Translator
 
@@ -122,11 +122,6 @@ def first_cause() -> str:
     return there[0].link if there else ""
 
 
-def goes_on(model: Model) -> bool:
-    """True if it was trained to predict the next piece."""
-    return isinstance(model, Transformer) and model.unembedding is not None
-
-
 @dataclass(frozen=True)
 class Question:
     """Question to be worked out for each head of a model.
@@ -166,7 +161,6 @@ def question(
             raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     if not goes_on(model):
         return asked
-    assert isinstance(model, Transformer)
     likeliest = _likeliest(model, run)
     word, against = (piece_of(model, asked.text, typed) if typed else None for typed in words)
     if word is None:

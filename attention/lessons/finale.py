@@ -14,9 +14,8 @@ from attention.analysis.interventions import Progress
 from attention.analysis.names import NAMINGS, WORDS, holds, names_of
 from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.core.printing import percent
-from attention.lessons.causes import goes_on
 from attention.pipeline import Result, Settings
-from attention.trained.models import Model, Run, Transformer
+from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import MINILM, NONE, SMOLLM2, about
 
 READERS = (SMOLLM2.about.name, MINILM.about.name)  # the first that is installed reads
@@ -61,7 +60,6 @@ def ending(model: Model, run: Run, text: str, progress: Progress = lambda done, 
     """
     settings = Settings(text, model.about.name)
     if goes_on(model):
-        assert isinstance(model, Transformer)
         return _of_next_word(model, run, settings, progress)
     return _of_name(model, run, replace(settings, special="ignored"))
 

@@ -17,7 +17,7 @@ from attention.core.settings import choice, text, whole
 from attention.display.captions import listed
 from attention.lessons.study import NAMED, Trusted, share
 from attention.trained import sources
-from attention.trained.models import Model, Transformer
+from attention.trained.models import Model, goes_on
 from attention.trained.translator import Translator
 
 LOOKS, LOST, SAYS = "looks", "lost", "says"
@@ -186,7 +186,7 @@ def kind_of(model: Model) -> str:
     """The kind of answer a model gives, see `Answered`."""
     if isinstance(model, Translator):
         return "written"
-    if isinstance(model, Transformer) and model.unembedding is not None:
+    if goes_on(model):
         return "piece"
     return "vector"
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -318,6 +318,11 @@ class Model:
         return f"layer {layer}"
 
 
+def goes_on(model: Model) -> TypeGuard[Transformer]:
+    """True if a model was trained to predict the next piece."""
+    return isinstance(model, Transformer) and model.parts.unembedding is not None
+
+
 def _tensors(part: object) -> Iterator[Tensor]:
     """All tensors that a part of a model is made of."""
     if isinstance(part, Tensor):
@@ -409,7 +414,7 @@ class Transformer(Model):
 
     def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts
-        self.layers, self.unembedding = parts.layers, parts.unembedding
+        self.layers = parts.layers
         self.limit = min(limits().tokens, parts.limit)
 
     def pieces(self, text: str) -> Pieces:
@@ -428,6 +433,16 @@ class Transformer(Model):
         """
         return self._read.text_of(ids, after)
 
+    @property
+    def unembedding(self) -> Tensor:
+        """Turns hidden states into scores of the next piece. (d_model, vocabulary).
+
+        Raises ValueError for models that were not trained to go on, see `goes_on`.
+        """
+        if self.parts.unembedding is None:
+            raise ValueError(f"{self.about.title} was not trained to say which piece comes next")
+        return self.parts.unembedding
+
     def run(self, text: str) -> Run:
         pieces = self.pieces(text)
         if all(pieces.special):
@@ -443,9 +458,7 @@ class Transformer(Model):
     def scores(self, hidden: Tensor) -> Tensor:
         """Hidden states (…, d_model) -> the score of each piece to come next (…, vocabulary).
 
-        Raises ValueError for models that were not trained to go on.
+        Raises ValueError for models that were not trained to go on, see `goes_on`.
         """
-        if self.unembedding is None:
-            raise ValueError(f"{self.about.title} was not trained to say which piece comes next")
         scores, cap = hidden @ self.unembedding, self.parts.cap
         return scores if cap is None else capped(scores, cap)

@@ -271,7 +271,6 @@ def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> N
     """One position at a time; after the first layer the votes themselves, which sum."""
     model, followed = case.model, Followed(case.model, case.run.pieces, (7, 11))
     assert isinstance(model, Transformer)
-    assert model.unembedding is not None
     found = associate(model, case.run.pieces, "alti-logit", (7, 11))
     norm = model.parts.final_norm
     assert norm is not None

@@ -41,7 +41,6 @@ def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) 
     assert isinstance(case.model, Transformer)
     for position in (-1, 2):
         votes = causes.votes(case.model, case.run, 7, 11, position)
-        assert case.model.unembedding is not None
         scores = case.run.hidden[position] @ case.model.unembedding  # before a cap
         rounding = 1e-4 * float(scores.abs().max())  # where the two are nearly equal
         difference = pytest.approx(float(scores[7] - scores[11]), rel=1e-4, abs=rounding)
@@ -57,7 +56,6 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
     """By hand, of the head's rows of W_o: later parts there are none but a feed-forward."""
     model, run = case.model, case.run
     assert isinstance(model, Transformer)
-    assert model.unembedding is not None
     layer_input, last = run.inputs[-1], list(model.forward(run.batch))[-1]
     d_v = last.trace.output.shape[-1]
     added = last.trace.output[1, -1] @ layer_input.layer.attention.W_o[d_v : 2 * d_v]
