@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from torch.nn.functional import pad
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import LongTrace, Trace
+from attention.trained.models import Pieces
 
 MANY_HEADS = 16
 MAX_DOTS, FEWER_DOTS = 96, 48
@@ -33,97 +34,143 @@ class Keys:
     ids: Sequence[Hashable] = ()
 
     @functools.cached_property
+    def numbers(self) -> Tensor:
+        """A number for each token, equal for equal ones. (tokens,)."""
+        numbers = {one: number for number, one in enumerate(dict.fromkeys(self.ids))}
+        return torch.tensor([numbers[one] for one in self.ids])
+
+    @property
     def followers(self) -> Tensor:
         """Keys that followed an earlier token like the query, (tokens, tokens)."""
-        numbers = {one: number for number, one in enumerate(dict.fromkeys(self.ids))}
-        ids = torch.tensor([numbers[one] for one in self.ids])
-        return (ids[:, None] == ids).tril(-1).roll(1, -1)
+        return (self.numbers[:, None] == self.numbers).tril(-1).roll(1, -1)
+
+    @classmethod
+    def of(cls, pieces: Pieces) -> Keys:
+        """The pieces of a sentence."""
+        return cls(pieces.special, pieces.ids.tolist())
 
 
 NOTHING_KNOWN = Keys()
-Number = Callable[[Tensor, Keys], Tensor]
+Targets = Callable[[int, int, Keys], Tensor]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that tells what a head attends to, the sum over the queries.
+    """A number that tells what a head attends to, on average over the queries.
 
-    name; words: it in a caption, for a share the token on which the weight lies; number: of
-    weights (heads, queries, keys) and of the keys, (heads,); share: whether it is a share of the
-    weight; compares: whether it compares positions of queries and keys, which are those of one
-    sequence then; needs_special: whether there must be special tokens; among: of the keys, which
-    queries count, None = all of them; where there are none the measure says nothing; example: a
-    sentence on which it shows.
+    name; words: it in a caption, of a share the token on which the weight lies; number: the sum
+    over the queries, of weights (heads, queries, keys), (heads,); targets: of a share instead,
+    which keys are such a token, of so many queries and keys, (queries, keys) bool; compares: it
+    compares positions of queries and keys, which are those of one sequence then; needs_special:
+    there must be special tokens; some: only queries that have such a key count, and where there are
+    none the measure says nothing; example: a sentence on which it shows; sinks: special tokens and
+    the first one count for its name, which are set aside otherwise, see `Pieces.kept`.
     """
 
     name: str
     words: str
-    number: Number
-    share: bool = False
+    number: Callable[[Tensor], Tensor] | None = None
+    targets: Targets | None = None
     compares: bool = False
     needs_special: bool = False
-    among: Callable[[Keys], Tensor] | None = None
+    some: bool = False
     example: str = ""
+    sinks: bool = False
 
-    def says(self, keys: Keys, crosses: bool) -> bool:
-        """True if it says anything of heads over these keys."""
+    def says(self, shape: tuple[int, int], keys: Keys, crosses: bool) -> bool:
+        """True if it says anything of heads over these keys. shape: queries and keys."""
         if self.compares and crosses:
             return False
         if self.needs_special and not any(keys.special):
             return False
-        return self.among is None or bool(self.among(keys).any())
+        return not self.some or bool(self.targets_of(shape[0], shape[1], keys).any())
+
+    def targets_of(self, n_queries: int, n_keys: int, keys: Keys = NOTHING_KNOWN) -> Tensor:
+        """Keys on which its share of the weight lies. (queries, keys), bool."""
+        assert self.targets is not None
+        return self.targets(n_queries, n_keys, keys)
+
+    def total(self, weights: Tensor, keys: Keys) -> Tensor:
+        """The sum over the queries. weights (heads, queries, keys) -> (heads,)."""
+        if self.number is not None:
+            return self.number(weights)
+        n_queries, n_keys = weights.shape[-2:]
+        return weights[:, self.targets_of(n_queries, n_keys, keys)].sum(-1)
 
 
-def _distance(weights: Tensor, keys: Keys) -> Tensor:
+def _distance(weights: Tensor) -> Tensor:
     n_queries, n_keys = weights.shape[-2:]
     steps = torch.arange(n_keys) - torch.arange(n_queries)[:, None]
     return weights.flatten(-2) @ steps.abs().to(weights.dtype).flatten()
 
 
-def _beside(offset: int) -> Number:
-    """The weight on the token so many positions further; 0 where there is none."""
+def _beside(offset: int) -> Targets:
+    """The token so many positions further."""
 
-    def weight(weights: Tensor, keys: Keys) -> Tensor:
-        n_queries, n_keys = weights.shape[-2:]
-        if not -n_queries < offset < n_keys:
-            return torch.zeros(len(weights))
-        return weights.diagonal(offset, -2, -1).sum(-1)
+    def targets(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
+        return torch.ones(n_queries, n_keys).triu(offset).tril(offset) > 0
 
-    return weight
+    return targets
 
 
-def _share(name: str, number: Number, compares: bool = True) -> Measure:
-    return Measure(name, f"the {name} token", number, share=True, compares=compares)
+def _columns(which: Callable[[int, Keys], Tensor]) -> Targets:
+    """The same keys for every query."""
+    return lambda n_queries, n_keys, keys: which(n_keys, keys).expand(n_queries, n_keys)
+
+
+def _first(n_keys: int, keys: Keys) -> Tensor:
+    return torch.arange(n_keys) == 0
+
+
+def _equal(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
+    ids = keys.numbers
+    return (ids[:, None] == ids) & ~torch.eye(n_keys, dtype=torch.bool)
+
+
+def _separator(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
+    special = torch.tensor(keys.special)
+    return ~special[:, None] & special & (torch.arange(n_keys) > 0)
+
+
+_PREVIOUS = Measure("previous", "the token before it", targets=_beside(-1), compares=True)
+_ITSELF = Measure("itself", "the token itself", targets=_beside(0), compares=True)
+_NEXT = Measure("next", "the token after it", targets=_beside(1), compares=True)
+_FIRST = Measure("first", "the first token", targets=_columns(_first))
+_INDUCTION = Measure(
+    "induction",
+    "the token that followed an earlier equal one",
+    targets=lambda n_queries, n_keys, keys: keys.followers,
+    compares=True,
+    some=True,
+    example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
+)
+
+
+def _by_name(*measures: Measure) -> dict[str, Measure]:
+    return {measure.name: measure for measure in measures}
 
 
 # All measures: tables, captions and the menu to sort by follow from this.
-MEASURES = {
-    measure.name: measure
-    for measure in (
-        Measure("entropy", "entropy in bits", lambda w, keys: entropy_bits(w).nansum(-1)),
-        Measure("distance", "distance in tokens", _distance, compares=True),
-        _share("previous", _beside(-1)),
-        _share("same", _beside(0)),
-        _share("next", _beside(1)),
-        _share("first", lambda weights, keys: weights[..., 0].sum(-1), compares=False),
-        Measure(
-            "special",
-            "special tokens such as [CLS]",
-            lambda weights, keys: weights[..., torch.tensor(keys.special)].sum((-1, -2)),
-            share=True,
-            needs_special=True,
-        ),
-        Measure(
-            "induction",
-            "the token that followed an earlier one like the query, over the queries that have one",
-            lambda weights, keys: (weights * keys.followers).sum((-1, -2)),
-            share=True,
-            compares=True,
-            among=lambda keys: keys.followers.any(-1),
-            example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
-        ),
-    )
-}
+MEASURES = _by_name(
+    Measure("entropy", "entropy in bits", lambda weights: entropy_bits(weights).nansum(-1)),
+    Measure("distance", "distance in tokens", _distance, compares=True),
+    *(_PREVIOUS, _ITSELF, _NEXT, _FIRST),
+    Measure(
+        "special",
+        "special tokens such as [CLS]",
+        targets=_columns(lambda n_keys, keys: torch.tensor(keys.special)),
+        needs_special=True,
+    ),
+    _INDUCTION,
+)
+# Names that a head can earn by its greatest weights, see `names`.
+NAMINGS = _by_name(
+    *(_PREVIOUS, _NEXT, _ITSELF),
+    Measure("same word", "an equal token elsewhere", targets=_equal),
+    _INDUCTION,
+    replace(_FIRST, targets=lambda *given: _columns(_first)(*given).tril(-1), sinks=True),
+    Measure("separator", "the special token at the end", targets=_separator, sinks=True),
+)
 
 
 def measure_names() -> tuple[str, ...]:
@@ -143,15 +190,17 @@ def measures(
     """
     rows = weights.sum(-1) > 0
     return {
-        name: measure.number(weights, keys) / _counted(rows, measure, keys).sum(-1).clamp_min(1)
+        name: measure.total(weights, keys) / _counted(rows, measure, keys).sum(-1).clamp_min(1)
         for name, measure in MEASURES.items()
-        if measure.says(keys, crosses)
+        if measure.says((weights.shape[-2], weights.shape[-1]), keys, crosses)
     }
 
 
 def _counted(rows: Tensor, measure: Measure, keys: Keys) -> Tensor:
     """Queries of each head that count for a measure. rows: those that attend to anything."""
-    return rows if measure.among is None else rows & measure.among(keys)
+    if not measure.some:
+        return rows
+    return rows & measure.targets_of(rows.shape[-1], rows.shape[-1], keys).any(-1)
 
 
 def order(measured: dict[str, Tensor], by: str) -> list[int]:

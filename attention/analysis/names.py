@@ -10,14 +10,14 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import Keys
+from attention.analysis.heads import NAMINGS, Keys, Measure
 from attention.analysis.sentences import PRONOUNS, SENTENCES
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, Run
@@ -31,69 +31,15 @@ MARKED = re.compile(r"([\[(])(\w+)[\])]")
 
 READING_ENGLISH = (MINILM.about.name, EN_PT.about.name, SMOLLM2.about.name)
 
-Targets = Callable[[Pieces], Tensor]
-
-
-@dataclass(frozen=True)
-class Naming:
-    """A name that a head can earn.
-
-    name; words: the token on which its greatest weight lies; targets: which keys are such a token,
-    (queries, keys); sinks: whether special tokens and the first one count, which otherwise are set
-    aside, see `Pieces.kept`.
-    """
-
-    name: str
-    words: str
-    targets: Targets
-    sinks: bool = False
-
-
-def _beside(offset: int) -> Targets:
-    def targets(pieces: Pieces) -> Tensor:
-        count = len(pieces.ids)
-        return torch.ones(count, count).triu(offset).tril(offset) > 0
-
-    return targets
-
-
-def _first(pieces: Pieces) -> Tensor:
-    targets = torch.zeros(len(pieces.ids), len(pieces.ids), dtype=torch.bool)
-    targets[1:, 0] = True
-    return targets
-
-
-def _separator(pieces: Pieces) -> Tensor:
-    queries = ~torch.tensor(pieces.special)
-    keys = ~queries
-    keys[0] = False
-    return queries[:, None] & keys
-
-
-def _equal(pieces: Pieces) -> Tensor:
-    return (pieces.ids[:, None] == pieces.ids) & ~torch.eye(len(pieces.ids), dtype=torch.bool)
-
-
-def _follower(pieces: Pieces) -> Tensor:
-    return Keys(ids=pieces.ids.tolist()).followers
-
-
 NOUN = "noun"
-NAMINGS = {
-    naming.name: naming
-    for naming in (
-        Naming("previous", "the token before it", _beside(-1)),
-        Naming("next", "the token after it", _beside(1)),
-        Naming("itself", "the token itself", _beside(0)),
-        Naming("same word", "an equal token elsewhere", _equal),
-        Naming("induction", "the token that followed an earlier equal one", _follower),
-        Naming("first", "the first token", _first, sinks=True),
-        Naming("separator", "the special token at the end", _separator, sinks=True),
-    )
-}
 WORDS = {name: naming.words for name, naming in NAMINGS.items()} | {
     NOUN: "the noun that a pronoun stands for"
 }
+
+
+def targets_of(naming: Measure, pieces: Pieces) -> Tensor:
+    """Keys on which the greatest weight of a head of that name lies. (pieces, pieces), bool."""
+    return naming.targets_of(len(pieces.ids), len(pieces.ids), Keys.of(pieces))
 
 
 @dataclass(frozen=True)
@@ -215,7 +161,7 @@ def earned(model: Model) -> list[Named]:
     for text in SENTENCES:
         run = model.run(text)
         for naming in NAMINGS.values():
-            count(naming.name, [(run, text, naming.targets(run.pieces))], naming.sinks)
+            count(naming.name, [(run, text, targets_of(naming, run.pieces))], naming.sinks)
     for pair in pairs():
         cases = []
         for text, noun, pronoun in map(marked, pair):

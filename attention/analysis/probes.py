@@ -52,7 +52,7 @@ def best_heads(probed: Probe) -> dict[str, tuple[int, float]]:
     best = {}
     for name, numbers in probed.glance.seen.measures.items():
         share = float(numbers.max())
-        if MEASURES[name].share and share > HALF:
+        if MEASURES[name].targets is not None and share > HALF:
             best[name] = (int(numbers.argmax()), share)
     return best
 

@@ -10,8 +10,9 @@ import torch
 
 from attention.analysis import causes
 from attention.analysis.elsewhere import elsewhere
+from attention.analysis.heads import NAMINGS
 from attention.analysis.interventions import Progress
-from attention.analysis.names import NAMINGS, WORDS, holds, names_of
+from attention.analysis.names import WORDS, holds, names_of, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.core.printing import percent
 from attention.pipeline import Result, Settings
@@ -100,11 +101,11 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
         layer_input = run.inputs[named.layer]
         weights = layer_input.trace().weights[named.head]
         kept = pieces.kept(True)
-        _, weight = holds(weights[None], naming.targets(pieces), kept)
+        _, weight = holds(weights[None], targets_of(naming, pieces), kept)
         if len(weight) and float(weight) > best:
             best = float(weight)
             rows = torch.tensor([*kept])
-            at = (weights * naming.targets(pieces))[rows[:, None], rows].amax(-1).argmax()
+            at = (weights * targets_of(naming, pieces))[rows[:, None], rows].amax(-1).argmax()
             found = (
                 f"Of the heads that have earned a name, {model.title_of(named.layer)} head "
                 f"{named.head} fits best: it looks most at {WORDS[named.name]}."

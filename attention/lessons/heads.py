@@ -54,7 +54,9 @@ class HeadSettings:
     active: str = text(
         "", "Heads drawn", 200, help="Numbers with commas between, as in 0,2,3. Empty: all of them."
     )
-    sort: str = choice("head", "Sort by", lambda: ("head", *MEASURES))
+    sort: str = choice(
+        "head", "Sort by", lambda: ("head", *MEASURES), earlier=(("same", "itself"),)
+    )
 
 
 def measure_table(
@@ -74,13 +76,13 @@ def measure_words(*shown: Overview) -> str:
     """Explain the measures of some overviews, in a sentence or two."""
     there = dict.fromkeys(name for seen in shown for name in seen.measures)
     told = [MEASURES[name] for name in there]
-    numbers = listed(measure.words for measure in told if not measure.share)
-    shares = listed(measure.words for measure in told if measure.share)
+    numbers = listed(measure.words for measure in told if measure.targets is None)
+    shares = listed(measure.words for measure in told if measure.targets is not None)
     words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
         words += (
-            " Heads that look at another sentence have no distance, and no previous, same or next "
-            "token."
+            " Heads that look at another sentence have no distance, and no token before, after or "
+            "itself."
         )
     return words
 

@@ -8,15 +8,16 @@ import pytest
 import torch
 
 from attention.analysis import names
+from attention.analysis.heads import NAMINGS
 from attention.analysis.names import (
     EARNED,
-    NAMINGS,
     NOUN,
     READING_ENGLISH,
     WORDS,
     holds,
     marked,
     names_of,
+    targets_of,
 )
 from attention.analysis.sentences import PRONOUNS, SENTENCES
 from attention.trained.models import Pieces
@@ -31,7 +32,7 @@ def pieces_of(text: str, special: str = "") -> Pieces:
 
 
 def cells(name: str, pieces: Pieces) -> set[tuple[int, int]]:
-    return {(row, column) for row, column in NAMINGS[name].targets(pieces).nonzero().tolist()}
+    return {(row, column) for row, column in targets_of(NAMINGS[name], pieces).nonzero().tolist()}
 
 
 def test_each_name_says_which_keys_it_means() -> None:
@@ -53,7 +54,7 @@ def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts() -
             [[0.2, 0.8, 0.0], [0.1, 0.2, 0.7], [0.1, 0.2, 0.7]],
         ]
     )
-    previous = NAMINGS["previous"].targets(pieces_of("a b c"))
+    previous = targets_of(NAMINGS["previous"], pieces_of("a b c"))
     right, weight = holds(weights, previous, [0, 1, 2])
     assert right.tolist() == [0.5, 0.0]  # query 1 looks at 0; query 2 at 0, not at 1
     assert weight.tolist() == pytest.approx([(0.6 + 0.3) / 2, (0.1 + 0.2) / 2])

@@ -11,7 +11,13 @@ from attention.lessons.heads import HeadSettings
 from attention.lessons.switches import CLOSED, NAMES
 from tests.running import opened
 
-LAST = Measure("last", "the last token", lambda weights, special: weights[..., -1].sum(-1), True)
+LAST = Measure(
+    "last",
+    "the last token",
+    targets=lambda n_queries, n_keys, keys: (torch.arange(n_keys) == n_keys - 1).expand(
+        n_queries, -1
+    ),
+)
 
 
 def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_a_head_that_looks_one_back_is_the_previous_token_head() -> None:
     back = torch.eye(5)[[0, 0, 1, 2, 3]]
     measured = analysed.measures(torch.stack([torch.full((5, 5), 0.2), back]))
     assert measured["previous"].tolist() == pytest.approx([0.2 * 4 / 5, 4 / 5])
-    assert measured["same"].tolist() == pytest.approx([0.2, 1 / 5])
+    assert measured["itself"].tolist() == pytest.approx([0.2, 1 / 5])
     assert measured["next"].tolist() == pytest.approx([0.2 * 4 / 5, 0])
     assert measured["first"].tolist() == pytest.approx([0.2, 2 / 5])
     assert measured["entropy"].tolist() == pytest.approx([math.log2(5), 0])
@@ -70,7 +70,7 @@ def test_every_measure_is_an_average_over_rows_and_keys() -> None:
     weights = rows(2, 5, 7)
     offset = torch.arange(7) - torch.arange(5)[:, None]
     terms = {"entropy": -weights.log2(), "distance": offset.abs()}
-    terms |= {"previous": offset == -1, "same": offset == 0, "next": offset == 1}
+    terms |= {"previous": offset == -1, "itself": offset == 0, "next": offset == 1}
     terms["first"] = torch.arange(7) == 0
     for name, measured in analysed.measures(weights).items():
         expected = (weights * terms[name]).sum((1, 2)) / 5
@@ -94,7 +94,8 @@ def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
     across = analysed.overview_of(weights, None, analysed.Keys([True] * 5), crosses=True)
     assert heads.measure_words(within) == (
         "On average over the queries: entropy in bits and distance in tokens; the share of a "
-        "query's weight on the previous token, the same token, the next token and the first token."
+        "query's weight on the token before it, the token itself, the token after it and the first "
+        "token."
     )
     alone = heads.measure_words(across)
     assert alone == (
@@ -102,7 +103,7 @@ def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
         "token and special tokens such as [CLS]."
     )
     both = heads.measure_words(within, across)
-    assert both.endswith("sentence have no distance, and no previous, same or next token.")
+    assert both.endswith("sentence have no distance, and no token before, after or itself.")
 
 
 def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
@@ -118,7 +119,7 @@ def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query()
 def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
     weights = rows(1, 3, 3)
     weights[0, 1] = 0
-    same = float(analysed.measures(weights)["same"][0])
+    same = float(analysed.measures(weights)["itself"][0])
     assert same == pytest.approx(float(weights[0, 0, 0] + weights[0, 2, 2]) / 2)
     nothing = analysed.measures(torch.zeros(2, 3, 3))
     assert [numbers.tolist() for numbers in nothing.values()] == [[0.0, 0.0]] * 6
@@ -127,7 +128,7 @@ def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
 def test_one_token_has_neither_a_previous_nor_a_next_one() -> None:
     measured = analysed.measures(torch.ones(2, 1, 1))
     assert measured["previous"].tolist() == measured["next"].tolist() == [0, 0]
-    assert measured["same"].tolist() == measured["first"].tolist() == [1, 1]
+    assert measured["itself"].tolist() == measured["first"].tolist() == [1, 1]
     assert "only one token" in heads.previous_token_head(analysed.overview(run(tokens=1)[1]), 1)
 
 
@@ -137,7 +138,7 @@ def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
     bits = sum(math.log2(query + 1) for query in range(TOKENS)) / TOKENS
     distance = sum(query / 2 for query in range(TOKENS)) / TOKENS
     expected = {"entropy": bits, "distance": distance, "previous": harmonic - 1 / TOKENS}
-    expected |= {"same": harmonic, "next": 0.0, "first": harmonic}
+    expected |= {"itself": harmonic, "next": 0.0, "first": harmonic}
     assert even == pytest.approx(expected, abs=1e-5)
 
 
