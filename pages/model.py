@@ -62,12 +62,15 @@ def page(view: View) -> None:
 
 
 def pause(view: View) -> float | None:
-    """The time from one look at the effects of all heads to the next, None once all are there."""
+    """Seconds from one look at the effects of all heads to the next, None once all are there."""
     try:
         task = window.task_of(view, window.shown_of(view))
     except ValueError:
         return None
-    return works.PAUSE if task.steps and task.is_asked_for else None
+    if not task.steps or not task.is_asked_for:
+        return None
+    state = works.ask(task)
+    return None if state.done else works.pause(state)
 
 
 def followed(view: View) -> tuple[object, ...]:

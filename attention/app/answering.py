@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -32,6 +32,7 @@ from attention.lessons.switches import (
     WHOLE_MODEL,
     Answered,
     kind_of,
+    looks_words,
     read_off,
     trusted_words,
     word_of,
@@ -135,11 +136,12 @@ def erased_of(view: View, asked: Asked) -> int:
     return at if switches.can_erase(model, pieces, at, asked.position) else -1
 
 
-def answered(asked: Asked, off: Sequence[Head], erased: int = -1) -> Answered:
+@cached(LRUCache(256), lock=Lock())
+def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
     """The answer as trained, and with heads switched off and a piece erased."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, piece = _metric(asked)
-    states = _states(asked, tuple(off), erased)
+    states = _states(asked, off, erased)
     before, now = (float(metric(each)) for each in (run.hidden, states))
     kind, pieces = kind_of(model), run.inputs[-1].pieces
     if kind != "piece":
@@ -212,7 +214,7 @@ _needs: LRUCache[Asked, tuple[Head, ...]] = LRUCache(64)
 def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = _metric(asked)
-    sign = answered(asked, ()).sign
+    sign = answered(asked).sign
     found = switches.most_needed(model, run, metric, _replacement(asked), most, sign, progress)
     return tuple(head for head, _ in found)
 
@@ -235,7 +237,7 @@ def votes_of(asked: Asked) -> Tensor:
     """The vote of each head for the answer, not the next likeliest piece. (layers, heads)."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     assert isinstance(model, Transformer)
-    (_, _, word), (_, _, other), *_ = answered(asked, ()).likeliest[0]
+    (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
     return causes.votes(model, run, word, other).heads
 
 
@@ -266,6 +268,38 @@ def _rows_of(name: str, text: str, query: int, across: int, aside: bool) -> list
     return glances.rows_of_each(run_model(name, text), query, across, aside)
 
 
+def _of_heads(view: View, queries: Sequence[int] = ()) -> Hashable:
+    """All that where the heads look depends on. queries: of each sequence, where only these do."""
+    return view["model"], plain(view["s"]), view["special"] == "ignored", *queries
+
+
+@cached(
+    LRUCache(64),
+    key=lambda view, rows, words, queries, of_layers: _of_heads(view, queries),
+    lock=Lock(),
+)
+def looks_of(
+    view: View,
+    rows: Sequence[Tensor],
+    words: Sequence[Sequence[str]],
+    queries: Sequence[int],
+    of_layers: Sequence[tuple[int, int]],
+) -> list[list[str]]:
+    """Sentences on where each head of each layer looks from the chosen word.
+
+    rows: see `rows_of`; words, queries: of each sequence; of_layers: the sequences of queries and
+    of keys.
+    """
+    said = []
+    for row, (asking, keys) in zip(rows, of_layers, strict=True):
+        query = queries[asking]
+        itself = query if asking == keys else -1
+        asks = words[asking][query]
+        said.append([looks_words(asks, words[keys], of_head, itself) for of_head in row])
+    return said
+
+
+@cached(LRUCache(64), key=_of_heads, lock=Lock())
 def tiles_of(view: View) -> list[Tensor]:
     """A thumbnail of each head of each layer, uint8 (heads, rows, columns)."""
     model: Model = load_model(view["model"])

@@ -41,7 +41,7 @@ class Shown:
     model: Model
     run: Run
     asked: Asked
-    off: Sequence[Head]
+    off: tuple[Head, ...]
     erased: int
     answered: Answered
 
@@ -53,7 +53,7 @@ class Shown:
 
 def shown_of(view: View) -> Shown:
     """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
-    asked, off = answering.asked_of(view), answering.off_of(view)
+    asked, off = answering.asked_of(view), tuple(answering.off_of(view))
     model, run = load_model(asked.model), results.run_model(asked.model, asked.text)
     erased = answering.erased_of(view, asked)
     return Shown(model, run, asked, off, erased, answering.answered(asked, off, erased))
@@ -228,7 +228,9 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
             at * heads + each
             for at, each in switches.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
-        told=told_of(shown, lens, (words, queries, of_layers), rows, effects, says),
+        told=told_of(
+            shown, lens, answering.looks_of(view, rows, words, queries, of_layers), effects, says
+        ),
         off_words=switches.off_words(
             *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
         ),
@@ -253,29 +255,24 @@ def singles(shown: Shown, effects: Tensor) -> list[float]:
 def told_of(
     shown: Shown,
     lens: str,
-    sequences: tuple[list[list[str]], list[int], list[tuple[int, int]]],
-    rows: Sequence[Tensor],
+    looks: Sequence[Sequence[str]],
     effects: Tensor,
     says: Tensor | None,
 ) -> list[str]:
-    """The sentences on each head, in the order of the map."""
-    words, queries, of_layers = sequences
+    """The sentences on each head, in the order of the map. looks: those on where each looks."""
     asked, answered = shown.asked, shown.answered
     way, there = WAYS[asked.way], answering.elsewhere_of(asked)
     other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
     names = names_of(asked.model)
     told = []
-    for layer, row in enumerate(rows):
-        asking, keys = of_layers[layer]
-        query = queries[asking]
-        for head in range(len(row)):
-            itself = query if asking == keys else -1
+    for layer, of_layer in enumerate(looks):
+        for head, where in enumerate(of_layer):
             told.append(
                 switches.head_words(
                     lens,
                     answered,
                     (layer, head),
-                    switches.looks_words(words[asking][query], words[keys], row[head], itself),
+                    where,
                     float(effects[layer, head]),
                     None if says is None else float(says[layer, head]),
                     other,

@@ -15,7 +15,7 @@ from attention.hosting.jobs import Job, Jobs, State, Step
 
 WAIT = 0.3  # seconds that a page waits for a work before it goes on without
 PAUSE = 0.4  # seconds from one look at a work to the next
-MAX_PAUSE = 2.0  # seconds: who waits for many others looks less often
+MAX_PAUSE = 4.0  # seconds: who waits for many others looks less often
 
 _jobs = Jobs(crowded=work.is_crowded_for)
 atexit.register(_jobs.end)
@@ -57,8 +57,13 @@ def done(task: Task) -> bool:
         state = ask(task, WAIT)
     if state.done:
         return True
-    st.fragment(_shown, run_every=min(MAX_PAUSE, PAUSE * (1 + state.ahead)))(task)
+    st.fragment(_shown, run_every=pause(state))(task)
     return False
+
+
+def pause(state: State) -> float:
+    """Seconds until one looks at a work again: the longer, the more of one's own come first."""
+    return min(MAX_PAUSE, PAUSE * (1 + state.ahead))
 
 
 def is_done(task: Task) -> bool:
