@@ -23,7 +23,8 @@ from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import tell_selection
 from attention.lessons import switches
-from attention.lessons.switches import AS_IN, Example
+from attention.lessons.known import KnownHead, known_of
+from attention.lessons.switches import AS_IN, EXAMPLES
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -113,7 +114,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
 
 def known_answers(view: View) -> None:
     """Sentences whose answer few heads carry, or the usual examples."""
-    known = switches.examples_of(view["model"])
+    known = known_of(EXAMPLES, view["model"])
     if view.hidden & {"s", "layer", "head"}:
         return
     if not known:
@@ -123,15 +124,9 @@ def known_answers(view: View) -> None:
     examples("Try:", titles, lambda at: show(known[at]), key="known_answers")
 
 
-def show(example: Example) -> None:
+def show(known: KnownHead) -> None:
     """Show an example with its head, all heads on, within a callback."""
-    for name, value in (
-        ("s", example.s),
-        ("layer", example.layer),
-        ("head", example.head),
-        ("off", ""),
-        ("key", -1),
-    ):
+    for name, value in {**known.settings, "off": "", "key": -1}.items():
         session.choose(name, value)
     window.ask_from_last()
 

@@ -17,6 +17,7 @@ from attention.lessons.chapters import LessonSettings
 from attention.lessons.compare import CompareSettings, other_side
 from attention.lessons.cross import TRANSLATED, CrossSettings, first_translation
 from attention.lessons.heads import HeadSettings
+from attention.lessons.known import first_link
 from attention.lessons.opening import OpeningSettings, opening
 from attention.lessons.operations import OperationSettings
 from attention.lessons.own_matrices import OwnMatrixSettings
@@ -24,10 +25,10 @@ from attention.lessons.steps import StepSettings
 from attention.lessons.switches import (
     ASSOCIATIONS,
     COMPUTED,
+    EXAMPLES,
     LOOKS,
     PARTS,
     SwitchSettings,
-    first_example,
 )
 from attention.lessons.trained import KeySettings, LayerSettings, SamplingSettings
 from attention.lessons.where import MapSettings
@@ -340,7 +341,7 @@ PAGES = [
             AssociationSettings,
         ),
         models="needed",
-        opens=first_example,
+        opens=lambda: first_link(EXAMPLES),
         beside=lambda values: (),
         chapter=lambda values: "picture",
     ),

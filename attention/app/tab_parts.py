@@ -10,14 +10,15 @@ from attention.components.inputs import examples
 from attention.components.pictures import chart
 from attention.display import effects, tables
 from attention.lessons import causes
-from attention.lessons.causes import EXCHANGED, Answer, KnownCause, Question
+from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, Answer, Question
+from attention.lessons.known import KnownHead, known_of
 from attention.pipeline import NoWords
 from attention.trained.models import Model, Run, Transformer, goes_on
 
 
 def draw_parts(view: View) -> None:
     """The effect of each head, or of a part of it, on the difference of two words."""
-    known = causes.known_causes(view["model"])
+    known = known_of(KNOWN_CAUSES, view["model"])
     if known and not view.hidden & {"s", "layer", "head", "second"}:
         titles = [one.title for one in known]
         examples("Examples", titles, lambda at: show_known(known[at]), key="known_causes")
@@ -27,10 +28,11 @@ def draw_parts(view: View) -> None:
         all_heads(view, asked)
 
 
-def show_known(known: KnownCause) -> None:
+def show_known(known: KnownHead) -> None:
     """Show two sentences and the head that tells them apart, within a callback."""
     for name, value in known.settings.items():
         session.choose(name, value)
+    session.choose("intervention", EXCHANGED)
     for name in ("word", "other_word"):
         session.choose(name, "")
     session.choose("changed_part", "output")

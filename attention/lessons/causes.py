@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlencode
 
 import torch
 from torch import Tensor
@@ -18,7 +16,7 @@ from attention.core.printing import fixed, percent
 from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
 from attention.display.tables import number
-from attention.trained import sources
+from attention.lessons.known import KnownHead, first_link
 from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import SMOLLM2
 from attention.trained.translator import Translator
@@ -52,74 +50,41 @@ class CauseSettings:
     )
 
 
-@dataclass(frozen=True)
-class KnownCause:
-    """Two sentences that differ in a word, and a head that carries the difference.
-
-    title: what is seen; model, s, second: which model reads what; layer, head, query: the head, and
-    where it looks from.
-    """
-
-    title: str
-    model: str
-    s: str
-    second: str
-    layer: int
-    head: int
-    query: int
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings that show it, but for the query."""
-        names = ("model", "s", "second", "layer", "head")
-        return {name: getattr(self, name) for name in names} | {"intervention": EXCHANGED}
-
-    @property
-    def link(self) -> str:
-        """The query of a link to it."""
-        return urlencode({**self.settings, "query": self.query})
-
-
+# Heads that carry the difference of two sentences.
 KNOWN_CAUSES = (
-    KnownCause(
+    KnownHead(
         "A name is found again",
         SMOLLM2.about.name,
         "When Mary and John went to the store, John gave a drink to",
-        "When Mary and John went to the store, Mary gave a drink to",
         layer=23,
         head=3,
         query=13,
+        second="When Mary and John went to the store, Mary gave a drink to",
     ),
-    KnownCause(
+    KnownHead(
         "A verb agrees with a far noun",
         SMOLLM2.about.name,
         "The keys to the old wooden cabinet",
-        "The key to the old wooden cabinet",
         layer=26,
         head=0,
         query=6,
+        second="The key to the old wooden cabinet",
     ),
-    KnownCause(
+    KnownHead(
         "A pattern is repeated",
         SMOLLM2.about.name,
         "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
-        "Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
         layer=18,
         head=6,
         query=23,
+        second="Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
     ),
 )
 
 
-def known_causes(model: str) -> list[KnownCause]:
-    """Known causes of a model."""
-    return [known for known in KNOWN_CAUSES if known.model == model]
-
-
 def first_cause() -> str:
     """The query of a link to the first of those that there are, "" where there is none."""
-    there = [known for known in KNOWN_CAUSES if known.model in sources.names()]
-    return there[0].link if there else ""
+    return first_link(KNOWN_CAUSES, intervention=EXCHANGED)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from torch import Tensor
 
@@ -15,8 +14,8 @@ from attention.analysis.switches import Head
 from attention.core.printing import fixed
 from attention.core.settings import choice, text, whole
 from attention.display.captions import listed
+from attention.lessons.known import KnownHead
 from attention.lessons.study import NAMED, Trusted, share
-from attention.trained import sources
 from attention.trained.models import Model, goes_on
 from attention.trained.translator import Translator
 
@@ -65,28 +64,6 @@ class SwitchSettings:
     more: str = choice(CLOSED, "More on this", TABS)
 
 
-@dataclass(frozen=True)
-class Example:
-    """A sentence whose answer few heads carry.
-
-    title: it in a word or two; model, s: which model reads what; layer, head: the one to begin
-    with; query: the last piece, after which the model answers.
-    """
-
-    title: str
-    model: str
-    s: str
-    layer: int
-    head: int
-    query: int
-
-    @property
-    def link(self) -> str:
-        """The query of a link to it."""
-        names = ("s", "model", "layer", "head", "query")
-        return urlencode({name: getattr(self, name) for name in names})
-
-
 _TITLES = (
     ("The capital of France", 23, 4, 4),
     ("Her book", 26, 2, 7),
@@ -94,21 +71,11 @@ _TITLES = (
     ("The keys to the cabinet", 26, 0, 6),
     ("A repeated pattern", 18, 6, 23),
 )
+# Sentences whose answer few heads carry, asked after the last piece.
 EXAMPLES = tuple(
-    Example(title, model, s, layer, head, query)
+    KnownHead(title, model, s, layer, head, query)
     for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
 )
-
-
-def examples_of(model: str) -> list[Example]:
-    """The examples of a model."""
-    return [one for one in EXAMPLES if one.model == model]
-
-
-def first_example() -> str:
-    """The query of a link to the first example whose model is installed, "" without one."""
-    there = [one for one in EXAMPLES if one.model in sources.names()]
-    return there[0].link if there else ""
 
 
 def read_off(written: str, model: Model) -> list[Head]:

@@ -12,7 +12,8 @@ from attention.analysis.interventions import Change, hidden
 from attention.core.settings import settings_of
 from attention.display.effects import effect_map, guess_lines, part_bars
 from attention.lessons import causes
-from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, KnownCause, Question
+from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, Question
+from attention.lessons.known import KnownHead
 from attention.pipeline import Settings
 from attention.trained.models import Model, Run, Transformer
 from tests.lessons.making import shown
@@ -171,7 +172,7 @@ def test_a_key_with_much_weight_may_bring_little() -> None:
 
 
 @pytest.mark.parametrize("known", KNOWN_CAUSES, ids=lambda known: known.title)
-def test_a_known_cause_carries_what_its_title_says(known: KnownCause) -> None:
+def test_a_known_cause_carries_what_its_title_says(known: KnownHead) -> None:
     """Both sentences have as many pieces, and its head is among the strongest."""
     model = packaged(known.model)
     run, other = (run_model(known.model, text) for text in (known.s, known.second))
