@@ -187,14 +187,22 @@ def names_of(model: str) -> tuple[Named, ...]:
     return tuple(Named(**one) for one in json.loads(FILE.read_text("utf-8")).get(model, ()))
 
 
+def written(found: Mapping[str, Sequence[Mapping[str, object]]]) -> str:
+    """Names by model as JSON, one head a line."""
+    models = []
+    for name, heads in found.items():
+        lines = ",\n".join(json.dumps(head, ensure_ascii=False) for head in heads)
+        models.append(f"{json.dumps(name)}: [\n{lines}\n]")
+    return "{\n" + ",\n".join(models) + "\n}\n"
+
+
 def main() -> None:
     """Measure the packaged models that read English, and write what they have earned."""
     found = {}
     for name in READING_ENGLISH:
         found[name] = [asdict(one) for one in earned(sources.load(name))]
         print(f"{name}: {len(found[name])} names", flush=True)
-    text = json.dumps(found, indent=0, ensure_ascii=False)
-    FILE.write_text(f"{text}\n", "utf-8")
+    FILE.write_text(written(found), "utf-8")
 
 
 if __name__ == "__main__":
