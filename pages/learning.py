@@ -14,10 +14,6 @@ from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import finished
 from attention.training.settings import HANDICAPS, NONE
 
-SIZES = (
-    *("learn_layers", "learn_heads", "learn_width"),
-    *("learn_steps", "learn_rate", "learn_seed"),
-)
 KEY = "learning_figure"
 
 
@@ -38,8 +34,8 @@ def learning_page(view: View) -> None:
         notes.caption(f"Taken away: {HANDICAPS[settings.handicap]}.")
     training(view, settings)
     with st.expander("More settings"), st.container(horizontal=True, gap="medium"):
-        for name in SIZES:
-            widgets.widget(view, name, narrow=True, width=190)
+        for name in (*task.offered, "seed"):
+            widgets.widget(view, f"learn_{name}", narrow=True, width=190)
     side_by_side(settings)
 
 

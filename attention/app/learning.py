@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Lock
+from typing import Any
 
 import torch
 from cachetools import LRUCache
@@ -24,7 +25,7 @@ from attention.hosting.jobs import Jobs, Step, Tell
 from attention.training import TASKS, Progress, Run, TrainingSettings
 from attention.training.finished import packaged
 from attention.training.networks import count
-from attention.training.settings import NONE
+from attention.training.settings import NONE, SIZES, USUAL
 from attention.training.tasks import ATTENTION
 from attention.training.worker import Worker, WorkerEndedError
 
@@ -55,10 +56,12 @@ atexit.register(end)
 
 
 def settings_of(view: View) -> TrainingSettings:
-    """The training that a view is about. A handicap that is none of the task's is left out."""
+    """The training that a view is about. Handicaps and sizes that its task has not are left out."""
     found: TrainingSettings = view.of(TrainingSettings)
-    offered = TASKS[found.task].handicaps
-    return found if found.handicap in offered else replace(found, handicap=NONE)
+    task = TASKS[found.task]
+    kept: dict[str, Any] = {f"learn_{name}": USUAL for name in SIZES if name not in task.offered}
+    handicap = found.handicap if found.handicap in task.handicaps else NONE
+    return replace(found, handicap=handicap, **kept)
 
 
 def with_next_seed(settings: TrainingSettings) -> TrainingSettings:

@@ -24,12 +24,16 @@ class LearningHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
     truth: list[int]
+    ringed: int
+    beside: bool
     layers: int
     heads: int
     steps: list[int]
     last: int
     losses: list[Curve]
     shares: list[Curve]
+    titles: list[str]
+    right: str
     measure: str
     measured: list[list[float]]
     live: bool
@@ -67,12 +71,16 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
         "tokens": list(example.tokens),
         "keys": list(example.keys),
         "truth": list(example.truth),
+        "ringed": example.layer % layers,
+        "beside": example.beside,
         "layers": layers,
         "heads": heads,
         "steps": [each.step for each in moments],
         "last": task.sizes.steps,
         "losses": losses,
         "shares": shares,
+        "titles": [task.loss_words, task.share_words],
+        "right": task.right,
         "measure": task.measure,
         "measured": [each.measures[task.measure].flatten().tolist() for each in moments]
         if task.measure

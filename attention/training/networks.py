@@ -92,6 +92,45 @@ class Layers(nn.Module):
         return x
 
 
+class Writer(nn.Module):
+    """A model of layers with learned positions: scores of symbols at each."""
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        seed: int,
+        generator: torch.Generator,
+        *,
+        symbols: int,
+        mask: Tensor,
+        feed_forward: bool = False,
+    ) -> None:
+        """symbols: how many there are; mask: (tokens, tokens) of the longest sequence;
+        feed_forward: False = of attention alone."""
+        super().__init__()
+        self.mask = mask
+        self.symbols = table(symbols, sizes.width, generator)
+        self.positions = table(len(mask), sizes.width, generator) if sizes.ordered else None
+        self.layers = Layers(sizes, seed, generator, feed_forward)
+        self.norm = nn.LayerNorm(sizes.width)
+        self.answers = matrix(sizes.width, symbols, generator)
+
+    def forward(
+        self,
+        symbols: Tensor,
+        seen: Callable[[Trace], object] | None = None,
+        off: Collection[Head] = (),
+        masked: bool = True,
+    ) -> Tensor:
+        """(batch, tokens) -> scores of the symbols (batch, tokens, symbols)."""
+        tokens = symbols.shape[1]
+        x = self.symbols[symbols]
+        x = x if self.positions is None else x + self.positions[:tokens]
+        mask = self.mask[:tokens, :tokens] if masked else None
+        scores: Tensor = self.norm(self.layers(x, mask, seen=seen, off=off)) @ self.answers
+        return scores
+
+
 def attended(
     layer: MultiHead, x: Tensor, mask: Tensor | None, memory: Tensor | None, scaled: bool = True
 ) -> Trace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from attention.core.settings import choice, validate, whole
@@ -12,12 +13,13 @@ NONE = "none"
 HANDICAPS = {
     NONE: "nothing is missing",
     "no scale": "scores are not divided by √d_k, and d_k is 256",
-    "no mask": "while it learns, each position sees the ones after it",
+    "no mask": "while it learns, each position also sees what it has to tell",
     "no positions": "nothing says where a token stands",
     "one head": "one head in each layer",
     "one layer": "one layer alone",
 }
 LAYERS, HEADS, WIDTHS = ("1", "2", "3"), ("1", "2", "4", "8"), ("16", "32", "64", "128", "256")
+SIZES = ("layers", "heads", "width", "steps", "rate")
 STEPS, RATES = ("100", "300", "600", "1000", "2000"), ("0.0003", "0.001", "0.003", "0.01")
 
 
@@ -70,12 +72,12 @@ class Sizes:
     ordered: bool = True
 
 
-def sizes(settings: TrainingSettings, usual: Sizes) -> Sizes:
-    """Sizes of a training. usual: those of its task."""
+def sizes(settings: TrainingSettings, usual: Sizes, offered: Collection[str] = SIZES) -> Sizes:
+    """Sizes of a training. usual: those of its task; offered: names of those that may differ."""
 
     def chosen(name: str, instead: float) -> str:
         text: str = getattr(settings, f"learn_{name}")
-        return str(instead) if text == USUAL else text
+        return text if name in offered and text != USUAL else str(instead)
 
     taken = settings.handicap
     width = 256 if taken == "no scale" else int(chosen("width", usual.width))

@@ -15,7 +15,7 @@ from attention.training.finished import finished
 from attention.training.networks import Layers, attended, count, seeded
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import NONE, Sizes
-from attention.training.tasks import ATTENTION, repetition
+from attention.training.tasks import ATTENTION, graph, repetition, sort
 from attention.training.worker import Worker
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
@@ -130,6 +130,60 @@ def test_a_pattern_stands_twice_and_its_symbols_nowhere_else() -> None:
     assert len(distances) > 5
 
 
+def test_symbols_follow_along_the_graph_by_the_rule_that_answers_are_of() -> None:
+    batch = graph.draw(torch.Generator().manual_seed(7), 400)
+    symbols, asked = batch.inputs[0][:, : graph.PLACES], batch.inputs[0][:, graph.PLACES :]
+    answers = batch.answers[:, graph.PLACES :]
+    assert all(parent < at for at, parent in enumerate(graph.PARENTS))
+    children = torch.arange(1, graph.PLACES)
+    parents = symbols[:, graph.PARENTS[1:]]
+    is_asked = parents[:, None] == asked[..., None]
+    follows = symbols[:, None, children] == answers[..., None]
+    assert bool(is_asked.any(-1).all())
+    expected = 1 - graph.NOISE + graph.NOISE / len(graph.SYMBOLS)
+    assert float(follows[is_asked].double().mean()) == pytest.approx(expected, abs=0.02)
+    with_itself = symbols[:, None, :-1] == answers[..., None]  # another graph than the true one
+    assert float(with_itself[is_asked].double().mean()) < 0.4
+
+
+def test_parents_are_found_where_the_greatest_weight_is_and_not_by_chance() -> None:
+    class Chooses(nn.Module):
+        def __init__(self, chosen: list[int]) -> None:
+            super().__init__()
+            self.weights = torch.full((20, 20), 0.01)
+            self.weights[torch.arange(graph.PLACES), chosen] = 0.8
+
+        def forward(self, symbols, seen=None, **more):
+            weights = self.weights.expand(len(symbols), 1, 20, 20)
+            for _ in range(2 if seen else 0):
+                seen(type("Seen", (), {"weights": weights}))
+            return torch.zeros(*symbols.shape, len(graph.SYMBOLS))
+
+    asked = graph.Graph(TrainingSettings("graph"))
+    right, wrong = [0, *graph.PARENTS[1:]], [0, *graph.PARENTS[1:]]
+    wrong[3] = graph.PARENTS[3] + 1
+    for chosen, found in ((right, 1.0), (wrong, 14 / 15)):
+        share = asked.accuracy({ATTENTION: Chooses(chosen)})[asked.curves[0]]
+        assert share == pytest.approx(found)
+    assert float(asked.measures(Chooses(right))[graph.PARENT][0]) == pytest.approx(0.8)
+
+
+def test_a_sequence_is_sorted_only_if_all_its_digits_are_right() -> None:
+    batch = sort.sequences(torch.tensor([[2, 0, 1, 1, 0, 2], [1, 1, 1, 0, 0, 0]]))
+    assert batch.inputs[0][0].tolist() == [2, 0, 1, 1, 0, 2, 0, 0, 1, 1, 2]
+    assert batch.answers[0, 5:].tolist() == [0, 0, 1, 1, 2, 2]
+    asked = sort.Sort(TrainingSettings("sort"))
+    perfect = torch.nn.functional.one_hot(batch.answers, 3).float()
+    missed, before = perfect.clone(), perfect.clone()
+    missed[0, 10] = torch.tensor([1.0, 0.0, 0.0])
+    before[0, 2] = 1 - before[0, 2]  # nothing is asked there
+    scores = [
+        asked.score(lambda symbols, made=made: made, batch) for made in (perfect, missed, before)
+    ]
+    assert scores == [1.0, 0.5, 1.0]
+    assert len({*map(tuple, torch.cat([sort.LEARNED, sort.TESTED]).tolist())}) == 3**6
+
+
 def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:
     class Perfect(nn.Module):
         def forward(self, symbols, seen, **more):
@@ -178,7 +232,7 @@ def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
 @pytest.mark.parametrize(
     ("named", "problem"),
     [
-        ({"task": "chess"}, "task must be one of look-up"),
+        ({"task": "chess"}, "task must be one of .*look-up.*, got .chess."),
         ({"learn_width": "4096"}, "learn_width must be one of usual, 16"),
         ({"learn_steps": "1e9"}, "learn_steps must be one of"),
         ({"learn_seed": 10_000}, "learn_seed must lie between 0 and 9999"),

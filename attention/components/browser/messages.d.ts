@@ -90,12 +90,16 @@ export interface LearningHeader {
   tokens: string[]
   keys: string[]
   truth: number[]
+  ringed: number
+  beside: boolean
   layers: number
   heads: number
   steps: number[]
   last: number
   losses: Curve[]
   shares: Curve[]
+  titles: string[]
+  right: string
   measure: string
   measured: number[][]
   live: boolean

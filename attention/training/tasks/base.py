@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from attention.training.networks import Head
 from attention.training.run import Run
-from attention.training.settings import Sizes, TrainingSettings, sizes
+from attention.training.settings import SIZES, Sizes, TrainingSettings, sizes
 
 ATTENTION = "attention"
 BATCH, TESTED = 64, 256  # sequences of a step, and of a test
@@ -26,8 +26,8 @@ TASKS: dict[str, type[Task]] = {}
 class Batch:
     """Sequences with their answers.
 
-    inputs: what a network is given, each (batch, …); answers: (batch, …) whole numbers; counted:
-    bool of the same shape, the answers that count, None = all.
+    inputs: what a network is given, each (batch, …); answers: (batch, …), whole numbers where they
+    are chosen among some; counted: bool of the same shape, the answers that count, None = all.
     """
 
     inputs: tuple[Tensor, ...]
@@ -40,13 +40,16 @@ class Example:
     """The fixed example whose attention is shown.
 
     batch: of one sequence; tokens, keys: names of the queries and of the keys of its map; truth:
-    the key that each query should look at, -1 where none is to be.
+    the key that each query should look at, -1 where none is to be; layer: where it should;
+    beside: True = the truth is drawn as a map of its own, too.
     """
 
     batch: Batch
     tokens: Sequence[str]
     keys: Sequence[str]
     truth: Sequence[int]
+    layer: int = -1
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class Task(ABC):
     title: its name on a page; before: a sentence on what to look for; usual: its sizes;
     handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
-    heads are told apart by, "" for none; targets: what its usual run reaches.
+    heads are told apart by, "" for none; targets: what its usual run reaches; whole: an answer is
+    right where all that count in its sequence are; offered: settings of sizes that it has, others
+    stay as usual; loss_words, share_words: titles of its two plots; right: behind a share.
     """
 
     name: ClassVar[str]
@@ -76,10 +81,15 @@ class Task(ABC):
     curves: ClassVar[Sequence[str]]
     measure: ClassVar[str] = ""
     targets: ClassVar[Sequence[Target]] = ()
+    whole: ClassVar[bool] = False
+    offered: ClassVar[Sequence[str]] = SIZES
+    loss_words: ClassVar[str] = "Loss, in nats"
+    share_words: ClassVar[str] = "Right answers"
+    right: ClassVar[str] = "right"
 
     def __init__(self, settings: TrainingSettings) -> None:
         self.settings = settings
-        self.sizes = sizes(settings, self.usual)
+        self.sizes = sizes(settings, self.usual, self.offered)
 
     @abstractmethod
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
@@ -108,7 +118,9 @@ class Task(ABC):
 
         off: heads whose output is set to its mean; learning: as in a step of the training.
         """
-        more = {"off": off} if off else {}
+        more: dict[str, Any] = {"off": off} if off else {}
+        if learning and not self.sizes.masked:
+            more["masked"] = False
         logits: Tensor = network(*batch.inputs, **more)
         return logits
 
@@ -120,8 +132,11 @@ class Task(ABC):
         return cross_entropy(logits.flatten(0, -2), answers.flatten())
 
     def score(self, network: nn.Module, batch: Batch, off: Collection[Head] = ()) -> float:
-        """Share of right answers among those that count."""
+        """Share of right answers among those that count, or of sequences where all are."""
         right = self.answer(network, batch, off).argmax(-1) == batch.answers
+        if self.whole:
+            missed = ~right if batch.counted is None else ~right & batch.counted
+            return 1 - float(missed.flatten(1).any(-1).double().mean())
         return float((right if batch.counted is None else right[batch.counted]).double().mean())
 
     def accuracy(self, learners: Mapping[str, nn.Module]) -> dict[str, float]:

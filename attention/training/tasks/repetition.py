@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
 from attention.core import masks
-from attention.core.functional import Trace
 from attention.core.printing import percent
-from attention.training.networks import Head, Layers, matrix, table
+from attention.training.networks import Writer
 from attention.training.run import Run
 from attention.training.settings import Sizes
 from attention.training.tasks.base import (
@@ -54,33 +53,6 @@ def draw(generator: torch.Generator, size: int) -> tuple[Batch, Tensor, Tensor]:
     return Batch((symbols[:, :-1],), symbols[:, 1:], counted), first, second
 
 
-class Writer(nn.Module):
-    """A causal model of attention alone, with learned positions: the symbol that follows."""
-
-    def __init__(self, sizes: Sizes, seed: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.symbols = table(len(SYMBOLS), sizes.width, generator)
-        self.positions = table(LENGTH, sizes.width, generator) if sizes.ordered else None
-        self.layers = Layers(sizes, seed, generator)
-        self.norm = nn.LayerNorm(sizes.width)
-        self.answers = matrix(sizes.width, len(SYMBOLS), generator)
-
-    def forward(
-        self,
-        symbols: Tensor,
-        seen: Callable[[Trace], object] | None = None,
-        off: Collection[Head] = (),
-        masked: bool = True,
-    ) -> Tensor:
-        """(batch, tokens) -> scores of the symbols that may follow (batch, tokens, symbols)."""
-        tokens = symbols.shape[1]
-        x = self.symbols[symbols]
-        x = x if self.positions is None else x + self.positions[:tokens]
-        mask = masks.causal(tokens, tokens) if masked else None
-        scores: Tensor = self.norm(self.layers(x, mask, seen=seen, off=off)) @ self.answers
-        return scores
-
-
 @register
 class Repetition(Task):
     """Two layers learn to copy, one does not; a head of the second becomes an induction head."""
@@ -100,19 +72,15 @@ class Repetition(Task):
     targets = (Target(ATTENTION, least=0.95),)
 
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
-        return {ATTENTION: Writer(self.sizes, self.settings.learn_seed, generator)}
+        mask = masks.causal(LENGTH, LENGTH)
+        seed, symbols = self.settings.learn_seed, len(SYMBOLS)
+        return {ATTENTION: Writer(self.sizes, seed, generator, symbols=symbols, mask=mask)}
 
     def batch(self, generator: torch.Generator, size: int) -> Batch:
         return draw(generator, size)[0]
 
     def tests(self) -> Mapping[str, Batch]:
         return {"": draw(torch.Generator().manual_seed(TEST_SEED), TESTED)[0]}
-
-    def answer(
-        self, network: nn.Module, batch: Batch, off: Collection[Head] = (), learning: bool = False
-    ) -> Tensor:
-        logits: Tensor = network(*batch.inputs, off=off, masked=self.sizes.masked or not learning)
-        return logits
 
     def example(self) -> Example:
         drawn, first, second = draw(torch.Generator().manual_seed(EXAMPLE_SEED), 1)

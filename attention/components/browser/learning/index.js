@@ -13,6 +13,8 @@ const FRAME = 180 // milliseconds from one step to the next
 const LARGE = 380 // pixels of a map that stands alone
 const SMALL = [110, 210] // of one of several, at least and at most
 const BESIDE = 880 // pixels at which the maps have room beside the curves
+const FEW = 2 // maps side by side that have room to be large
+const MARGIN = 40 // pixels of the names at the left of a map
 const GAP = 16
 const LABELLED = 11 // pixels of a cell that has its name
 
@@ -90,10 +92,11 @@ function stop(view) {
 function show(view, at) {
   const { content, frame, marks, canvases, captions, slider, output } = view
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
+  const { beside } = content
   view.at = at
   slider.value = String(at)
   const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
-  const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % right`
+  const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % ${content.right}`
   output.textContent = `Step ${steps[at]}: loss ${loss.toFixed(2)}${right}`
   slider.setAttribute("aria-valuetext", output.textContent)
   for (const mark of marks) {
@@ -107,19 +110,23 @@ function show(view, at) {
     const start = (moment * layers * heads + map) * cells
     const weights = content.numbers.subarray(start, start + cells)
     paintNumbers(canvases[map], keys.length, weights, [0, 1], shades)
-    const [layer, head] = [Math.floor(map / heads), map % heads]
     const number = measured[at]?.[map]
-    const [name, told] = childrenOf(captions[map])
-    name.textContent = `layer ${layer}, head ${head}`
+    const told = childrenOf(captions[map])[1]
     told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
     told.style.fontWeight = number > 0.5 ? "700" : ""
+  }
+  if (beside) {
+    const truth = new Float32Array(cells)
+    for (const [row, key] of content.truth.entries())
+      if (key >= 0) truth[row * keys.length + key] = 1
+    paintNumbers(canvases[layers * heads], keys.length, truth, [0, 1], shades)
   }
   if (canvases[0]) countDrawing(canvases[0])
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, truth, layers, heads } = view.content
+  const { tokens, keys, layers, heads, beside, ringed } = view.content
   view.maps.replaceChildren()
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
@@ -127,40 +134,49 @@ function lay(view) {
   view.canvases = []
   view.captions = []
   const wide = view.width >= BESIDE ? view.width - PLOT.width - 3 * GAP : view.width
-  const [least, most] = SMALL
-  const each = Math.floor(wide / heads) - GAP - 8
+  const columns = heads + (beside ? 1 : 0)
+  const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
+  const each = Math.floor(wide / columns) - 2 * GAP - (columns > FEW ? 0 : MARGIN)
   const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
-  const around = cell < LABELLED ? 1 : 0 // so that a ring leaves a small cell to be seen
-  for (let layer = 0; layer < layers; layer++) {
-    const line = make("div", "layer", rows)
+  const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
+  for (const [layer, line] of lines.entries())
     for (let head = 0; head < heads; head++) {
-      const figure = make("figure", "", line)
-      const caption = make("figcaption", "", figure)
-      caption.append(make("span", ""), make("span", ""))
-      view.captions.push(caption)
-      const plot = make("div", "plot", figure)
-      const named = cell >= LABELLED
-      if (named) {
-        const across = makeEdge("across", plot, keys)
-        across.classList.toggle("tall", Math.max(...keys.map((key) => key.length)) * 8 > cell)
-        makeEdge("down", plot, tokens)
-      }
-      const box = make("div", "box", plot)
-      setLengths(box, { width: cell * keys.length, height: cell * tokens.length })
-      const canvas = make("canvas", "", box, { role: "img" })
-      canvas.ariaLabel = `Weights of layer ${layer}, head ${head}`
-      canvas.style.imageRendering = "pixelated"
-      view.canvases.push(canvas)
-      const marks = make("div", "lines", box)
-      for (const [row, key] of truth.entries()) {
-        if (key < 0 || (layer < layers - 1 && layers > 1)) continue
-        const ring = make("i", "", marks)
-        const [left, top] = [key * cell - around, row * cell - around]
-        setLengths(ring, { left, top, width: cell + 2 * around, height: cell + 2 * around })
-      }
+      const name = `layer ${layer}, head ${head}`
+      view.captions.push(layMap(view, line, name, `Weights of ${name}`, cell, layer === ringed))
     }
+  if (beside) layMap(view, lines[ringed], "the truth", "The truth", cell, false)
+}
+
+/** One map with its caption, whose second line is empty.
+    @type {(view: View, line: HTMLElement, name: string, label: string, cell: number,
+      rings: boolean) => HTMLElement} */
+function layMap(view, line, name, label, cell, rings) {
+  const { tokens, keys, truth } = view.content
+  const figure = make("figure", "", line)
+  const caption = make("figcaption", "", figure)
+  for (const textContent of [name, "\u00a0"]) make("span", "", caption, { textContent })
+  const plot = make("div", "plot", figure)
+  if (cell >= LABELLED) {
+    const across = makeEdge("across", plot, keys)
+    across.classList.toggle("tall", Math.max(...keys.map((key) => key.length)) * 8 > cell)
+    makeEdge("down", plot, tokens)
   }
+  const box = make("div", "box", plot)
+  setLengths(box, { width: cell * keys.length, height: cell * tokens.length })
+  const canvas = make("canvas", "", box, { role: "img", ariaLabel: label })
+  canvas.style.imageRendering = "pixelated"
+  view.canvases.push(canvas)
+  if (!rings) return caption
+  const around = cell < LABELLED ? 1 : 0 // so that a ring leaves a small cell to be seen
+  const marks = make("div", "lines", box)
+  for (const [row, key] of truth.entries()) {
+    if (key < 0) continue
+    const ring = make("i", "", marks)
+    const [left, top] = [key * cell - around, row * cell - around]
+    setLengths(ring, { left, top, width: cell + 2 * around, height: cell + 2 * around })
+  }
+  return caption
 }
 
 /** Where a moment stands along the axis, in pixels.
@@ -179,9 +195,9 @@ function drawCurves(view) {
   view.curves.replaceChildren()
   view.marks = []
   const greatest = Math.max(...losses.flatMap(({ values }) => values), 1e-9)
-  drawPlot(view, "Loss, in nats", losses, greatest, (value) => fixed(value, 1))
-  if (shares.length)
-    drawPlot(view, "Right answers", shares, 1, (value) => `${Math.round(100 * value)} %`)
+  const [loss, right] = view.content.titles
+  drawPlot(view, loss, losses, greatest, (value) => fixed(value, 1))
+  if (shares.length) drawPlot(view, right, shares, 1, (value) => `${Math.round(100 * value)} %`)
   const several = losses.length > 1
   if (!several) return
   const over = make("button", "", view.curves, { type: "button" })
