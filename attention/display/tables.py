@@ -58,7 +58,7 @@ def typed(value: float) -> str:
 def whole_number(value: float) -> str:
     """An integer as shown, and any other number as `number` has it."""
     whole = math.isfinite(value) and value == round(value) and abs(value) < 1e5
-    return str(round(value)).replace("-", "−") if whole else number(value)
+    return shown(str(round(value))) if whole else number(value)
 
 
 def table(

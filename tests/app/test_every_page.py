@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attention.app.links import every_setting, read_link
-from attention.app.pages import FIRST, PAGES, SHARED, Page, variant_settings
+from attention.app.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
 from attention.claims.identities import CLAIMS
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
@@ -132,7 +132,7 @@ def menus(page: Page) -> list[str]:
     """The names of the menus of variants that a page has."""
     beside = page.beside({name: about.default for name, about in every_setting().items()})
     names = [*beside, *page.declared]
-    return [name for name in names if set(every_setting()[name].choices) & VARIANTS.keys()]
+    return [name for name in names if name.removeprefix(OTHER) in VARIANT_MENUS]
 
 
 @pytest.mark.parametrize(

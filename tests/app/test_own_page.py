@@ -234,7 +234,8 @@ def test_positions_are_compared_only_where_queries_and_keys_are_one_sentence(
     file = saved(numpy.savez, weights=weights.numpy(), tokens=numpy.array([*"abcde"]), **named)
     app = give(opened("own"), file)
     (table,) = app.tables
-    there = ["entropy", "first"] if keys else [*analysed.measures(torch.ones(1, 2, 2))]
+    there = [*analysed.measures(torch.ones(1, 2, 2), crosses=keys is not None)]
+    assert ("previous" in there) is (keys is None)
     assert list(table) == ["", *there]
     seen = glances.glance_of(weights, len(weights), crosses=keys is not None).seen
     assert heads.measure_words(seen) in app.read_as_markdown

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import additions, effects, glances
+from attention.analysis.heads import MEASURES
 from attention.app import results, server, shared
 from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
@@ -162,7 +163,9 @@ def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> 
     seen = glances.glances(run_of("en-pt"))
     assert list(encoder) == ["", *seen[0].seen.measures]
     assert {"distance", "previous"} < {*encoder}
-    assert list(decoder) == ["", "entropy", "first", "special"]
+    assert list(decoder) == ["", *(name for name in MEASURES if name in seen[1].seen.measures)]
+    assert {"entropy", "first"} < {*decoder}
+    assert not {"distance", "previous"} & {*decoder}
     assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
     words = heads.measure_words(*(glance.seen for glance in seen))
     assert "Heads that look at another sentence have no distance" in words

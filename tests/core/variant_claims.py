@@ -337,16 +337,20 @@ CLAIMS: list[Callable[[type[Variant]], None]] = [
 
 @contextmanager
 def readmes_variant(folder: Path) -> Iterator[type[Variant]]:
-    """The variant that the README adds, registered meanwhile; its source stands in the folder."""
+    """The variant that the README adds, registered meanwhile; its source stands in the folder.
+
+    It stands for one that is there already.
+    """
     blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
     (block,) = (block for block in blocks if "@register" in block)
     source = folder / "readme.py"
     source.write_text(block, "utf-8")
-    before = set(VARIANTS)
+    (name,) = re.findall(r'^    name = "(\w+)"$', block, flags=re.MULTILINE)
+    before = dict(VARIANTS)
+    VARIANTS.pop(name, None)
     try:
         exec(compile(block, str(source), "exec"), dict(vars(variants)))
-        (name,) = VARIANTS.keys() - before
         yield VARIANTS[name]
     finally:
-        for name in VARIANTS.keys() - before:
-            del VARIANTS[name]
+        VARIANTS.clear()
+        VARIANTS.update(before)

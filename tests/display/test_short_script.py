@@ -38,9 +38,10 @@ def check_same(result: Result, folder: Path) -> None:
     assert_close(found["output"], result.trace.output, rtol=1e-5, atol=1e-5)
 
 
-def test_all_variants_but_that_of_talking_heads_are_short_enough() -> None:
-    assert set(VARIANTS) - set(SHORT) == {"talking"}
-    assert not is_short(computed(variant="talking"))
+def test_variants_that_say_nothing_short_are_not_short_enough() -> None:
+    assert "talking" not in SHORT
+    for name in set(VARIANTS) - set(SHORT):
+        assert not is_short(computed(variant=name))
 
 
 @pytest.mark.parametrize("variant", SHORT)

@@ -65,7 +65,7 @@ def test_text_for_people_has_one_minus_sign_and_one_place_that_writes_it() -> No
         for path in library.rglob("browser/**/*.js")
         if re.search(r"""(replace|replaceAll)\("-", "−"\)""", path.read_text("utf-8"))
     ]
-    assert writes == ["display/tables.py", "components/browser/shared/words.js"]
+    assert writes == ["core/printing.py", "components/browser/shared/words.js"]
 
 
 @pytest.mark.parametrize(
