@@ -169,9 +169,9 @@ PAGES = [
     Page(
         "guide",
         "Guide",
-        "a way in: attention in twelve short chapters, each with a live figure on your sentence "
+        "a way in: attention in short chapters, each with a live figure on your sentence "
         "and a question to answer before the explanation; or a lesson of your own",
-        purpose="Attention in twelve short chapters: a live figure, and a question to answer.",
+        purpose="Attention in short chapters: a live figure, and a question to answer.",
         figures={"figure": "guide_figure"},
         settings=(LessonSettings, CarriedSettings),
         sentence=lambda values: False,

@@ -27,6 +27,7 @@ from tests.running import TIMEOUT, App, opened
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(GUIDE, check).chapters
+NAMED = {chapter.name: chapter for chapter in CHAPTERS}
 OWN = """---
 title: Mine
 figure: picture
@@ -71,7 +72,7 @@ def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
 def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
     chapter = CHAPTERS[at]
-    app = opened("guide", chapter=at)
+    app = opened("guide", chapter=chapter.name)
     assert title(app) == chapter.title
     assert chapter.body in words(app)
     assert app.pills(key="guessed").label == chapter.question
@@ -101,7 +102,7 @@ def test_where_one_stands_is_in_the_link() -> None:
     assert app.query_params == {"chapter": CHAPTERS[3].name}
     again = opened("guide", chapter=CHAPTERS[3].name, guess=0)
     assert CHAPTERS[3].because in words(again)
-    assert title(opened("guide", chapter=1, guess=3)) == CHAPTERS[1].title
+    assert title(opened("guide", chapter="rows-of-numbers", guess=3)) == CHAPTERS[1].title
 
 
 def test_links_that_number_their_chapter_open_what_they_opened() -> None:
@@ -123,8 +124,8 @@ def boxes(app: App) -> list[str]:
 
 
 def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own() -> None:
-    app = opened("guide", chapter=2)
-    own = tokenize(CHAPTERS[2].sentence or "")
+    app = opened("guide", chapter="scores")
+    own = tokenize(NAMED["scores"].sentence or "")
     assert app.sent["picture"].header["tokens"] == own
     assert not boxes(app)
     app.choose("guessed", 0)
@@ -166,7 +167,7 @@ def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_ha
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
 def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
     chapter = CHAPTERS[at]
-    app = opened("guide", chapter=at, s="<b>good</b> morning my friend")
+    app = opened("guide", chapter=chapter.name, s="<b>good</b> morning my friend")
     if chapter.figure == "spread":
         assert "are about" not in " ".join(app.notes)
         return
@@ -178,7 +179,7 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
 
 
 def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
-    app = opened("guide", chapter=7, s="a cat and a dog")
+    app = opened("guide", chapter="masks", s="a cat and a dog")
     packaged("smollm2")
     for query in (2, 4):
         app.move(query=query)
@@ -187,7 +188,7 @@ def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most()
         key = int(row.argmax())
         line = f"“{tokens[query]}” looks most at “{tokens[key]}”: {100 * float(row[key]):.0f} %."
         assert f"In your sentence {line}" in app.said
-    assert "In your sentence" not in opened("guide", chapter=7).said
+    assert "In your sentence" not in opened("guide", chapter="masks").said
 
 
 def test_dots_have_ticks_where_one_has_answered_and_the_minutes_left_go_down() -> None:
@@ -294,7 +295,7 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
 
 
 def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
-    app = opened("guide", chapter=3).tell("sweep_view", "at", [1, 5.0])
+    app = opened("guide", chapter="softmax").tell("sweep_view", "at", [1, 5.0])
     assert app.sent["sweep_view"].header["at"] == 5
     assert "sweep_at" not in app.query_params
     app.press("Next").press("Back")
@@ -303,7 +304,7 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
 
 def test_the_link_out_leads_to_exactly_this_view() -> None:
     for at, chapter in enumerate(CHAPTERS):
-        app = opened("guide", chapter=at, s="a rare & fine tea", scale="none")
+        app = opened("guide", chapter=CHAPTERS[at].name, s="a rare & fine tea", scale="none")
         if not chapter.page:
             assert at == len(CHAPTERS) - 1, "the last chapter has invitations"
             continue
@@ -319,11 +320,11 @@ def test_the_link_out_leads_to_exactly_this_view() -> None:
 
 
 def test_the_map_moves_with_the_chosen_word() -> None:
-    app = opened("guide", chapter=0)
+    app = opened("guide", chapter="one-word")
     assert "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50." in app.said
     app.move(query=1)
     assert "Cosine of “sells” with “software”" in app.said
-    app = opened("guide", chapter=0, s="zzxqy")
+    app = opened("guide", chapter="one-word", s="zzxqy")
     assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
     assert "Cosine of" not in app.said
 
@@ -340,7 +341,7 @@ def spots(app: App) -> dict[str, tuple[float, float]]:
 
 
 def test_a_button_below_the_answer_moves_the_arrow_and_nothing_else_of_the_map() -> None:
-    app = opened("guide", chapter=0)
+    app = opened("guide", chapter="one-word")
     before = spots(app)
     assert "software" in before
     assert "Show it in the figure" not in [button.label for button in app.button]
@@ -360,7 +361,7 @@ def test_a_button_below_the_answer_moves_the_arrow_and_nothing_else_of_the_map()
 @pytest.mark.parametrize("at", [at for at, chapter in enumerate(CHAPTERS) if chapter.reveal])
 def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened(at: int) -> None:
     chapter = CHAPTERS[at]
-    app = opened("guide", chapter=at, guess=chapter.answer, s="a cat and a dog")
+    app = opened("guide", chapter=chapter.name, guess=chapter.answer, s="a cat and a dog")
     app.press("Show it in the figure")
     assert not app.exception
     if "s" in chapter.reveal:
@@ -372,17 +373,17 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened
     assert "Show it in the figure" not in [button.label for button in app.button]
 
 
-@pytest.mark.parametrize("at", ["0", "10"])
-def test_a_hostile_sentence_is_neither_interpreted_nor_fatal(at: str) -> None:
+@pytest.mark.parametrize("name", ["one-word", "two-sentences"])
+def test_a_hostile_sentence_is_neither_interpreted_nor_fatal(name: str) -> None:
     text = " ".join(text for text in HOSTILE if len(text) < 1000)
-    app = opened("guide", chapter=at, s=text)
+    app = opened("guide", chapter=name, s=text)
     assert not re.search(r"<(/?style|script|img|a\b|b>bold)", app.said)
     rare = {word for word in tokenize(text) if len(word) > 3 and not word.isalpha()}
     assert not [word for word in rare if word in app.read_as_markdown]
 
 
 def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
-    app = opened("guide", chapter=0)
+    app = opened("guide", chapter="one-word")
     assert title(app) == CHAPTERS[0].title
     app.choose("lesson", "own")
     assert title(app) == "Mine"
@@ -421,7 +422,7 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
 ) -> None:
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
     chapter = CHAPTERS[at]
-    app = opened("guide", chapter=at)
+    app = opened("guide", chapter=chapter.name)
     assert choices(app)
     assert chapter.figure == "spread" or len(app.sent) > 2
     if chapter.model:
@@ -438,7 +439,7 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
 def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
     packaged("en-pt")
     at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.model == "en-pt")
-    app = opened("guide", chapter=at, guess=CHAPTERS[at].answer)
+    app = opened("guide", chapter=CHAPTERS[at].name, guess=CHAPTERS[at].answer)
     drawn = app.sent["picture"]
     assert drawn.header["keys"][:9] == tokenize(CHAPTERS[at].sentence or "")
     weights = drawn.parts["weights"]
@@ -475,7 +476,7 @@ def test_without_the_translator_the_answer_says_how_to_add_it(
 
 def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
     at = next(at for at, chapter in enumerate(CHAPTERS) if "away" in chapter.parts)
-    app = opened("guide", chapter=at)
+    app = opened("guide", chapter=CHAPTERS[at].name)
     texts, query = app.sent["away"].header["texts"], app.selection["query"]
     assert texts == tokenize(CHAPTERS[at].sentence or "")
     before = app.sent["picture"].parts

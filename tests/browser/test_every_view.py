@@ -38,7 +38,7 @@ LONG = "/?s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river"
 
 ACCESSIBLE = [
     *(link for link in EVERY_PAGE if link != "/guide"),
-    *(f"/guide?chapter={at}&guess=0" for at in range(len(CHAPTERS))),
+    *(f"/guide?chapter={chapter.name}&guess=0" for chapter in CHAPTERS),
     "/?model=minilm",
     "/heads?model=minilm",
     "/?map=shown",
@@ -50,7 +50,7 @@ FITTING = [
     "/steps?input=matrices",
     "/cross?cross=batch",
     "/compare?compare=sweep",
-    "/guide?chapter=4&guess=0",
+    "/guide?chapter=weighted-sum&guess=0",
     LONG,
 ]
 PRINTED = [
@@ -77,7 +77,7 @@ FIGURES: dict[str, dict[str, Sequence[str]]] = {
         "Graph, SVG": ["street"],
         "Curves, SVG": ["pieces removed", "pieces kept"],
     },
-    "/guide?chapter=2&guess=0": {"Figure, SVG": ["kitchen"]},
+    "/guide?chapter=scores&guess=0": {"Figure, SVG": ["kitchen"]},
 }
 EVERY_VIEW = list(dict.fromkeys([*ACCESSIBLE, *FITTING, *PRINTED, *FIGURES]))
 

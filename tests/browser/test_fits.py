@@ -110,7 +110,7 @@ def test_the_diagram_of_one_word_is_whole(open_page: Open) -> None:
     ("link", "width", "part"),
     [
         ("/heads?model=minilm", 1440, ".numbers >> nth=0"),
-        ("/guide?chapter=4", 1440, ".terms .scroll"),
+        ("/guide?chapter=weighted-sum", 1440, ".terms .scroll"),
         ("/explore", 700, ".terms .scroll"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_chapter_fills_a_laptop_stands_together_on_a_phone_and_lights_what_its
     chapter = CHAPTERS[at]
     if chapter.model:
         packaged(chapter.model)
-    page = open_page(f"/guide?chapter={at}")
+    page = open_page(f"/guide?chapter={chapter.name}")
     check_lights(page, LIGHT.findall(f"{chapter.body} {chapter.hint}"))
     eventually(page, lambda: bottom(page, ".st-key-guide_seen") > 480, True)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -157,7 +157,7 @@ def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page
 
 
 def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -> None:
-    page = open_page("/guide?chapter=3", viewport={"width": 390, "height": 844})
+    page = open_page("/guide?chapter=softmax", viewport={"width": 390, "height": 844})
     page.get_by_role("button", name="Next").click()
     heading = page.get_by_role("heading", name=CHAPTERS[4].title)
     expect(heading).to_be_in_viewport()

@@ -96,7 +96,7 @@ def test_figures_of_the_dark_theme_are_painted_in_the_light_ones_colours(open_pa
 
 
 def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) -> None:
-    page = open_page("/guide?chapter=2")
+    page = open_page("/guide?chapter=scores")
     expect_rest(page)
     question = page.locator(".st-key-guessed")
     paper(page)
@@ -108,7 +108,7 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) 
     assert question.locator(".stButtonGroup").evaluate(LINES) > 90
     expect(page.get_by_text("Click a cell to choose its row.")).to_be_hidden()
     expect(page.get_by_text("Type yours in the box on top.")).to_be_hidden()
-    answered = open_page("/guide?chapter=2&guess=1")
+    answered = open_page("/guide?chapter=scores&guess=1")
     expect_rest(answered)
     paper(answered)
     assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)

@@ -344,7 +344,7 @@ def test_a_stage_is_chosen_by_click_and_arrow_keys(open_page: Open) -> None:
     ("link", "numbers"),
     [
         ("/heads?stage=weights", 36),
-        ("/guide?chapter=2&guess=0", 144),
+        ("/guide?chapter=scores&guess=0", 144),
         ("/?stage=scores", 36),
         ("/?mask=causal", 21),
     ],
@@ -365,7 +365,7 @@ def test_every_number_in_a_cell_stands_out_by_4_5_to_1_in_every_theme_width_and_
 
 
 def test_numbers_without_room_for_letters_one_can_read_are_not_shown(open_page: Open) -> None:
-    page = open_page("/guide?chapter=2&guess=0")
+    page = open_page("/guide?chapter=scores&guess=0")
     numbers = part(page, ".attention-written span")
     expect(numbers).to_have_count(144)
     page.set_viewport_size({"width": 330, "height": 900})

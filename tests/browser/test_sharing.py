@@ -189,7 +189,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
         ("/compare?figure=sweep&compare=sweep", ".st-key-sweep_view", ".st-key-sweep"),
         ("/operations?figure=matrices", ".st-key-picture_0", ".st-key-inputs, .working"),
         ("/identities?figure=matrices", ".st-key-matrices_0", ".st-key-claim"),
-        ("/guide?figure=figure&chapter=2", ".st-key-guide_figure", ".st-key-guide_question"),
+        ("/guide?figure=figure&chapter=scores", ".st-key-guide_figure", ".st-key-guide_question"),
     ],
 )
 def test_an_embedded_figure_stands_alone(

@@ -251,13 +251,12 @@ def test_a_folder_without_lessons_says_so(tmp_path: Path) -> None:
 def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() -> None:
     lesson = read_lesson(GUIDE, check)
     assert lesson.problems == ()
-    assert len(lesson.chapters) == 12
     assert set(FIGURES) - {chapter.figure for chapter in lesson.chapters} == {"compare"}
     figures = [
         (chapter.figure, chapter.parts, *chapter.link.get("stage", []), "memory" in chapter.link)
         for chapter in lesson.chapters
     ]
-    assert len(set(figures)) == 12
+    assert len(set(figures)) == len(lesson.chapters)
 
 
 def test_no_answer_stands_in_the_words_before_it() -> None:
