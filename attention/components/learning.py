@@ -8,7 +8,7 @@ import torch
 
 from attention.components.base import Component
 from attention.display import files
-from attention.training import TASKS, Run
+from attention.training import TASKS, Run, tasks
 
 
 class Curve(TypedDict):
@@ -20,12 +20,22 @@ class Curve(TypedDict):
     dashed: bool
 
 
+class Points(TypedDict):
+    """Points and the true curve between them: what is told there is the weighted sum of y."""
+
+    places: list[float]
+    true: list[float]
+    x: list[float]
+    y: list[float]
+
+
 class LearningHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
     truth: list[int]
     ringed: int
     beside: bool
+    points: Points | None
     layers: int
     heads: int
     steps: list[int]
@@ -35,6 +45,7 @@ class LearningHeader(TypedDict):
     titles: list[str]
     right: str
     measure: str
+    telling: float
     measured: list[list[float]]
     live: bool
     plays: bool
@@ -73,6 +84,7 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
         "truth": list(example.truth),
         "ringed": example.layer % layers,
         "beside": example.beside,
+        "points": None if example.points is None else _points(example.points),
         "layers": layers,
         "heads": heads,
         "steps": [each.step for each in moments],
@@ -82,6 +94,7 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
         "titles": [task.loss_words, task.share_words],
         "right": task.right,
         "measure": task.measure,
+        "telling": task.telling,
         "measured": [each.measures[task.measure].flatten().tolist() for each in moments]
         if task.measure
         else [],
@@ -90,3 +103,12 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
     }
     maps = [each.maps for each in (moments[-1:] if live else moments)]
     _learning.draw(header, torch.stack(maps).float(), key=key)
+
+
+def _points(drawn: tasks.Points) -> Points:
+    return {
+        "places": [*drawn.places],
+        "true": [*drawn.true],
+        "x": [*drawn.x],
+        "y": [*drawn.y],
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from attention.training.finished import finished
 from attention.training.networks import Layers, attended, count, seeded
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import NONE, Sizes
-from attention.training.tasks import ATTENTION, graph, repetition, sort
+from attention.training.tasks import ATTENTION, curve, dates, graph, repetition, sort
 from attention.training.worker import Worker
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
@@ -182,6 +184,52 @@ def test_a_sequence_is_sorted_only_if_all_its_digits_are_right() -> None:
     ]
     assert scores == [1.0, 0.5, 1.0]
     assert len({*map(tuple, torch.cat([sort.LEARNED, sort.TESTED]).tolist())}) == 3**6
+
+
+def test_a_date_is_read_in_every_order_and_its_parts_are_where_they_stand() -> None:
+    day = (datetime.date(1979, 5, 3) - dates.FIRST).days
+    assert [dates.read(day, form)[0] for form in range(3)] == [
+        "3 May 1979",
+        "May 3, 1979",
+        "1979, May 3",
+    ]
+    text, written, where = dates.read(day, 2)
+    assert written == "1979-05-03"
+    parts = {part: text[span.start : span.stop] for part, span in where.items()}
+    assert parts == {"year": "1979", "month": "May", "day": "3"}
+    batch = dates.batch_of([day], [0])
+    assert "".join(dates.READ[at] for at in batch.inputs[0][0]) == f"{'3 May 1979':18}"
+    assert "".join(dates.WRITTEN[at] for at in batch.inputs[1][0]) == "-1979-05-0"
+    learned, held_out = (set(days.tolist()) for days in dates.dates())
+    assert not learned & held_out
+    assert learned | held_out == set(range((dates.LAST - dates.FIRST).days + 1))
+
+
+def test_a_kernel_has_the_weights_of_its_width_and_gives_the_weighted_sum() -> None:
+    network, seen = curve.Pooling(), []
+    network.log_width.data.fill_(math.log(0.5))
+    places, x, y = (torch.tensor([row]) for row in ([0.0], [0.0, 1.0, 2.0], [3.0, 5.0, 7.0]))
+    (value,) = network(places, x, y, seen=seen.append)[0].tolist()
+    raw = [math.exp(-(distance**2) / (2 * 0.5**2)) for distance in (0, 1, 2)]
+    weights = [each / sum(raw) for each in raw]
+    torch.testing.assert_close(seen[0].weights[0, 0, 0], torch.tensor(weights))
+    assert value == pytest.approx(sum(w * v for w, v in zip(weights, (3, 5, 7), strict=True)))
+
+
+def test_a_width_learned_as_the_points_see_themselves_follows_the_noise() -> None:
+    usual = finished("curve")
+    assert usual is not None
+    best, most = usual.last.findings[curve.BEST].tolist()
+    assert abs(math.log(float(usual.last.measures[curve.WIDTH]) / best)) < 0.1
+    assert usual.accuracy(ATTENTION) > most - 0.005
+    *_, last = fit("curve", TrainingSettings("curve", "no mask", learn_steps="300"))
+    assert float(last.measures[curve.WIDTH]) < best / 2
+    assert last.accuracy[ATTENTION] < most - 0.02
+
+
+def test_sizes_that_a_task_does_not_have_stay_as_they_are() -> None:
+    asked = TASKS["dates"](TrainingSettings("dates", learn_layers="3", learn_width="32"))
+    assert (asked.sizes.layers, asked.sizes.width) == (1, 32)
 
 
 def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:

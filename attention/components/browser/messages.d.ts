@@ -79,6 +79,13 @@ export interface LayerLinesHeader {
   selection: SelectionHeader
 }
 
+export interface Points {
+  places: number[]
+  true: number[]
+  x: number[]
+  y: number[]
+}
+
 export interface Curve {
   name: string
   values: number[]
@@ -92,6 +99,7 @@ export interface LearningHeader {
   truth: number[]
   ringed: number
   beside: boolean
+  points: Points | null
   layers: number
   heads: number
   steps: number[]
@@ -101,6 +109,7 @@ export interface LearningHeader {
   titles: string[]
   right: string
   measure: string
+  telling: number
   measured: number[][]
   live: boolean
   plays: boolean

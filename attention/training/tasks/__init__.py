@@ -1,15 +1,18 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
-from attention.training.tasks import graph, lookup, repetition, sort
-from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Target, Task
+from attention.training.tasks import curve, dates, graph, lookup, repetition, sort
+from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Points, Target, Task
 
 __all__ = [
     "ATTENTION",
     "TASKS",
     "Batch",
     "Example",
+    "Points",
     "Target",
     "Task",
+    "curve",
+    "dates",
     "graph",
     "lookup",
     "repetition",

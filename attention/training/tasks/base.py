@@ -36,12 +36,24 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
+class Points:
+    """A curve whose values are told from points: places and its true values there, one for each
+    query of the map; x and y of the points, one for each key. What is told is the weighted sum of
+    y."""
+
+    places: Sequence[float]
+    true: Sequence[float]
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
 class Example:
     """The fixed example whose attention is shown.
 
     batch: of one sequence; tokens, keys: names of the queries and of the keys of its map; truth:
     the key that each query should look at, -1 where none is to be; layer: where it should;
-    beside: True = the truth is drawn as a map of its own, too.
+    beside: True = the truth is drawn as a map of its own, too; points: a curve to be drawn.
     """
 
     batch: Batch
@@ -50,6 +62,7 @@ class Example:
     truth: Sequence[int]
     layer: int = -1
     beside: bool = False
+    points: Points | None = None
 
 
 @dataclass(frozen=True)
@@ -67,9 +80,10 @@ class Task(ABC):
     title: its name on a page; before: a sentence on what to look for; usual: its sizes;
     handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
-    heads are told apart by, "" for none; targets: what its usual run reaches; whole: an answer is
-    right where all that count in its sequence are; offered: settings of sizes that it has, others
-    stay as usual; loss_words, share_words: titles of its two plots; right: behind a share.
+    heads are told apart by, "" for none; telling: above it a head stands out; targets: what its
+    usual run reaches; whole: an answer is right where all that count in its sequence are; offered:
+    settings of sizes that it has, others stay as usual; loss_words, share_words: titles of its two
+    plots; right: behind a share.
     """
 
     name: ClassVar[str]
@@ -80,6 +94,7 @@ class Task(ABC):
     handicaps: ClassVar[Sequence[str]]
     curves: ClassVar[Sequence[str]]
     measure: ClassVar[str] = ""
+    telling: ClassVar[float] = 0.5
     targets: ClassVar[Sequence[Target]] = ()
     whole: ClassVar[bool] = False
     offered: ClassVar[Sequence[str]] = SIZES

@@ -4,7 +4,7 @@ import { childrenOf, make, makeEdge, makeShape, setLengths } from "../shared/ele
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
 
-/** @import { Curve, LearningHeader } from "../messages.js"
+/** @import { Curve, LearningHeader, Points } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
@@ -33,6 +33,7 @@ function build({ root, content }) {
     ...{ content, frame, button, label, slider, output, width: 0, at: -1, timer: 0 },
     ...{ curves: make("div", "curves", row), maps: make("div", "maps", row) },
     ...{ outline: "", known: 0, time: false, seen: false },
+    told: /** @type {SVGPathElement | null} */ (null),
     marks: /** @type {SVGLineElement[]} */ ([]),
     canvases: /** @type {HTMLCanvasElement[]} */ ([]),
     captions: /** @type {HTMLElement[]} */ ([]),
@@ -113,7 +114,7 @@ function show(view, at) {
     const number = measured[at]?.[map]
     const told = childrenOf(captions[map])[1]
     told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
-    told.style.fontWeight = number > 0.5 ? "700" : ""
+    told.style.fontWeight = number > content.telling ? "700" : ""
   }
   if (beside) {
     const truth = new Float32Array(cells)
@@ -121,12 +122,13 @@ function show(view, at) {
       if (key >= 0) truth[row * keys.length + key] = 1
     paintNumbers(canvases[layers * heads], keys.length, truth, [0, 1], shades)
   }
+  if (content.points) tell(view, content.points, moment * layers * heads * cells)
   if (canvases[0]) countDrawing(canvases[0])
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, layers, heads, beside, ringed } = view.content
+  const { tokens, keys, layers, heads, beside, ringed, points } = view.content
   view.maps.replaceChildren()
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
@@ -140,6 +142,7 @@ function lay(view) {
   const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
+  if (points) layPoints(view, points, lines[0], Math.min(wide, LARGE))
   for (const [layer, line] of lines.entries())
     for (let head = 0; head < heads; head++) {
       const name = `layer ${layer}, head ${head}`
@@ -177,6 +180,66 @@ function layMap(view, line, name, label, cell, rings) {
     setLengths(ring, { left, top, width: cell + 2 * around, height: cell + 2 * around })
   }
   return caption
+}
+
+/** Points, the true curve dashed, and the one that is told.
+    @type {(view: View, points: Points, parent: HTMLElement, width: number) => void} */
+function layPoints(view, points, parent, width) {
+  const figure = make("figure", "", parent)
+  const caption = make("figcaption", "", figure)
+  for (const textContent of ["the curve that is told", "dashed: the true one"])
+    make("span", "", caption, { textContent })
+  const { scale, height } = frameOf(points)
+  const svg = makeShape("svg", {
+    ...{ viewBox: `0 0 ${LARGE} ${height}`, width, height: (width * height) / LARGE },
+    ...{ role: "img", "aria-label": "The curve that is told, between the points" },
+  })
+  figure.append(svg)
+  const hues = palette(view.frame, "categorical")
+  for (const [at, x] of points.x.entries()) {
+    const [cx, cy] = scale(x, points.y[at])
+    makeShape("circle", { class: "point", cx, cy, r: 3 }, svg)
+  }
+  const d = pathOf(points.places.map((x, at) => scale(x, points.true[at])))
+  makeShape("path", { class: "true", d }, svg)
+  view.told = makeShape("path", { fill: "none", stroke: hues[0], "stroke-width": 3 }, svg)
+}
+
+/** Draws the weighted sum of the points at each place. start: where the weights begin.
+    @type {(view: View, points: Points, start: number) => void} */
+function tell({ content, told }, points, start) {
+  const { scale } = frameOf(points)
+  const many = points.y.length
+  const line = points.places.map((x, row) => {
+    const weights = content.numbers.subarray(start + row * many, start + (row + 1) * many)
+    return scale(x, weightedSum(weights, points.y))
+  })
+  told?.setAttribute("d", pathOf(line))
+}
+
+/** @type {(weights: ArrayLike<number>, values: number[]) => number} */
+export function weightedSum(weights, values) {
+  return values.reduce((sum, value, at) => sum + weights[at] * value, 0)
+}
+
+/** How numbers become pixels, so that all points are inside.
+    @type {(points: Points) => { scale: (x: number, y: number) => number[], height: number }} */
+function frameOf(points) {
+  const { places, x, y } = points
+  const [height, margin] = [240, 8]
+  const [left, right] = [Math.min(...places, ...x), Math.max(...places, ...x)]
+  const values = [...y, ...points.true]
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const scale = (/** @type {number} */ at, /** @type {number} */ value) => [
+    margin + ((at - left) / (right - left)) * (LARGE - 2 * margin),
+    height - margin - ((value - low) / (high - low)) * (height - 2 * margin),
+  ]
+  return { scale, height }
+}
+
+/** @type {(line: number[][]) => string} */
+function pathOf(line) {
+  return `M${line.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`
 }
 
 /** Where a moment stands along the axis, in pixels.
