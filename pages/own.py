@@ -1,12 +1,11 @@
 """Own run: a run of any model from a file, or any weights, in the same pictures."""
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app import frame, notes, opened, results, session, widgets
+from attention.app import frame, notes, opened, results, session, street_map, widgets
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
@@ -33,9 +32,9 @@ numpy.savez(
 def own_weights(view: View) -> None:
     """A file to open, and what is in it."""
     st.caption("The weights stay in this visit; a link does not carry them.")
-    st.file_uploader(
-        f"A file of up to {showing.MAX_BYTES >> 20} MB", type=["npz", "safetensors"], key="own_file"
-    )
+    where = st.expander("Open another file") if opened.has_owners_run() else st.container()
+    label = f"A file of up to {showing.MAX_BYTES >> 20} MB"
+    where.file_uploader(label, type=["npz", "safetensors"], key="own_file")
     try:
         own = opened.own_file() or opened.owners_run()
     except ValueError as error:
@@ -74,33 +73,17 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
     named = f"{read.layer_titles[layer]}, head {read.head_numbers[head]}"
     for words in read.problems:
         notes.note(words)
-    left, right = st.columns(2, gap="large")
-    with left:
-        is_long = isinstance(read, OpenedRun) and read.is_long
-        of_first = f", its first {MAX_SEEN} tokens" if is_long else ""
-        notes.titled("Every head", f"· a row for each layer{of_first}", hint="click one")
-        head_grid(
-            glance.seen.dots,
-            glance.seen.block,
-            max(glance.shape),
-            layer * heads_of_each + head,
-            partial(choose, glance),
-            key="glance",
-            layer_names=read.layer_titles,
-        )
-    with right:
-        if isinstance(read, OpenedRun):
-            read = part_of(read)
-        shown = Picture(
-            read.trace(layer, head),
-            read.tokens,
-            [True] * len(read.tokens),
-            parts=("heatmap",),
-            memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
-            caption=(f"{named.capitalize()}.", ""),
-            of=named,
-        )
-        picture(shown, view.selection, key="picture")
+    every = partial(every_head, read, glance, layer * heads_of_each + head)
+    if isinstance(read, OpenedRun) and read.is_long:
+        notes.titled(named.capitalize(), hint="drag to move, wheel or pinch to zoom")
+        street_map.map_of(view, read, layer, head)
+        every(f", of the first {MAX_SEEN} tokens")
+    else:
+        left, right = st.columns(2, gap="large")
+        with left:
+            every()
+        with right:
+            weights_of(view, read, layer, head, named)
     st.subheader("Where each head looks")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
@@ -109,20 +92,36 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
     st.caption(heads.measure_words(glance.seen))
 
 
-def part_of(run: OpenedRun) -> OpenedRun:
-    """The tokens of a run that are shown large, of a long one those that are asked for."""
-    if not run.is_long:
-        return run
-    count = len(run.texts)
-    begin = st.number_input(
-        f"Show {MAX_SEEN} of {count:,} tokens, from token",
-        *(0, count - MAX_SEEN),
-        step=MAX_SEEN // 2,
-        key="own_from",
+def every_head(
+    read: OpenedWeights | OpenedRun, glance: Glance, chosen: int, more: str = ""
+) -> None:
+    """All heads at a glance, one of which can be chosen. more: of which part, where not of all."""
+    notes.titled("Every head", f"· a row for each layer{more}", hint="click one")
+    head_grid(
+        glance.seen.dots,
+        glance.seen.block,
+        max(glance.shape),
+        chosen,
+        partial(choose, glance),
+        key="glance",
+        layer_names=read.layer_titles,
     )
-    if begin:
-        st.caption("The rest of each row is at keys before these.")
-    return replace(run, begin=int(begin))
+
+
+def weights_of(
+    view: View, read: OpenedWeights | OpenedRun, layer: int, head: int, named: str
+) -> None:
+    """All weights of a head, whose queries and keys are few."""
+    shown = Picture(
+        read.trace(layer, head),
+        read.tokens,
+        [True] * len(read.tokens),
+        parts=("heatmap",),
+        memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
+        caption=(f"{named.capitalize()}.", ""),
+        of=named,
+    )
+    picture(shown, view.selection, key="picture")
 
 
 def choose(glance: Glance, index: int) -> None:

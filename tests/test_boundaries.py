@@ -28,6 +28,7 @@ APP = (
         "notes",
         "predicting",
         "works",
+        "street_map",
         "learning",
         "widgets",
         "grids",

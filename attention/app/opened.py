@@ -56,6 +56,11 @@ def example() -> Opened:
     return _at_a_glance(read_own(example_weights()))
 
 
+def has_owners_run() -> bool:
+    """True if whoever serves this app has named a run."""
+    return bool(os.environ.get(RUN_VARIABLE))
+
+
 @st.cache_resource(show_spinner="Reading the run")
 def owners_run() -> Opened | None:
     """The run that whoever serves this app shows, None without one.

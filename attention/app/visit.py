@@ -87,7 +87,8 @@ class Visit:
     click; guesses: the first choice in each chapter of each lesson;
     aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
     last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
-    learned: trainings that were shown, to stand side by side.
+    learned: trainings that were shown, to stand side by side; map_asked: the parts of a map that
+    the browser asks for.
     """
 
     page: str = ""
@@ -116,6 +117,7 @@ class Visit:
     viewed: str = ""
     draft: Draft | None = None
     learned: tuple[TrainingSettings, ...] = ()
+    map_asked: Any = None
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history.

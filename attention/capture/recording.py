@@ -73,25 +73,38 @@ class Attention:
         return found
 
     def pooled(
-        self, head: int, rows: int, columns: int, entry: int, how: Pooling, step: int = 1
+        self,
+        head: int,
+        rows: int,
+        columns: int,
+        entry: int,
+        how: Pooling,
+        step: int = 1,
+        band: tuple[int, int] | None = None,
     ) -> Tensor:
-        """Weights of blocks of so many rows and columns; only every `step`-th row counts."""
+        """Weights of blocks of so many rows and columns; only every `step`-th row counts.
+
+        band: the rows of blocks from the first up to before the second, None = all.
+        """
         n_queries, n_keys = self.shape[2:]
-        shape = -(-n_queries // rows), -(-n_keys // columns)
+        begin, end = band or (0, -(-n_queries // rows))
+        shape = end - begin, -(-n_keys // columns)
         found = torch.zeros(shape, dtype=self._type, device=self.queries.device)
-        asked = torch.arange(0, n_queries, step, device=found.device)
+        first_row, stop = begin * rows, min(end * rows, n_queries)
+        asked = torch.arange(first_row, stop, step, device=found.device)
         for _, some in self._at_once(asked):
             first, weights = self._whole_rows(head, some, entry)
             before, after = first % columns, -(first + weights.shape[1]) % columns
             blocks = pad(weights, (before, after)).unflatten(1, (-1, columns))
             into = found[:, first // columns :][:, : blocks.shape[1]]
+            at = some // rows - begin
             if how == "sum":
-                into.index_add_(0, some // rows, blocks.sum(2))
+                into.index_add_(0, at, blocks.sum(2))
             else:
-                place = (some // rows)[:, None].expand(-1, blocks.shape[1])
+                place = at[:, None].expand(-1, blocks.shape[1])
                 into.scatter_reduce_(0, place, blocks.amax(2), "amax")
         if how == "sum":
-            found /= torch.bincount(asked // rows, minlength=shape[0])[:, None]
+            found /= torch.bincount(asked // rows - begin, minlength=shape[0])[:, None]
         return found
 
     def position(self, head: int) -> int:
@@ -261,11 +274,23 @@ class Recording:
 
     @torch.no_grad()
     def blocks(
-        self, layer: int | str, head: int, rows: int, columns: int, *, entry: int = 0
+        self,
+        layer: int | str,
+        head: int,
+        rows: int,
+        columns: int,
+        *,
+        entry: int = 0,
+        step: int = 1,
+        band: tuple[int, int] | None = None,
     ) -> Tensor:
-        """The greatest weight of each block of so many rows and columns of a head."""
+        """The greatest weight of each block of so many rows and columns of a head.
+
+        step: only every so many-th row counts; band: the rows of blocks from the first up to
+        before the second, None = all.
+        """
         attention, at = self._asked(layer, head, entry)
-        return attention.pooled(at, rows, columns, entry, "greatest")
+        return attention.pooled(at, rows, columns, entry, "greatest", step, band)
 
     @torch.no_grad()
     def heads(self, cells: int = 32, *, entry: int = 0) -> Iterator[tuple[int, Tensor]]:

@@ -12,8 +12,9 @@ from attention.capture import Attention, Recording
 from attention.core.functional import Trace, WeightsAlone
 
 RUN_VARIABLE = "ATTENTION_RUN"  # the file of an owner's run
-MAX_SEEN = 512  # tokens that are shown at once
+MAX_SEEN = 512  # tokens that are shown at once, without a map
 MAX_HEADS = 1024  # in all layers
+MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
 
 
@@ -23,46 +24,32 @@ class OpenedRun:
 
     run: the recording; shown: those of its attentions that are shown, the others have other shapes;
     texts: one for each query; key_texts: one for each key, None where they are those of the
-    queries; begin: the first token that is shown, of up to `MAX_SEEN`.
+    queries. Of a long run the first tokens stand for all where heads are measured.
     """
 
     run: Recording
     shown: tuple[Attention, ...]
     texts: list[str]
     key_texts: list[str] | None
-    begin: int = 0
 
     @property
     def is_long(self) -> bool:
-        """True if not all of its queries are shown at once."""
-        return len(self.texts) > MAX_SEEN
-
-    @property
-    def rows(self) -> slice:
-        """The queries that are shown."""
-        return slice(self.begin, self.begin + MAX_SEEN)
-
-    @property
-    def columns(self) -> slice:
-        """The keys that are shown."""
-        if self.key_texts is None:
-            return self.rows
-        begin = min(self.begin, max(0, len(self.key_texts) - MAX_SEEN))
-        return slice(begin, begin + MAX_SEEN)
+        """True if it has more queries or keys than are shown at once."""
+        return max(len(self.texts), len(self.key_texts or ())) > MAX_SEEN
 
     @property
     def tokens(self) -> list[str]:
-        """A text for each query that is shown."""
-        return self.texts[self.rows]
+        """A text for each of the first queries."""
+        return self.texts[:MAX_SEEN]
 
     @property
     def keys(self) -> list[str] | None:
-        """A text for each key that is shown, None where they are those of the queries."""
-        return None if self.key_texts is None else self.key_texts[self.columns]
+        """A text for each of the first keys, None where they are those of the queries."""
+        return None if self.key_texts is None else self.key_texts[:MAX_SEEN]
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, queries and keys that are shown."""
+        """Layers, heads, and the first queries and keys."""
         keys = self.tokens if self.keys is None else self.keys
         return len(self.shown), len(self.head_numbers), len(self.tokens), len(keys)
 
@@ -93,16 +80,17 @@ class OpenedRun:
         return said
 
     def trace(self, layer: int, head: int) -> Trace:
-        """One head, as float32. Rows sum to less than 1 where some keys are not shown."""
+        """The first queries and keys of one head, as float32."""
         return WeightsAlone(self._weights(self.shown[layer], self.head_numbers[head]))
 
     def each(self) -> Iterator[Tensor]:
-        """The weights of one layer after the other, (heads, queries, keys)."""
+        """Such weights of one layer after the other, (heads, queries, keys)."""
         for kept in self.shown:
             yield torch.stack([self._weights(kept, head) for head in self.head_numbers])
 
     def _weights(self, kept: Attention, head: int) -> Tensor:
-        return self.run.weights(kept.number, head, self.rows, self.columns).float().cpu()
+        first = slice(MAX_SEEN)
+        return self.run.weights(kept.number, head, first, first).float().cpu()
 
 
 def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
@@ -127,9 +115,15 @@ def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
 
 
 def _check_work(shown: tuple[Attention, ...]) -> None:
-    """Raises ValueError where all heads at a glance would take too long."""
+    """Raises ValueError where a map, or all heads at a glance, would take too long."""
     heads = len(shown) * len(shown[0].heads)
-    rows, n_keys = min(MAX_SEEN, shown[0].shape[2]), shown[0].shape[3]
+    n_queries, n_keys = shown[0].shape[2:]
+    if n_queries * n_keys > MAX_CELLS:
+        raise ValueError(
+            f"a run may have up to {MAX_CELLS:,} cells in a head, got {n_queries:,} by {n_keys:,}; "
+            "on your own machine `attention-explorer open` shows any"
+        )
+    rows = min(MAX_SEEN, n_queries)
     work = heads * rows * n_keys * max(kept.keys.shape[3] + 8 for kept in shown)
     if heads > MAX_HEADS or work > MAX_WORK:
         raise ValueError(

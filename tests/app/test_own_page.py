@@ -94,14 +94,71 @@ def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_
     assert not TAG.search(app.said)
 
 
-def test_of_a_long_run_512_tokens_are_shown_from_where_one_asks(tmp_path: Path) -> None:
+def asked(app: App, **more: Any) -> dict[str, Any]:
+    """A question of a browser that shows the map."""
+    none = {"tiles": [], "texts": [], "row": -1, "block": [], "words": "", "side": 0, "far": []}
+    its = {"turn": 3, "map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
+    return none | its | more
+
+
+def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path: Path) -> None:
     run, content = recorded(tmp_path, tokens=601)
     app = give(opened("own"), content)
-    number = run.attentions[0].number
-    assert_close(app.sent["picture"].parts["weights"], run.weights(number, 0)[:512, :512])
-    app.number_input(key="own_from").set_value(89).run()
-    assert_close(app.sent["picture"].parts["weights"], run.weights(number, 0)[89:, 89:])
-    assert app.sent["picture"].header["tokens"][0] == "89"
+    whole = run.weights(run.attentions[0].number, 0)
+    sent = app.sent["street_map"]
+    assert (sent.header["rows"], sent.header["columns"], sent.header["done"]) == (601, 601, 601)
+    assert sent.header["row"] == 600
+    assert_close(sent.numbers, whole[600])
+    assert len(sent.rest) == sum(tile["height"] * tile["width"] for tile in sent.header["tiles"])
+    best = whole[600].topk(12)
+    assert [link["key"] for link in sent.header["greatest"]] == best.indices.tolist()
+
+    far = asked(app, tiles=[[-1, 1, 0]], texts=[[0, 0]], row=89, words="<b>", far=[500, 1])
+    sent = app.tell("street_map", "ask", far).sent["street_map"]
+    assert sent.header["turn"] == 3
+    assert_close(sent.numbers, torch.cat([whole[64:128, :64].flatten(), whole[89]]))
+    assert sent.header["texts"][0]["texts"][:2] == [" <b>", " 1"]
+    assert sent.header["found"]["positions"] == [0]
+    links = [(link["query"] - link["key"], link["key"]) for link in sent.header["links"]]
+    assert all(abs(apart) >= 500 and key for apart, key in links)
+
+    sent = app.tell("street_map", "ask", asked(app, block=[1, 300, 299])).sent["street_map"]
+    query, key = sent.header["cell"]
+    assert_close(whole[query, key], whole[600:, 598:600].max())
+    before = sent.header["map"]
+    app.tell("glance", "head", 1)
+    sent = app.sent["street_map"]
+    assert sent.header["map"] != before
+    assert_close(sent.numbers, run.weights(run.attentions[0].number, 2)[600])
+    assert "picture" not in app.sent
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tiles": [[0, 3, 0]]},
+        {"tiles": [[-2, 0, 0]]},
+        {"tiles": [[0, -1, 0]]},
+        {"tiles": [[64, 0, 0]]},
+        {"tiles": [[0, 0, 0]] * 65},
+        {"texts": [[1, 0]]},
+        {"texts": [[0, 1]]},
+        {"row": 601},
+        {"block": [0, 601, 0]},
+        {"block": [0, 0]},
+        {"words": "x" * 201},
+        {"side": 1},
+        {"far": [-1, 0]},
+        {"far": [0, 2]},
+        {"map": "another 0 0"},
+    ],
+)
+def test_a_map_answers_nothing_that_is_not_there_or_too_much(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    app = give(opened("own"), recorded(tmp_path, tokens=601)[1])
+    sent = app.tell("street_map", "ask", asked(app, **wrong)).sent["street_map"].header
+    assert sent["turn"] == 0
 
 
 def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(
@@ -115,6 +172,9 @@ def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(
     monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
     (note,) = give(opened("own"), content).notes
     assert "keep fewer by `layers=` or `heads=`" in note
+    monkeypatch.setattr(opened_run, "MAX_CELLS", 48)
+    (note,) = give(opened("own"), content).notes
+    assert "a run may have up to 48 cells in a head, got 7 by 7" in note
 
 
 def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(

@@ -324,6 +324,69 @@ export interface StepGraphHeader {
   chosen: number
 }
 
+export interface MapTile {
+  level: number
+  row: number
+  column: number
+  height: number
+  width: number
+  final: boolean
+}
+
+export interface MapTexts {
+  side: number
+  chunk: number
+  texts: string[]
+}
+
+export interface MapLink {
+  query: number
+  key: number
+  weight: number
+  texts: [string, string]
+}
+
+export interface MapFound {
+  words: string
+  side: number
+  positions: number[]
+}
+
+export interface StreetMapHeader {
+  map: string
+  turn: number
+  rows: number
+  columns: number
+  sides: number
+  top: number
+  side: number
+  exactSide: number
+  chunk: number
+  least: number
+  done: number
+  tiles: MapTile[]
+  texts: MapTexts[]
+  row: number
+  greatest: MapLink[]
+  cell: [number, number] | null
+  found: MapFound | null
+  links: MapLink[] | null
+}
+
+export interface MapAsked {
+  turn: number
+  map: string
+  tiles: [number, number, number][]
+  texts: [number, number][]
+  row: number
+  block: number[]
+  words: string
+  side: number
+  far: number[]
+  shown: [number, number, number][]
+  query: number
+}
+
 export interface SweepHeader {
   kind: string
   size: number
@@ -359,6 +422,7 @@ export interface Headers {
   save_figures: SaveFiguresHeader
   selection: SelectionHeader
   step_graph: StepGraphHeader
+  street_map: StreetMapHeader
   sweep: SweepHeader
 }
 
@@ -382,5 +446,6 @@ export interface Answers {
   save_figures: {}
   selection: { selection: SelectionAnswer }
   step_graph: { step: string }
+  street_map: { ask: MapAsked }
   sweep: { at: [number, number] }
 }

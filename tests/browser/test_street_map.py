@@ -1,0 +1,134 @@
+"""The street map of a long run in Chromium: from the whole of it to one weight, by every way."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import attention
+from attention.capture import Recording
+from tests.browser.browsing import Open, Page, eventually, expect, expect_harmless, expect_to_fit
+from tests.browser.test_every_view import check_with_axe
+from tests.browser.test_own_weights import open_file
+from tests.capture.making import OwnAttention, inputs, model
+from tests.hostile import HOSTILE
+
+TOKENS = 601
+TURNED = """plot => plot.getRootNode().querySelector("canvas.map").toDataURL()"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recording, Path]:
+    """A run of tokens that are hostile, and words: the first that says "needle" is at 450."""
+    with attention.capture() as captured:
+        model(OwnAttention(is_causal=True))(inputs(1, TOKENS))
+    tokens = [HOSTILE[at % len(HOSTILE)] if at % 2 else f"word{at}" for at in range(TOKENS)]
+    tokens[450] = tokens[470] = "Needle"
+    file = tmp_path_factory.mktemp("run") / "run.safetensors"
+    captured.save(file, tokens=tokens)
+    return captured.one(), file
+
+
+def opened(open_page: Open, file: Path, **options: Any) -> tuple[Page, Any]:
+    page = open_page("/own", **options)
+    open_file(page, file)
+    plot = page.get_by_role("application", name="Weights of the head")
+    expect_whole(plot)
+    return page, plot
+
+
+def expect_whole(plot: Any) -> None:
+    """Until all that is to be seen of the map has come."""
+    expect(plot).to_have_attribute("aria-busy", "false")
+
+
+def told(page: Page) -> Any:
+    return page.locator(".told")
+
+
+def weight(run: Recording, query: int, key: int) -> str:
+    number = float(run.weights(0, 0, query)[0, key])
+    return f"{number:.4f}" if number >= 1e-3 or not number else f"{number:.3e}".split("e")[0]
+
+
+def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(
+    open_page: Open, run: tuple[Recording, Path]
+) -> None:
+    page, plot = opened(open_page, run[1])
+    expect(told(page)).to_contain_text(f"Query {TOKENS - 1}")
+    box = plot.bounding_box()
+    x, y = box["x"] + 100, box["y"] + 400
+    page.mouse.move(x, y)
+    before = plot.evaluate(TURNED)
+    page.mouse.wheel(0, -1200)
+    page.mouse.wheel(0, -1200)
+    page.mouse.wheel(0, -1200)
+    eventually(page, lambda: plot.evaluate(TURNED) != before, True)
+    expect_whole(plot)
+    page.mouse.click(x, y)
+    pointed = page.locator(".readout")
+    expect(pointed).to_have_text(re.compile(r"query \d+ “.*”, key \d+ “.*”: "))
+    query, key = map(int, re.findall(r"(?:query|key) (\d+) “", pointed.inner_text()))
+    expect(told(page)).to_have_text(re.compile(f"Query {query} “.*”, key {key} “"))
+    expect(told(page)).to_contain_text(weight(run[0], query, key))
+
+
+def test_keys_move_the_chosen_cell_and_its_weight_is_said(
+    open_page: Open, run: tuple[Recording, Path]
+) -> None:
+    page, plot = opened(open_page, run[1])
+    greatest = int(run[0].weights(0, 0, TOKENS - 1).argmax())
+    expect(told(page)).to_contain_text(f"Query 600 “word600”, key {greatest}")
+    plot.focus()
+    for keys in ("Home", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(keys)
+    expect(told(page)).to_contain_text("Query 598 “word598”, key 2 “word2”")
+    expect(told(page)).to_contain_text(weight(run[0], 598, 2))
+    expect(told(page)).to_have_attribute("role", "status")
+    for _ in range(9):
+        page.keyboard.press("+")
+    page.keyboard.press("End")
+    expect(told(page)).to_contain_text("key 600 “word600”: weight 0.0000.")
+
+
+def test_a_word_a_link_and_the_row_lead_to_their_cells(
+    open_page: Open, run: tuple[Recording, Path]
+) -> None:
+    page, _ = opened(open_page, run[1])
+    field = page.get_by_label("Search for a word")
+    field.press_sequentially("needle r c p")  # keys of Streamlit and of the page among them
+    expect(field).to_have_value("needle r c p")
+    field.fill("needle")
+    field.press("Enter")
+    expect(told(page)).to_contain_text("Query 450 “Needle”")
+    field.press("Enter")
+    expect(told(page)).to_contain_text("Query 470 “Needle”")
+    expect(page.get_by_text("2 of 2")).to_be_visible()
+    second = page.get_by_role("list", name="Its greatest weights").get_by_role("button").nth(1)
+    at = int(run[0].weights(0, 0, 470)[0].topk(2).indices[1])
+    second.click()
+    expect(told(page)).to_contain_text(f"Query 470 “Needle”, key {at} ")
+    page.get_by_text("The strongest far links").click()
+    page.get_by_label("At least").fill("500")
+    page.get_by_role("button", name="Find the strongest").click()
+    page.locator("details .links button").first.click()
+    whole = run[0].weights(0, 0)
+    whole = whole.tril(-500)
+    whole[:, 0] = 0
+    query, key = divmod(int(whole.argmax()), TOKENS)
+    expect(told(page)).to_contain_text(f"Query {query} ")
+    expect(told(page)).to_contain_text(f"key {key} ")
+    expect(page.locator(".text .key")).to_have_count(1)
+
+
+def test_the_map_fits_a_phone_is_accessible_and_tokens_are_text(
+    open_page: Open, run: tuple[Recording, Path]
+) -> None:
+    page, plot = opened(open_page, run[1], viewport={"width": 390, "height": 800})
+    expect_harmless(page)
+    expect_to_fit(page)
+    check_with_axe(page)
+    expect_whole(plot)
