@@ -97,14 +97,14 @@ function build({ root, content, send }) {
   makeZoom(view, tools)
   makeLegend(view)
   listen(view)
-  for (const other of views) if (!other.frame.isConnected) views.delete(other)
-  views.add(view)
   return view
 }
 
 /** @type {(view: View) => void} */
 function draw(view) {
   const { content } = view
+  for (const other of views) if (!other.frame.isConnected) views.delete(other)
+  views.add(view)
   if (view.taken !== content) take(view)
   again(view)
 }
