@@ -10,6 +10,9 @@ from attention.app.works import Task
 from attention.components.inputs import examples
 from attention.components.learning import learning as learning_figure
 from attention.display import tables
+from attention.lessons.known import known_of
+from attention.lessons.switches import EXAMPLES
+from attention.trained import sources
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import finished
 from attention.training.settings import HANDICAPS, NONE
@@ -30,6 +33,9 @@ def learning_page(view: View) -> None:
             words = f"Learn again, seed {again.learn_seed}"
             st.button(words, key="again", type="primary", on_click=learn_again, args=(again,))
     st.markdown(task.before)
+    if task.given:
+        with st.expander("Its rules"):
+            st.code(task.given, language=None)
     if settings.handicap != NONE:
         notes.caption(f"Taken away: {HANDICAPS[settings.handicap]}.")
     training(view, settings)
@@ -52,6 +58,10 @@ def training(view: View, settings: TrainingSettings) -> None:
         first = run is finished(settings.task)
         learning_figure(run, key=KEY, plays=first)
         st.markdown(TASKS[settings.task](settings).after(run))
+        known = known_of(EXAMPLES, settings.task) if first else []
+        if known and settings.task in sources.names():
+            words = "Open what was learned as a model"
+            st.link_button(words, f"model?{known[0].link()}", type="tertiary")
         return
     if words := learning.why_ended(settings):
         notes.note(words)

@@ -2,5 +2,5 @@
 
 Words for these numbers stand with the pages that show them.
 
-May import: core, trained; torch, numpy, safetensors, scipy.
+May import: core, trained, training; torch, numpy, safetensors, scipy.
 """

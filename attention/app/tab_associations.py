@@ -1,10 +1,11 @@
 """Associations: how strongly words influence each other, by several methods side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from attention.analysis.associations import METHODS, Method
+from attention.analysis.dependencies import Truth, truths
 from attention.app import notes, results, shared, widgets, works
 from attention.app.parts import part
 from attention.app.view import View
@@ -158,6 +159,8 @@ def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:
         agreement(view, here)
     with right:
         faithfulness(view, drawn)
+    if known := truths(view["model"]):
+        against_truth(known)
 
 
 def agreement(view: View, here: dict[str, float]) -> None:
@@ -167,6 +170,15 @@ def agreement(view: View, here: dict[str, float]) -> None:
     with st.container(key="agreement"):
         st.html(tables.table("rank agreement with erasure", names, columns))
     st.caption(associations.AGREEMENT)
+
+
+def against_truth(known: Mapping[str, Truth]) -> None:
+    """Show how often each method finds the token that the next word truly depends on."""
+    st.markdown("**Against the truth** · how often a method ranks the true word first")
+    names, columns = associations.truth_table(known)
+    with st.container(key="truth"):
+        st.html(tables.table("agreement with the truth", names, columns))
+    st.caption(associations.TRUTH)
 
 
 def faithfulness(view: View, drawn: Sequence[str]) -> None:

@@ -12,12 +12,15 @@ from attention.training import TASKS, Run, tasks
 
 
 class Curve(TypedDict):
-    """A curve: its name, shares or nats, and the seconds of the processor until each."""
+    """A curve: its name, shares or nats, and the seconds of the processor until each.
+
+    test: which of those that its network has.
+    """
 
     name: str
     values: list[float]
     seconds: list[float]
-    dashed: bool
+    test: int
 
 
 class Points(TypedDict):
@@ -64,15 +67,15 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
     example = task.example()
     layers, heads = run.last.maps.shape[:2]
 
-    def curve(name: str, values: list[float], dashed: bool = False) -> Curve:
+    def curve(name: str, values: list[float], test: int = 0) -> Curve:
         network = name.partition(",")[0]
         seconds = [each.seconds[network] for each in moments]
-        return {"name": name, "values": values, "seconds": seconds, "dashed": dashed}
+        return {"name": name, "values": values, "seconds": seconds, "test": test}
 
     networks = dict.fromkeys(name.partition(",")[0] for name in task.curves)
     losses = [curve(name, [each.loss[name] for each in moments]) for name in networks]
     shares = [
-        curve(name, [each.accuracy[name] for each in moments], at >= len(losses))
+        curve(name, [each.accuracy[name] for each in moments], at // len(losses))
         for at, name in enumerate(task.curves)
     ]
     named = {f"loss, {each['name']}": each["values"] for each in losses}

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis.associations import METHODS, Curves, Method, methods_for
+from attention.analysis.dependencies import Truth, ranked, title_of
 from attention.analysis.heads import strongest_edges
 from attention.analysis.words import slots, whole_words
 from attention.core import masks
@@ -335,6 +336,24 @@ AGREEMENT = (
     "Special tokens (in models without them the first token) and the word itself are left out; "
     "ties count as ties. Erasure is always that of the whole model."
 )
+
+
+TRUTH = (
+    "Sentences of which is known by design on which word the next one depends: a method is right "
+    "where its greatest number for the last word lies there. "
+    "Recency, nearness, length and chance ask no layer. Erasure, the yardstick "
+    "elsewhere, is measured here itself."
+)
+
+
+def truth_table(known: Mapping[str, Truth]) -> tuple[list[str], dict[str, list[str]]]:
+    """Names and columns: how often each method and baseline is right, the best first."""
+    names = ranked(known)
+    columns = {
+        f"{kind}, {one.sentences}": [percent(one.shares[name]) for name in names]
+        for kind, one in known.items()
+    }
+    return [*map(title_of, names)], columns
 
 
 @dataclass(frozen=True)

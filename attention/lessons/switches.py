@@ -17,6 +17,7 @@ from attention.display.captions import listed
 from attention.lessons.known import KnownHead
 from attention.lessons.study import NAMED, Trusted, share
 from attention.trained.models import Model, goes_on
+from attention.trained.sources import CARRIED
 from attention.trained.translator import Translator
 
 LOOKS, LOST, SAYS = "looks", "lost", "says"
@@ -72,9 +73,16 @@ _TITLES = (
     ("A repeated pattern", 18, 6, 23),
 )
 # Sentences whose answer few heads carry, asked after the last piece.
-EXAMPLES = tuple(
-    KnownHead(title, model, s, layer, head, query)
-    for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
+EXAMPLES = (
+    *(
+        KnownHead(title, model, s, layer, head, query)
+        for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
+    ),
+    *(
+        KnownHead(title, model, s, layer, head, len(s.split()))
+        for model, source in CARRIED.items()
+        for title, s, layer, head in source.about.samples
+    ),
 )
 
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Protocol, TypeGuard
+from typing import NamedTuple, Protocol, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -168,13 +168,23 @@ class Run:
         return sum(kept.values())
 
 
+class Sample(NamedTuple):
+    """A sentence for a model, its title in a word or two, and the head to begin with."""
+
+    title: str
+    text: str
+    layer: int
+    head: int
+
+
 @dataclass(frozen=True)
 class About:
     """Description of a model for visitors.
 
     name: as links and the menu have it; title; source: who made it, and where it is described;
     words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
-    or its folder; language: which it has learned, "" where nobody says.
+    or its folder; language: which it has learned, "" where nobody says; samples: sentences to try
+    where its own are few.
     """
 
     name: str
@@ -183,6 +193,7 @@ class About:
     words: str = ""
     checkpoint: str = ""
     language: str = ""
+    samples: tuple[Sample, ...] = ()
 
 
 class Model:

@@ -1,6 +1,7 @@
 """Sources of the trained models.
 
-Some are carried by installed packages; others the owner names, in ATTENTION_MODELS.
+Some are carried by installed packages, small ones by this project itself; others the owner names,
+in ATTENTION_MODELS.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.core.papers import ARXIV
-from attention.trained.checkpoints import check_folder, load_folder
+from attention.trained.checkpoints import TOKENIZER, check_folder, load_folder
+from attention.trained.constructed import construct
 from attention.trained.gguf_files import check_gguf, load_gguf
-from attention.trained.models import About, Model
+from attention.trained.models import About, Model, Sample
 from attention.trained.translator import load_translator
 
 NONE = "none"
@@ -163,6 +165,58 @@ PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN, SMOLL
 
 
 @dataclass(frozen=True)
+class Carried:
+    """A model that comes with this project. load: its description -> the model."""
+
+    about: About
+    load: Callable[[About], Model]
+
+    def read(self) -> Model:
+        """The model."""
+        return self.load(self.about)
+
+
+GRAMMAR_FOLDER = Path(__file__).parents[1] / "training" / "models" / "grammar"
+GRAMMAR = Carried(
+    About(
+        "grammar",
+        "Small grammar",
+        "Trained by this project: `python -m attention.training --write`, in the layout of "
+        "[Radford et al. 2019](https://openai.com/index/better-language-models), GPT-2",
+        "It knows the words of a small grammar alone, see *Watch it learn*; all others are one "
+        "word to it. The verb that follows must agree with its subject.",
+        checkpoint="training/models/grammar",
+        samples=(
+            Sample("Two clauses", "the cats that the dog that the bird hears sees", 1, 1),
+            Sample("One clause", "the girl that the horses follow", 1, 1),
+            Sample("Another subject first", "the dogs wait and the boy that sees the cats", 1, 1),
+        ),
+    ),
+    lambda about: load_folder(GRAMMAR_FOLDER, about),
+)
+
+CONSTRUCTED = Carried(
+    About(
+        "constructed",
+        "Built by hand",
+        f"After tracr, [Lindner et al. 2023]({ARXIV}2301.05062)",
+        "Nothing was learned: its weights were written so that each head does one thing. In layer "
+        "0 head 0 looks at the token before, head 1 at equal tokens before, or else itself; in "
+        "layer 1 head 0 looks at the token that followed an equal one, and copies it (induction), "
+        "head 1 at the start. It knows single letters and the words of the small grammar.",
+        checkpoint="trained/constructed.py",
+        samples=(
+            Sample("A pattern again", "x b c d the x b", 1, 0),
+            Sample("Words again", "the cats see a dog and the cats", 1, 0),
+        ),
+    ),
+    lambda about: construct(GRAMMAR_FOLDER / TOKENIZER, about),
+)
+
+CARRIED = {source.about.name: source for source in (GRAMMAR, CONSTRUCTED)}
+
+
+@dataclass(frozen=True)
 class Own:
     """A model that the owner named, and the folder where its files are, or its GGUF file."""
 
@@ -199,7 +253,7 @@ class OwnModels:
             self._wanted, self.models, self.problems = wanted, {}, ()
             entries = dict.fromkeys(part.strip() for part in wanted.split(","))
             named = {entry.removeprefix(MINUS) for entry in entries if entry.startswith(MINUS)}
-            self.left_out = frozenset(named & PACKAGED.keys())
+            self.left_out = frozenset(named & (PACKAGED | CARRIED).keys())
             for entry in entries:
                 if entry.removeprefix(MINUS) in self.left_out:
                     report(f"{entry!r}: left out")
@@ -209,7 +263,7 @@ class OwnModels:
 
     def _see_to(self, entry: str, report: Report) -> None:
         try:
-            own = find_own(entry, {NONE, *PACKAGED, *self.models})
+            own = find_own(entry, {NONE, *PACKAGED, *CARRIED, *self.models})
         except Exception as error:  # whatever one model is like, the others are there
             kind = "" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: "
             words = f"{entry!r} cannot be had: {kind}{error}".split()
@@ -229,7 +283,8 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     cannot be had.
     """
     if entry.startswith(MINUS):
-        raise ValueError(f"behind a minus there must be one of {', '.join(PACKAGED)}")
+        known = ", ".join([*PACKAGED, *CARRIED])
+        raise ValueError(f"behind a minus there must be one of {known}")
     path, checkpoint = Path(entry).expanduser(), entry
     of_gguf = path.suffix == GGUF and path.is_file()
     if here := of_gguf or path.is_dir():
@@ -301,18 +356,20 @@ def set_aside(name: str) -> None:
     _SET_ASIDE.add(name)
 
 
-def _sources() -> dict[str, Packaged | Own]:
+def _sources() -> dict[str, Packaged | Carried | Own]:
     """All models whose files are there, by their names."""
     packaged = {
         name: source
         for name, source in PACKAGED.items()
         if source.path is not None and name not in _OWN.left_out
     }
-    return {**packaged, **_OWN.models}
+    carried = {name: each for name, each in CARRIED.items() if name not in _OWN.left_out}
+    return {**packaged, **carried, **_OWN.models}
 
 
-def _source(name: str) -> Packaged | Own:
-    found = None if name in _OWN.left_out else PACKAGED.get(name) or _OWN.models.get(name)
+def _source(name: str) -> Packaged | Carried | Own:
+    known: dict[str, Packaged | Carried | Own] = {**_OWN.models, **CARRIED, **PACKAGED}
+    found = None if name in _OWN.left_out else known.get(name)
     if found is None:
         raise ValueError(
             f"the model must be one of {', '.join(_sources())}, or the Path of a folder, "

@@ -7,18 +7,21 @@ without the thing that it needs most, too. The exit status is 1 where something 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator
 
 import torch
 
+from attention.training import exports
+from attention.training.exports import export
 from attention.training.finished import FOLDER
 from attention.training.fitting import fit
-from attention.training.networks import count
+from attention.training.networks import Writer, count
 from attention.training.run import Run, write
 from attention.training.settings import NONE, TrainingSettings
-from attention.training.tasks import TASKS, Target
+from attention.training.tasks import ATTENTION, TASKS, Target
 
 COMMAND = "python -m attention.training --write"
 
@@ -45,6 +48,12 @@ def main() -> int:
         if options.write:
             FOLDER.mkdir(exist_ok=True)
             write(run, FOLDER / f"{name}.safetensors", command=COMMAND)
+            if words := TASKS[name].words:
+                network = run.last.networks[ATTENTION]
+                assert isinstance(network, Writer)
+                reached = {each: f"{share:.4f}" for each, share in run.last.accuracy.items()}
+                told = {"command": COMMAND, "seed": "0", "reached": json.dumps(reached)}
+                export(network, words, exports.FOLDER / name, **told)
         for handicap in TASKS[name].handicaps if options.handicaps else ():
             harder = _learned(TrainingSettings(name, handicap, learn_seed=options.seed))
             for line, _ in _judged(harder):

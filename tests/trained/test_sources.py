@@ -55,7 +55,8 @@ def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
     """The names of the models that the owner has when these were named."""
     monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, ",".join(map(str, entries)))
     sources.fetch()
-    return tuple(name for name in sources.names() if name not in (sources.NONE, *sources.PACKAGED))
+    known = (sources.NONE, *sources.PACKAGED, *sources.CARRIED)
+    return tuple(name for name in sources.names() if name not in known)
 
 
 # Packaged models
@@ -64,7 +65,7 @@ def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
 def test_without_an_owner_there_is_what_packages_carry() -> None:
     sources.fetch()
     installed = [name for name, source in sources.PACKAGED.items() if source.path is not None]
-    assert sources.names() == (sources.NONE, *installed)
+    assert sources.names() == (sources.NONE, *installed, *sources.CARRIED)
     assert sources.problems() == ()
 
 
@@ -110,7 +111,7 @@ def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
     sources.fetch(said.append)
     assert sources.names() == (*(name for name in before if name != "minilm"), "gpt2")
     assert said[0] == "'-minilm': left out"
-    known = ", ".join(sources.PACKAGED)
+    known = ", ".join([*sources.PACKAGED, *sources.CARRIED])
     problem = f"'-other' cannot be had: behind a minus there must be one of {known}"
     assert sources.problems() == (problem,)
     assert "minilm" not in sources.missing()

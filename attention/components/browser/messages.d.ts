@@ -90,7 +90,7 @@ export interface Curve {
   name: string
   values: number[]
   seconds: number[]
-  dashed: boolean
+  test: number
 }
 
 export interface LearningHeader {

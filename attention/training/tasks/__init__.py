@@ -1,6 +1,6 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
-from attention.training.tasks import curve, dates, graph, lookup, repetition, sort
+from attention.training.tasks import curve, dates, grammar, graph, lookup, repetition, sort
 from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Points, Target, Task
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Task",
     "curve",
     "dates",
+    "grammar",
     "graph",
     "lookup",
     "repetition",

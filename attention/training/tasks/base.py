@@ -83,7 +83,9 @@ class Task(ABC):
     heads are told apart by, "" for none; telling: above it a head stands out; targets: what its
     usual run reaches; whole: an answer is right where all that count in its sequence are; offered:
     settings of sizes that it has, others stay as usual; loss_words, share_words: titles of its two
-    plots; right: behind a share.
+    plots; right: behind a share; given: all that is given, as the rules of a grammar,
+    "" where `before` says it; words: by id, of a task whose usual network becomes a model of its
+    name, see `exports`.
     """
 
     name: ClassVar[str]
@@ -101,6 +103,8 @@ class Task(ABC):
     loss_words: ClassVar[str] = "Loss, in nats"
     share_words: ClassVar[str] = "Right answers"
     right: ClassVar[str] = "right"
+    given: ClassVar[str] = ""
+    words: ClassVar[Sequence[str]] = ()
 
     def __init__(self, settings: TrainingSettings) -> None:
         self.settings = settings

@@ -16,7 +16,9 @@ const BESIDE = 880 // pixels at which the maps have room beside the curves
 const FEW = 2 // maps side by side that have room to be large
 const MARGIN = 40 // pixels of the names at the left of a map
 const GAP = 16
-const LABELLED = 11 // pixels of a cell that has its name
+const LABELLED = 12 // pixels of a cell that has its name
+const LETTER = 7 // pixels, of names that are words
+const DASHES = ["", "5 4", "2 3"] // of the tests of one network
 
 export default component(build, draw)
 
@@ -138,7 +140,9 @@ function lay(view) {
   const wide = view.width >= BESIDE ? view.width - PLOT.width - 3 * GAP : view.width
   const columns = heads + (beside ? 1 : 0)
   const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
-  const each = Math.floor(wide / columns) - 2 * GAP - (columns > FEW ? 0 : MARGIN)
+  const longest = Math.max(...tokens.map((token) => token.length))
+  const names = longest > 4 ? LETTER * longest : columns > FEW ? 0 : MARGIN
+  const each = Math.floor(wide / columns) - 2 * GAP - names
   const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
@@ -296,11 +300,11 @@ function drawPlot(view, title, curves, most, say) {
   makeShape("text", below, svg).textContent = unit
   const hues = palette(frame, "categorical")
   const names = make("ul", "legend", view.curves)
-  const tests = curves.some(({ dashed }) => dashed)
+  const tests = curves.some(({ test }) => test)
   for (const [index, curve] of curves.entries()) {
     const look = {
-      ...{ fill: "none", stroke: hueOf(hues, curves, index), "stroke-width": 2.5 },
-      ...(curve.dashed ? { "stroke-dasharray": "5 4" } : {}),
+      ...{ fill: "none", stroke: hueOf(hues, content, index), "stroke-width": 2.5 },
+      ...{ "stroke-dasharray": DASHES[curve.test % DASHES.length] },
     }
     const points = curve.values.map((value, at) => {
       const x = acrossOf(content, time, at, curve)
@@ -323,8 +327,7 @@ function drawPlot(view, title, curves, most, say) {
 }
 
 /** The colour of a curve: that of its network, the same in all plots.
-    @type {(hues: string[], curves: Curve[], index: number) => string} */
-function hueOf(hues, curves, index) {
-  const networks = curves.some(({ dashed }) => dashed) ? curves.length / 2 : curves.length
-  return hues[(index % networks) % hues.length]
+    @type {(hues: string[], content: LearningHeader, index: number) => string} */
+function hueOf(hues, { losses }, index) {
+  return hues[(index % losses.length) % hues.length]
 }

@@ -1,0 +1,163 @@
+"""Methods of association against the truth, on models whose true dependencies are known.
+
+`python -m attention.analysis.dependencies` measures them anew, prints a table, and writes
+`dependencies.json`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attention.analysis.associations import BASELINES, METHODS, Followed, methods_for
+from attention.trained import sources
+from attention.trained.models import Model
+from attention.training.tasks import grammar
+
+FILE = Path(__file__).with_suffix(".json")
+SENTENCES, SEED = 100, 11  # of each kind; apart from those that a training is tested with
+CHANCE = "chance"
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A beginning of a sentence, and the token on which the next word truly depends.
+
+    text: up to the word in question; key: position of that token; right, wrong: two next words,
+    the first of which follows from it.
+    """
+
+    text: str
+    key: int
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Shares of sentences in which the greatest association of the last token is the true one.
+
+    sentences: how many; shares: by method and baseline; `CHANCE`: of a token taken at random.
+    """
+
+    sentences: int
+    shares: Mapping[str, float]
+
+
+def subjects(clauses: int) -> list[Dependency]:
+    """Verbs whose subject is known, over so many clauses whose nouns have the other number."""
+    return [
+        Dependency(one.begun, one.subject, *one.forms)
+        for one in grammar.to_test(clauses, SENTENCES, SEED)
+    ]
+
+
+def repeats() -> list[Dependency]:
+    """Letters of which the last one has come before: the letter that followed it comes again."""
+    chance, found = random.Random(SEED), []
+    for _ in range(SENTENCES):
+        letters = chance.sample(string.ascii_lowercase, 9)
+        at = chance.randrange(len(letters) - 2)
+        right, wrong = letters[at + 1], letters[at + 2]
+        # behind the start and the letters up to the one that is repeated
+        found.append(Dependency(" ".join([*letters, letters[at]]), at + 2, right, wrong))
+    return found
+
+
+# By model and kind of sentence: a model whose truth is known is one entry.
+KNOWN: Mapping[str, Mapping[str, Callable[[], Sequence[Dependency]]]] = {
+    sources.GRAMMAR.about.name: {
+        "one clause": functools.partial(subjects, 1),
+        "two clauses": functools.partial(subjects, 2),
+    },
+    sources.CONSTRUCTED.about.name: {"a letter again": repeats},
+}
+
+
+def followed_of(model: Model, one: Dependency) -> Followed:
+    """A beginning of a sentence whose target is the right next word rather than the wrong one."""
+    right, wrong = (
+        int(next(part for part in model.pieces(word).ids[[*model.pieces(word).kept(True)]]))
+        for word in (one.right, one.wrong)
+    )
+    return Followed(model, model.pieces(one.text), (right, wrong))
+
+
+def finds(found: Tensor, followed: Followed, key: int) -> bool:
+    """True if the greatest association of the last token lies on a key.
+
+    found (queries, keys). Special tokens and the last one itself are left out.
+    """
+    *keys, query = followed.pieces.kept(True)
+    return keys[int(found[query, keys].nan_to_num(-torch.inf).argmax())] == key
+
+
+def truth_of(model: Model, known: Sequence[Dependency]) -> Truth:
+    """Count for each method and baseline how often it names the token that is depended on."""
+    asked = {name: METHODS[name] for name in methods_for(model)} | BASELINES
+    hits, chance = dict.fromkeys(asked, 0), 0.0
+    for one in known:
+        followed = followed_of(model, one)
+        chance += 1 / (len(followed.pieces.kept(True)) - 1)
+        for name, method in asked.items():
+            hits[name] += finds(method(followed)[-1], followed, one.key)
+    shares = {name: count / len(known) for name, count in hits.items()}
+    return Truth(len(known), shares | {CHANCE: chance / len(known)})
+
+
+@functools.cache
+def truths(model: str) -> Mapping[str, Truth]:
+    """Measurements of a model, by kind of sentence; none where no truth is known."""
+    kinds = json.loads(FILE.read_text("utf-8")).get(model, {})
+    return {kind: Truth(**one) for kind, one in kinds.items()}
+
+
+def title_of(name: str) -> str:
+    """Title of a method, a baseline or chance."""
+    known = METHODS | BASELINES
+    return known[name].title if name in known else name.capitalize()
+
+
+def ranked(found: Mapping[str, Truth]) -> list[str]:
+    """Names of methods, baselines and chance, those that are right most often first."""
+
+    def mean(name: str) -> float:
+        return sum(one.shares[name] for one in found.values()) / len(found)
+
+    names = next(iter(found.values())).shares
+    return sorted(names, key=mean, reverse=True)
+
+
+def table(found: Mapping[str, Truth]) -> str:
+    """Shares of all methods in Markdown, the best first."""
+    kinds = [*found]
+    rows = [f"| method | {' | '.join(kinds)} |", f"| --- |{' --- |' * len(kinds)}"]
+    for name in ranked(found):
+        title = title_of(name) if name in METHODS else f"*{title_of(name)}*"
+        cells = " | ".join(f"{100 * found[kind].shares[name]:.0f} %" for kind in kinds)
+        rows.append(f"| {title} | {cells} |")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """Measure the models whose truth is known, and write what was found."""
+    torch.set_num_threads(1)
+    measured = {}
+    for name, kinds in KNOWN.items():
+        model = sources.load(name)
+        found = {kind: truth_of(model, known()) for kind, known in kinds.items()}
+        measured[name] = {kind: asdict(one) for kind, one in found.items()}
+        print(f"{model.about.title}\n\n{table(found)}\n", flush=True)
+    FILE.write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Methods of association against dependencies that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from attention.analysis.associations import METHODS, Followed
+from attention.analysis.dependencies import (
+    CHANCE,
+    KNOWN,
+    finds,
+    followed_of,
+    subjects,
+    table,
+    truths,
+)
+from tests.trained.packaged import packaged
+
+PAPER = Path(__file__).parents[2] / "docs" / "associations.md"
+
+
+def test_a_method_finds_a_token_where_its_greatest_number_of_others_lies_there() -> None:
+    model = packaged("grammar")
+    followed = Followed(model, model.pieces("the cats see"))
+    found = torch.zeros(4, 4)
+    found[3] = torch.tensor([9.0, 1.0, 2.0, 9.0])  # the start and the last one do not count
+    assert finds(found, followed, 2)
+    assert not finds(found, followed, 1)
+    found[3, 2] = torch.nan
+    assert finds(found, followed, 1)
+
+
+def test_a_dependency_names_the_subject_and_both_forms_of_its_verb() -> None:
+    model = packaged("grammar")
+    for one in subjects(2)[:20]:
+        words = one.text.split()
+        plural = words[one.key - 1].endswith("s")  # behind the start
+        assert one.right.endswith("s") != plural
+        assert {f"{one.wrong}s", one.wrong.removesuffix("s")} >= {one.right}
+        followed = followed_of(model, one)
+        assert followed.words is not None
+        assert model.shown(followed.words) == (one.right, one.wrong)
+
+
+def test_raw_weights_are_right_as_often_as_is_written() -> None:
+    for name, kinds in KNOWN.items():
+        model = packaged(name)
+        for kind, known in kinds.items():
+            hits = [
+                finds(METHODS["raw"](followed)[-1], followed, one.key)
+                for one in known()
+                for followed in [followed_of(model, one)]
+            ]
+            assert abs(sum(hits) / len(hits) - truths(name)[kind].shares["raw"]) <= 0.02
+
+
+def test_tables_of_the_paper_are_those_of_the_measurement() -> None:
+    paper = PAPER.read_text("utf-8")
+    for name in KNOWN:
+        assert table(truths(name)) in paper
+
+
+def test_a_model_whose_truth_is_not_known_has_none_and_chance_is_less_than_the_best() -> None:
+    assert truths("minilm") == {}
+    for one in truths("grammar").values():
+        assert one.sentences == 100
+        assert one.shares[CHANCE] < 0.2 < 0.9 < max(one.shares.values())
