@@ -1,6 +1,7 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
-from attention.training.tasks import curve, dates, grammar, graph, lookup, repetition, sort
+# In the order of the menu.
+from attention.training.tasks import lookup, repetition, grammar, curve, graph, sort, dates  # isort: skip
 from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Points, Target, Task
 
 __all__ = [
