@@ -1,8 +1,8 @@
 """Associations between the tokens of a sentence: methods that follow attention through a model.
 
 Each method gives (layers, queries, keys): how much each key has to do with what each query has come
-to after that many layers; the last one is that of the whole model. Methods know the layers of
-self-attention alone: of a translator, its encoder's. Notation: w weights, v_j the value of key j in
+to after that many layers; the last one is that of the whole model. Methods know the layers over the
+sentence alone: of an encoder-decoder, its encoder's. Notation: w weights, v_j the value of key j in
 a head, W_o its rows of the output matrix, x_j what enters the layer, y_i what its attention gives,
 the residual path and a norm behind the sum included.
 """
@@ -69,8 +69,8 @@ class Followed:
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
-        """Layers of self-attention, which come first."""
-        return [layer for layer in self.model.layers if not layer.crosses]
+        """Layers over the sentence itself, which come first."""
+        return [layer for layer in self.model.layers if not layer.decodes]
 
     @functools.cached_property
     def runs(self) -> list[LayerRun]:

@@ -19,9 +19,9 @@ from attention.analysis.interventions import (
     part_of,
 )
 from attention.core.functional import share_heads
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
 from attention.trained.parts import Norm
-from attention.trained.translator import Translator
 
 Metric = Callable[[Tensor], Tensor]
 
@@ -70,8 +70,8 @@ def logit_difference(
     return difference
 
 
-def translation_probability(model: Translator, run: Run) -> Metric:
-    """Probability of each piece of the translation, among the candidates, for translators.
+def written_probability(model: EncoderDecoder, run: Run) -> Metric:
+    """Probability of each piece of the output, among the candidates, for encoder-decoders.
 
     Returns a function hidden (…, pieces, d_model) -> (…, pieces).
     """
@@ -206,14 +206,11 @@ def residual_parts(model: Model, run: Run, layer: int) -> Split:
 
     Norms on the way are taken apart as Kobayashi et al. 2021 do: each part is centred and divided
     by the spread of the whole sum, so that what norms make of the parts adds up.
-    Raises ValueError where a layer before that one attends to another sequence.
+    Raises ValueError where that layer or one before it is of a decoder behind an encoder.
     """
     inputs = run.inputs[:layer]
-    if any(
-        layer_input.layer.crosses or layer_input.layer.recurrence is not None
-        for layer_input in inputs
-    ):
-        raise ValueError("a residual path is split over layers of self-attention alone")
+    if any(layer_input.layer.decodes for layer_input in run.inputs[: layer + 1]):
+        raise ValueError("a residual path is split over the layers of the sentence itself alone")
     total = run.inputs[0].entered
     names, parts = [Part("embedding"), Part("biases")], torch.stack([total, total * 0])
     for at, (layer_input, ran) in enumerate(zip(inputs, model.forward(run.batch), strict=False)):

@@ -20,9 +20,9 @@ from attention.analysis.interventions import hidden, means
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.analysis.switches import Replacement
 from attention.trained import sources
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, goes_on
 from attention.trained.sources import EN_PT, MINILM, SMOLLM2
-from attention.trained.translator import Translator
 
 FILE = Path(__file__).with_suffix(".safetensors")
 MEANS_OVER = 20  # the first sentences
@@ -48,11 +48,11 @@ class Elsewhere:
 def loss_of(model: Model, run: Run) -> Callable[[Tensor], Tensor]:
     """The loss of a model on a sentence, as a function (…, pieces, d_model) -> (…).
 
-    For models that say a next piece, and for translators of the pieces they wrote: nats a piece;
-    for others: the mean over the pieces of 1 - cosine to the vectors of the run.
+    For models that say a next piece, and for encoder-decoders of the pieces they wrote: nats a
+    piece; for others: the mean over the pieces of 1 - cosine to the vectors of the run.
     """
-    if isinstance(model, Translator):
-        probabilities = causes.translation_probability(model, run)
+    if isinstance(model, EncoderDecoder):
+        probabilities = causes.written_probability(model, run)
         return lambda states: -probabilities(states).clamp_min(1e-30).log().mean(-1)
     if goes_on(model):
         said = run.pieces.ids[1:]

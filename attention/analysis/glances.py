@@ -37,14 +37,16 @@ class Glance:
 
 
 def glances(run: Run, aside: bool = False) -> list[Glance]:
-    """All heads of all layers: those over the sentence itself, and those over another one.
+    """All heads of all layers: those over the sentence itself, those over what is written over it,
+    and those that look from there at the sentence.
 
     aside: whether the pieces that can be are ignored, see `Pieces.kept`.
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
-    kinds: dict[bool, list[int]] = {}
+    kinds: dict[tuple[bool, bool], list[int]] = {}
     for position, layer_input in enumerate(run.inputs):
-        kinds.setdefault(layer_input.memory is not None, []).append(position)
+        layer = layer_input.layer
+        kinds.setdefault((layer.decodes, layer.crosses), []).append(position)
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
@@ -70,7 +72,7 @@ def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
     within = [
         row
         for row, layer_input in zip(rows_of_each(run, query, query, aside), run.inputs, strict=True)
-        if layer_input.memory is None
+        if not layer_input.layer.decodes
     ]
     return torch.stack(within)
 
@@ -79,14 +81,14 @@ def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
 def rows_of_each(run: Run, query: int, across: int, aside: bool = False) -> list[Tensor]:
     """The weights of one token in each layer, (heads, keys).
 
-    query: its position in the sentence, among the pieces that are shown; across: in layers that
-    look from another sequence at the sentence, its position there.
+    query: its position in the sentence, among the pieces that are shown; across: in layers over
+    what is written over the sentence, its position there.
     """
     rows = []
     for layer_input in run.inputs:
         memory_pieces, memory = layer_input.memory_pieces, layer_input.memory
         x = layer_input.x[layer_input.pieces.kept(aside)]
-        at = min(query if memory is None else across, len(x) - 1)
+        at = min(across if layer_input.layer.decodes else query, len(x) - 1)
         if memory is not None and memory_pieces is not None:
             memory = memory[memory_pieces.kept(aside)]
         sliced = layer_input.layer.sliced(x, memory)

@@ -153,7 +153,7 @@ def earned(model: Model) -> list[Named]:
 
     def count(name: str, cases: Sequence[Case], sinks: bool = False) -> None:
         for layer, layer_input in enumerate(cases[0][0].inputs):
-            if layer_input.memory is None and layer_input.layer.recurrence is None:
+            if not layer_input.layer.decodes:
                 one = _count(cases, layer, sinks)
                 if one is not None:
                     counted[name, layer].append(one)

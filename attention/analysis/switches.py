@@ -10,10 +10,10 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from attention.analysis.associations import mask_of
-from attention.analysis.causes import Metric, translation_probability
+from attention.analysis.causes import Metric, written_probability
 from attention.analysis.interventions import Change, Progress, exchanged, hidden
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Pieces, Run, goes_on
-from attention.trained.translator import Translator
 
 Head = tuple[int, int]  # (layer, head)
 Replacement = Callable[[int, Sequence[int]], Change]  # of some heads of a layer
@@ -63,7 +63,7 @@ def states_without(
 def can_erase(model: Model, pieces: Pieces, at: int, position: int) -> bool:
     """True if a piece can be erased from a sentence: one of the text's own, and not the one that
     the answer is about, in a model that reads one sentence."""
-    if isinstance(model, Translator) or pieces.words[at] is None:
+    if isinstance(model, EncoderDecoder) or pieces.words[at] is None:
         return False
     asked = position % len(pieces.ids)
     return at != asked and (model.layers[0].causal or mask_of(model) is not None)
@@ -86,14 +86,14 @@ def without_piece(model: Model, pieces: Pieces, at: int) -> Pieces:
 def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None]:
     """The number that a model's answer at a position is judged by, and the piece it is about.
 
-    For models that say a next piece: the probability of the likeliest one; for translators: that of
-    the piece they wrote there; for others: 1 - cosine between the position's vector and the run's
-    own, 0 before anything is changed, with None for the piece. The metric takes
+    For models that say a next piece: the probability of the likeliest one; for encoder-decoders:
+    that of the piece they wrote there; for others: 1 - cosine between the position's vector and the
+    run's own, 0 before anything is changed, with None for the piece. The metric takes
     (…, pieces, d_model) and returns (…).
     """
-    if isinstance(model, Translator):
+    if isinstance(model, EncoderDecoder):
         written = run.inputs[-1].pieces
-        probabilities = translation_probability(model, run)
+        probabilities = written_probability(model, run)
         return lambda states: probabilities(states)[..., position], int(written.ids[position])
     if goes_on(model):
         piece = int(model.scores(run.hidden[position]).argmax())

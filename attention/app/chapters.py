@@ -41,7 +41,7 @@ from attention.lessons.reading import MAX_LESSON, read_lesson, read_text
 from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
-from attention.trained.translator import Translation
+from attention.trained.encoder_decoder import Decoded
 
 TRANSLATOR = "en-pt"
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
@@ -283,7 +283,7 @@ def translated_sentence(view: View, chapter: Chapter) -> str:
     return chapter.link["memory"][-1] if own else sentence
 
 
-def alignment(view: View, chapter: Chapter) -> tuple[Translation, Result] | None:
+def alignment(view: View, chapter: Chapter) -> tuple[Decoded, Result] | None:
     """A trained translation, and the head that says what each of its words is drawn from.
 
     None where the sentence has no words. The translator must be here, see `has_translator`.

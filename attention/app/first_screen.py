@@ -68,7 +68,7 @@ def opening_of(view: View) -> Opening | None:
 def _drawn(view: View) -> Result | None:
     """Result that is drawn with arcs; None where there are no words, or a layer looks at others."""
     result = results.current_result(view)
-    return None if result is None or result.memory is not None else result
+    return None if result is None or not result.of_sentence else result
 
 
 def draw(view: View) -> bool:

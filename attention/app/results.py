@@ -25,7 +25,7 @@ from attention.app.pages import OF_MODELS, SHARED
 from attention.app.shared import load_model, load_vectors, neighbours
 from attention.app.view import View
 from attention.app.visit import Writing
-from attention.core.functional import Trace
+from attention.core.functional import Trace, WeightsAlone
 from attention.core.limits import limits
 from attention.display.showing import write_npz
 from attention.hosting.jobs import Step
@@ -40,9 +40,9 @@ from attention.lessons.trained import Next, SamplingSettings
 from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained import sources
+from attention.trained.encoder_decoder import Decoded, EncoderDecoder
 from attention.trained.models import Pieces, Run, Transformer, goes_on
 from attention.trained.sources import NONE
-from attention.trained.translator import Translation, Translator
 from attention.trained.writing import Written, begin, longer
 
 AT_ONCE = 0.2  # seconds of writing, then what was written is shown
@@ -78,7 +78,7 @@ def run_model(name: str, text: str) -> Run:
     Raises NoWords when there is none in it. What it takes to translate is done once.
     """
     model = load_model(name)
-    if isinstance(model, Translator):
+    if isinstance(model, EncoderDecoder):
         made = _translation_of(name, text)
         return model.run_pieces(made.source, made.output)
     return model.run(text)
@@ -165,28 +165,34 @@ def _rows(name: str, text: str, query: int, aside: bool) -> Tensor:
 
 
 @cached(LRUCache(32), lock=Lock())
-def _translation_of(name: str, text: str) -> Translation:
+def _translation_of(name: str, text: str) -> Decoded:
     model = load_model(name)
-    assert isinstance(model, Translator)
-    return model.translate(text)
+    assert isinstance(model, EncoderDecoder)
+    return model.write(text)
 
 
-def translation(view: View) -> tuple[Translation, Result] | None:
-    """The translation of the sentence, and the head that says what each piece is drawn from.
+def translation(view: View) -> tuple[Decoded, Result] | None:
+    """The output over the sentence, and the weights that say what each piece is drawn from.
 
-    None where the chosen model does not translate, or there are no words.
+    None where the chosen model writes no output, or there are no words.
     """
     name = view["model"]
-    if not isinstance(load_model(name), Translator):
+    if not isinstance(load_model(name), EncoderDecoder):
         return None
     return translation_by(name, view["s"], view["join"])
 
 
-def translation_by(name: str, text: str, join: str) -> tuple[Translation, Result] | None:
-    """Translate any text with the translator of that name; None where there are no words."""
-    last = len(load_model(name).layers) - 1
-    aligned = _if_there_are_words(Settings(text, name, last, join=join))
-    return None if aligned is None else (_translation_of(name, plain(text)), aligned)
+def translation_by(name: str, text: str, join: str) -> tuple[Decoded, Result] | None:
+    """Write over any text with the encoder-decoder of that name; None where there are no words."""
+    model = load_model(name)
+    assert isinstance(model, EncoderDecoder)
+    aligned = _if_there_are_words(Settings(text, name, len(model.layers) - 1, join=join))
+    if aligned is None:
+        return None
+    if model.decoder.aligns is None:
+        mean = model.alignment(run_model(name, plain(text)).inputs[-1].trace())
+        aligned = replace(aligned, layer_trace=WeightsAlone(mean[None]))
+    return _translation_of(name, plain(text)), aligned
 
 
 def ending_of(text: str) -> tuple[Ending, Result] | None:
@@ -551,12 +557,12 @@ def _agreement(name: str, text: str, method: str, layer: int) -> float:
 
 def _is_causal(name: str) -> bool:
     """True if no query of the layers that are followed sees a later key."""
-    return all(layer.causal for layer in load_model(name).layers if not layer.crosses)
+    return all(layer.causal for layer in load_model(name).layers if not layer.decodes)
 
 
 def followed_layers(view: View) -> int:
     """Number of layers of the chosen model that are followed: those over the sentence itself."""
-    return sum(not layer.crosses for layer in load_model(view["model"]).layers)
+    return sum(not layer.decodes for layer in load_model(view["model"]).layers)
 
 
 def agreement_with_erasure(view: View, method: str) -> float:

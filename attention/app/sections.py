@@ -124,15 +124,16 @@ def lines_and_weights(
     """
     tokens, keys, trace = trained.shown(result)
     words = notes.JOINED if trained.words_of(result) else ""
+    averaged = isinstance(result.layer_trace, WeightsAlone)
     shown = Picture(
         WeightsAlone(trace.weights, trace.mask),
         tokens,
         [True] * len(tokens),
         parts=parts,
         memory=(keys, [True] * len(keys)) if result.memory else None,
-        head=result.head,
+        head=None if averaged else result.head,
         caption=(f"{caption} {words}".strip(), ""),
-        of=notes.head_words(result),
+        of="mean of all heads" if averaged else notes.head_words(result),
     )
     picture(shown, selection or view.selection, key=key)
 

@@ -39,26 +39,21 @@ def of_token(view: View) -> None:
 
 
 def translation(view: View) -> None:
-    """Show how a translator finds one piece after the other, and what it draws each from."""
+    """Show how an encoder-decoder finds one piece after the other, and what it draws each from."""
     made = results.translation(view)
     if made is None:
         return
     found, aligned = made
-    st.subheader("The translation")
+    decoder = shared.load_model(view["model"]).parts.decoder
+    assert decoder is not None
+    title = "translation" if decoder.aligns is not None else "output"
+    st.subheader(f"The {title}")
     st.text(found.text)
     names, columns = trained.translation_table(found)
-    st.html(tables.table("translation", names, columns))
-    st.caption(
-        "Decoded from top to bottom, each piece the likeliest of the "
-        f"{found.candidates:,} that the model's shortlist has for this sentence: its own engine "
-        "has no beam and no temperature either. A dot is a space."
-    )
-    sections.lines_and_weights(
-        view,
-        aligned,
-        "alignment",
-        f"Each row is a piece of the translation; {trained.MADE_FROM}",
-    )
+    st.html(tables.table(title, names, columns))
+    st.caption(trained.decoding_words(found, decoder))
+    rows = f"Each row is a piece of the {title}; {trained.made_from(decoder)}"
+    sections.lines_and_weights(view, aligned, "alignment", rows)
 
 
 def token_sum(result: Result, query: int) -> None:

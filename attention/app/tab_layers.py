@@ -35,7 +35,7 @@ def draw_layers(view: View) -> None:
 
 def in_all_layers(view: View, model: Model, result: Result, query: int) -> None:
     """The weights of the chosen token in each layer."""
-    if result.memory is not None or len(result.tokens) > MAX_TOKENS:
+    if not result.of_sentence or len(result.tokens) > MAX_TOKENS:
         return
     st.subheader("Where it looks, layer by layer")
     rows = results.rows_in_all_layers(view, query)

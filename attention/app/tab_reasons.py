@@ -53,8 +53,8 @@ def why(view: View, result: Result, pair: tuple[int, int], names: list[str]) -> 
     assert result.trained is not None
     st.subheader("Why it looks there")
     query, key = pair
-    if result.memory is not None:
-        notes.note("The keys of this layer come from another sequence: its score is not split.")
+    if not result.of_sentence:
+        notes.note("This layer is the decoder's, behind an encoder: its score is not split.")
         return
     try:
         found = results.reasons_of(

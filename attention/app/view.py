@@ -23,7 +23,7 @@ from attention.trained.sources import NONE
 # Whether a layer of a trained model has what a setting leaves out.
 OF_LAYERS: Mapping[str, Callable[[Layer], bool]] = {
     "trained_mask": lambda layer: bool(layer.masks(1, 1)),
-    "trained_positions": lambda layer: layer.attention.rotary is not None,
+    "trained_positions": lambda layer: layer.attention.has_positions,
 }
 
 

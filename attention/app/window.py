@@ -174,30 +174,34 @@ def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
     return [trained, now] if shown.off or shown.erased >= 0 else [trained]
 
 
-def sequences_of(view: View, shown: Shown) -> tuple[list[list[str]], list[int], list[list[int]]]:
-    """The words of the sentence and of what is written over it, the chosen one of each, and the
-    positions of their pieces in the run."""
-    aside = view["special"] == "ignored"
-    every = [shown.run.inputs[0].pieces]
-    if shown.run.inputs[-1].memory_pieces is not None:
-        every.append(shown.run.inputs[-1].pieces)
+def sequences_of(
+    view: View, shown: Shown
+) -> tuple[list[list[str]], list[int], list[tuple[int, int]]]:
+    """The words of each sequence, the chosen one of each, and for each layer which sequence it asks
+    from, and which it asks.
+
+    Sequences are the sentence, what a decoder's self-attention reads, and what it writes, as far
+    as there are such.
+    """
+    aside, inputs = view["special"] == "ignored", shown.run.inputs
+    kinds = [(one.layer.decodes, one.layer.crosses) for one in inputs]
+    order = sorted({*kinds})
+    every = [inputs[kinds.index(kind)].pieces for kind in order]
     kept = [pieces.kept(aside) for pieces in every]
     words = [
         [switches.word_of(pieces.texts[at]) for at in there]
         for pieces, there in zip(every, kept, strict=True)
     ]
     queries = [min(view["query"], len(there) - 1) for there in kept]
-    return words, queries, kept
+    asking = [order.index(kind) for kind in kinds]
+    of_layers = [(at, 0 if crosses else at) for at, (_, crosses) in zip(asking, kinds, strict=True)]
+    return words, queries, of_layers
 
 
 def window_of(view: View, shown: Shown) -> ModelWindow:
     """All that the window shows, in numbers and words."""
     model, asked, answered = shown.model, shown.asked, shown.answered
-    words, queries, _ = sequences_of(view, shown)
-    across = len(words) - 1
-    of_layers = [
-        (across if one.memory is not None else 0, 0) for one in shown.run.inputs
-    ]  # sequences of queries and of keys
+    words, queries, of_layers = sequences_of(view, shown)
     rows = answering.rows_of(view, shown.run, queries)
     effects = answering.effects_so_far(asked)
     lenses = switches.lenses_of(model, answering.is_long(asked))

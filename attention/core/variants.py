@@ -105,6 +105,23 @@ class Variant(nn.Module):
         return own
 
     @property
+    def has_positions(self) -> bool:
+        """True if it has positions of its own, in a rotation or a bias."""
+        return self.rotary is not None or self.has_bias
+
+    @property
+    def has_bias(self) -> bool:
+        """True if it has learned a bias for distances, see `position_bias`."""
+        return False
+
+    def position_bias(
+        self, n_queries: int, n_keys: int, first: int, rows: slice, heads: slice
+    ) -> Tensor | None:
+        """Bias that its own positions add to the scaled scores of some queries and heads, (heads,
+        queries, keys); None: none. first: the position of the first query."""
+        return None
+
+    @property
     def apart(self) -> bool:
         """True if a head can be worked out without the others."""
         mixing = type(self).before_softmax, type(self).after_softmax
@@ -282,8 +299,8 @@ class Variant(nn.Module):
         """A function (queries, heads) -> their Trace; of some heads only where they are `apart`.
 
         scale: None = the layer's own; rotate: by the layer's own `rotary`, or as in the paper where
-        it has none, None = as the layer itself does; bias: a function (queries, heads) -> what is
-        added to their scaled scores.
+        it has none, None = as the layer itself does, False = without its own bias too; bias: a
+        function (queries, heads) -> what is added to their scaled scores besides.
         """
         scale = self.scale if scale is None else scale
         rotary = self.rotary if rotate is None else (self.rotary or Rotary()) if rotate else None
@@ -292,6 +309,12 @@ class Variant(nn.Module):
         if rotary is not None:
             queries = rotary(queries, projected.first)
             keys = rotary(keys) if projected.rotated is None else projected.rotated
+        shape = queries.shape[-2], keys.shape[-2], projected.first
+
+        def added(rows: slice, heads: slice) -> Tensor | None:
+            own = None if rotate is False else self.position_bias(*shape, rows, heads)
+            given = bias(rows, heads)
+            return own if given is None else given if own is None else own + given
 
         def trace_of(rows: slice, heads: slice) -> Trace:
             trace = functional.attend(
@@ -300,7 +323,7 @@ class Variant(nn.Module):
                 share_heads(projected.values, self.heads, heads),
                 scores=self.scores,
                 scale=scale,
-                bias=bias(rows, heads),
+                bias=added(rows, heads),
                 mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
                 cap=self.cap,
                 before_softmax=self.before_softmax,

@@ -493,7 +493,7 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
     """
     more = ""
     if stage == "scaled" and trace.bias is not None:
-        more = " Then something is taken off for each step of distance."
+        more = " Then a number that follows from the distance is added."
     elif stage == "masked":
         hides = trace.mask is not None and not trace.mask.all()
         more = f" {hidden} cells are hidden." if hides else " no cell is hidden."

@@ -53,7 +53,8 @@ def pytorch_script(result: Result) -> str:
     functions, methods = _used(type(layer))
     title = layer.title + (f", head {result.head} of {heads}," if heads > 1 else "")
     n_queries, n_keys = result.trace.scores.shape
-    bias = f"alibi({heads}, {n_queries}, {n_keys})" if result.trace.bias is not None else "None"
+    penalised = result.settings.positions == "alibi"
+    bias = f"alibi({heads}, {n_queries}, {n_keys})" if penalised else "None"
     parts = [
         HEADER.format(
             title=title, n=n_queries, source=plain(layer.source), stages=functional.STAGES

@@ -17,9 +17,9 @@ from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
 from attention.display.tables import number
 from attention.lessons.known import KnownHead, first_link
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import SMOLLM2
-from attention.trained.translator import Translator
 
 ZERO, MEAN, EXCHANGED = "set to zero", "set to its mean", "exchanged"
 MAX_PIECES = 64
@@ -196,8 +196,8 @@ def answer(
     """Change each head in turn. Effects are what is lost without the head, or brought back by it.
 
     For models that go on, of the difference of both words' scores, as a share of that between the
-    sentences where heads are exchanged; for translators, of the mean probability of the pieces they
-    write; for others, how far the last hidden states move, as a mean of 1 - cosine.
+    sentences where heads are exchanged; for encoder-decoders, of the mean probability of the pieces
+    they write; for others, how far the last hidden states move, as a mean of 1 - cosine.
     """
     metric = _metric(model, asked, run if other is None else other)
     if other is None:
@@ -205,7 +205,7 @@ def answer(
     found = causes.patch_heads(model, other, run, metric, asked.part, progress=progress)
     clean, corrupted = metric(run.hidden), found.before
     if asked.words is None:
-        sign = -1 if isinstance(model, Translator) else 1
+        sign = -1 if isinstance(model, EncoderDecoder) else 1
         total = _per_head(sign * found.change)
         return Answer((_number(clean), _number(corrupted)), total)
     assert isinstance(model, Transformer)
@@ -221,7 +221,7 @@ def _without(model: Model, asked: Question, run: Run, metric: Metric, progress: 
     if asked.intervention == MEAN:
         to = means(model, SENTENCES[:MEANS_OVER], asked.part)
     found = causes.ablate_heads(model, run, metric, asked.part, to=to, progress=progress)
-    if asked.words is None and not isinstance(model, Translator):
+    if asked.words is None and not isinstance(model, EncoderDecoder):
         return Answer((_number(found.before), None), _per_head(found.change))
     direct = None
     if asked.words is not None and to is None and asked.part == "output":
@@ -234,8 +234,8 @@ def _metric(model: Model, asked: Question, run: Run) -> Metric:
     if asked.words is not None:
         assert isinstance(model, Transformer)
         return causes.logit_difference(model, *asked.words)
-    if isinstance(model, Translator):
-        return causes.translation_probability(model, run)
+    if isinstance(model, EncoderDecoder):
+        return causes.written_probability(model, run)
     return causes.movement(run)
 
 
@@ -252,7 +252,7 @@ def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
     """The model's own answer, in a sentence."""
     clean, corrupted = found.metric
     if asked.words is None:
-        if isinstance(model, Translator):
+        if isinstance(model, EncoderDecoder):
             return f"The mean probability of the pieces it writes is {percent(clean, 1)}."
         return "Its answer is a vector for each piece; heads are judged by how far these move."
     assert isinstance(model, Transformer)
@@ -288,7 +288,7 @@ def effect_words(model: Model, asked: Question, found: Answer) -> str:
             if exchanged
             else f"by how much the difference of the scores falls when the {part}head {done}."
         )
-    elif isinstance(model, Translator):
+    elif isinstance(model, EncoderDecoder):
         square += f"by how much the pieces get less probable when the {part}head {done}."
     else:
         square += f"how far the vectors move when the {part}head {done} (1 − cosine, mean)."

@@ -464,7 +464,7 @@ def _scale_words(swept: Sweep) -> str:
         what = "all keys that a query may see get the same"
         grows = f"more of the weight goes to {GREATEST}"
     else:
-        what = "the distance alone decides, through ALiBi"
+        what = "the distance alone decides"
         grows = "the scores count more beside it"
     return f"At scale 0 {what}. With a larger scale {grows}."
 

@@ -240,7 +240,8 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     columns: dict[str, list[float | str]] = {"score": trace.scores[query, kept].tolist()}
     if trace.bias is not None:
         columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
-        columns["− slope · distance"] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
+        added = "bias" if layer.has_bias else "− slope · distance"
+        columns[added] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
     last = trace.logits_name
     if last != "scaled":
         columns["scaled"] = trace.scaled[query, kept].tolist()
@@ -272,13 +273,18 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
         columns=columns,
         total=["sum", *total],
         words=_neuron_words(
-            trace, len(kept), len(rest), float(greatest) if allowed.any() else None
+            layer, trace, len(kept), len(rest), float(greatest) if allowed.any() else None
         ),
     )
 
 
-def _neuron_words(trace: Trace, shown: int, rest: int, greatest: float | None) -> str:
-    added = "" if trace.bias is None else ", minus the distance times the slope of this head"
+def _neuron_words(
+    layer: Variant, trace: Trace, shown: int, rest: int, greatest: float | None
+) -> str:
+    added = ""
+    if trace.bias is not None:
+        penalty = ", minus the distance times the slope of this head"
+        added = ", plus the bias of the distance" if layer.has_bias else penalty
     cap = f"{trace.cap or 0:g}"
     mixed = {
         "scaled": "",

@@ -285,7 +285,7 @@ def _alti_logit(case: Followed) -> list[Step]:
         "=",
         signed("ALTI-Logit", last),
     ]
-    chosen = case.model.shown([int(case.hidden[ROW].argmax())])[0]  # type: ignore[attr-defined]
+    chosen = case.model.shown([int(case.hidden[ROW].argmax())])[0]
     return [
         Step(
             "Here no word sees a later one, and the score of a word to come next is the number in "

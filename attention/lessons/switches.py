@@ -16,9 +16,9 @@ from attention.core.settings import choice, text, whole
 from attention.display.captions import listed
 from attention.lessons.known import KnownHead
 from attention.lessons.study import NAMED, Trusted, share
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
 from attention.trained.sources import CARRIED
-from attention.trained.translator import Translator
 
 LOOKS, LOST, SAYS = "looks", "lost", "says"
 LENSES = {
@@ -132,7 +132,7 @@ def percent(share: float) -> str:
 class Answered:
     """A model's answer to a sentence, as trained and with the heads that are off.
 
-    kind: "piece" where it says the next one, "written" where it translates, "vector" else;
+    kind: "piece" where it says the next one, "written" where it writes an output, "vector" else;
     position: of the query in the sentence that the answer is about; word: the answer, for vectors
     the word that moves; before, now: the metric of `switches.answer_at`; likeliest: the likeliest
     next pieces as trained and now, (text, share, id) each, none for vectors.
@@ -159,7 +159,7 @@ class Answered:
 
 def kind_of(model: Model) -> str:
     """The kind of answer a model gives, see `Answered`."""
-    if isinstance(model, Translator):
+    if isinstance(model, EncoderDecoder):
         return "written"
     if goes_on(model):
         return "piece"
@@ -184,7 +184,7 @@ def purpose(model: Model) -> str:
     title = model.about.title
     says = {
         "piece": f"{title} reads the sentence and says the next word.",
-        "written": f"{title} translates the sentence, piece by piece.",
+        "written": f"{title} reads the sentence and writes another, piece by piece.",
         "vector": f"{title} says no next word: it turns each word into a vector.",
     }
     return f"{says[kind_of(model)]} Point at a head, and switch it off."

@@ -25,9 +25,9 @@ from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
-from attention.trained.models import LayerInput, Model, Run, Transformer
+from attention.trained.encoder_decoder import Decoded
+from attention.trained.models import Decoder, LayerInput, Model, Run, Transformer
 from attention.trained.sampling import Narrowing, greedy, narrow, next_scores, sample
-from attention.trained.translator import Translation
 from attention.trained.writing import Written, begin, longer
 
 LIKELIEST = 12
@@ -36,6 +36,10 @@ AS_TRAINED = "as trained"
 MADE_FROM = (
     "its weights say which words it is made from. This is head 0 of the last layer, which training "
     "guided to align words (Bahdanau et al. 2015)."
+)
+MADE_FROM_ALL = (
+    "its weights, the mean of all heads of the last layer, say what it is drawn from. No head was "
+    "guided to align words."
 )
 SINK = 2.0  # times an even spread
 
@@ -232,10 +236,28 @@ def why_nothing_added(model: Transformer, text: str, longer: str | None) -> str:
     return ""
 
 
+def made_from(decoder: Decoder) -> str:
+    """Explain the weights that align an output with its source, as the end of a sentence."""
+    return MADE_FROM if decoder.aligns is not None else MADE_FROM_ALL
+
+
+def decoding_words(made: Decoded, decoder: Decoder) -> str:
+    """Explain how an output was decoded, in a few sentences."""
+    told = f"Decoded from top to bottom, each piece the likeliest of {made.candidates:,}"
+    if decoder.candidates is not None:
+        told += (
+            " that the model's shortlist has for this sentence: its own engine has no beam and no "
+            "temperature either"
+        )
+    begins = ", but for the first, which is given" if decoder.begins is not None else ""
+    ends = "" if made.finished else " It did not come to its end: it had too many pieces."
+    return f"{told}{begins}.{ends} A dot is a space."
+
+
 def translation_table(
-    made: Translation,
+    made: Decoded,
 ) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
-    """One row for each piece of a translation, in the order in which it was decoded."""
+    """One row for each piece of an output, in the order in which it was decoded."""
     sources = distinct_names(made.source.texts)
     columns: dict[str, Sequence[float | str]] = {
         "probability": [step.probability for step in made.steps],
@@ -289,6 +311,8 @@ def layer_words(result: Result) -> str:
     where, title = result.trained, sources.about(result.settings.model).title
     learned = "" if result.changes else ", as learned"
     normed = " X is what comes in, after a layer norm." if where.layer.norm_first else ""
+    if where.layer.decodes and not where.layer.crosses:
+        normed += " It reads what the model has written so far, from its start on."
     return (
         f"{title}: the {ordinal(where.position + 1)} of {counted(where.of)} (number "
         f"{where.position}){learned}.{normed}"

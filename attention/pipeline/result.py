@@ -46,6 +46,11 @@ class Result(Sentence):
         return self.tokens if self.memory is None else self.memory.tokens
 
     @property
+    def of_sentence(self) -> bool:
+        """True if queries and keys are those of the sentence, not of what is written over it."""
+        return self.memory is None and (self.trained is None or not self.trained.layer.decodes)
+
+    @property
     def special(self) -> list[bool]:
         """For each key whether it is a special token; empty where tokens are words."""
         return [word is None for word in (self.memory or self).groups or ()]
@@ -99,7 +104,7 @@ class Result(Sentence):
             changed.pop("special", None)
         if self.trained.layer.masks(1, 1) and settings.trained_mask == "removed":
             changed["trained_mask"] = "removed"
-        if self.layer.rotary is not None and settings.rotate is False:
+        if self.layer.has_positions and settings.rotate is False:
             changed["trained_positions"] = "removed"
         if self.trained.cut:
             changed["cut"] = ", ".join(map(str, self.trained.cut))

@@ -90,8 +90,8 @@ class Settings:
         "The model's own positions",
         ("kept", "removed"),
         unless=("model", NONE),
-        help="This model rotates queries and keys by their positions. Removed: it does not in this "
-        "layer.",
+        help="This model rotates queries and keys by their positions, or adds a bias for their "
+        "distance. Removed: it does not in this layer.",
     )
     variant: str = choice("dot", "Variant", variant_names, when=("model", NONE))
     vectors: str = choice(

@@ -13,8 +13,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from attention.core.limits import limits
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layouts import LAYOUTS, Layout
-from attention.trained.models import About, Parts, Transformer
+from attention.trained.models import About, Model, Parts, Transformer
 from attention.trained.pieces import Reader, read_tokenizer
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
@@ -63,14 +64,15 @@ class Checkpoint:
         return tensor.to(torch.float32)
 
 
-def load_folder(folder: Path, about: About) -> Transformer:
+def load_folder(folder: Path, about: About) -> Model:
     """The model in a folder of config.json, model.safetensors and tokenizer.json.
 
     Instead of model.safetensors there may be several, named by model.safetensors.index.json.
     Raises ValueError, saying what was expected and what came, where it cannot be read.
     """
     _, parts, reader = _read(folder, outline=False)
-    return Transformer(about, reader, parts)
+    kind = Transformer if parts.decoder is None else EncoderDecoder
+    return kind(about, reader, parts)
 
 
 def check_folder(folder: Path) -> Layout:

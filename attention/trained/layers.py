@@ -15,7 +15,7 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.functional import Projected, Trace, attend, linear, merge_heads
 from attention.core.norms import RmsNorm
-from attention.core.positions import Rotary
+from attention.core.positions import Rotary, relative_bias
 from attention.core.printing import shapes
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
@@ -32,7 +32,8 @@ class TrainedConfig(Config):
 
     rotary: how queries and keys are rotated, if they are; scale: what scores are multiplied by,
     None = 1/√d_k; cap: what scaled scores stay below, see `functional.capped`; eps: what the norms
-    of queries and keys add to the mean of the squares.
+    of queries and keys add to the mean of the squares; furthest, both_sides: of a bias for
+    distances, see `positions.distance_buckets`.
     """
 
     heads: int = 1
@@ -40,6 +41,8 @@ class TrainedConfig(Config):
     scale: float | None = None
     cap: float | None = None
     eps: float = 1e-6
+    furthest: int = 128
+    both_sides: bool = True
 
 
 class TrainedAttention(DotScores):
@@ -48,7 +51,8 @@ class TrainedAttention(DotScores):
     parameters: W_q, W_k, W_v, W_o, each (d_in, d_out), and their biases b_q, b_k, b_v, b_o where
     there are any; those of keys and values are narrower where heads share them, in groups. g_q and
     g_k where queries and keys go through an RMS norm, of each head, (d_head,), or of all heads
-    together, (heads · d_head,), see `Variant.norm`.
+    together, (heads · d_head,), see `Variant.norm`. distances (buckets, heads) where scores get a
+    bias, see `positions.relative_bias`.
     They are buffers: memory they share with the model's file is not this layer's.
     """
 
@@ -76,9 +80,12 @@ class TrainedAttention(DotScores):
         scale: float | None = None,
         cap: float | None = None,
         eps: float = 1e-6,
+        furthest: int = 128,
+        both_sides: bool = True,
     ) -> None:
         d_model = parameters["W_q"].shape[0]
-        super().__init__(TrainedConfig(d_model, heads, rotary, scale, cap, eps))
+        distances = furthest, both_sides
+        super().__init__(TrainedConfig(d_model, heads, rotary, scale, cap, eps, *distances))
         for name, parameter in parameters.items():
             self.register_buffer(name, parameter)
 
@@ -94,6 +101,21 @@ class TrainedAttention(DotScores):
         gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
         return None if gain is None else RmsNorm(gain, self.config.eps)
 
+    @property
+    def has_bias(self) -> bool:
+        return hasattr(self, "distances")
+
+    def position_bias(
+        self, n_queries: int, n_keys: int, first: int, rows: slice, heads: slice
+    ) -> Tensor | None:
+        table: Tensor | None = getattr(self, "distances", None)
+        if table is None:
+            return None
+        config = self.config
+        return relative_bias(
+            table, n_queries, n_keys, config.furthest, config.both_sides, first, rows, heads
+        )
+
     def outputs(self, projected: Projected, mask: Tensor | None) -> Tensor:
         """Output of each head, no steps kept. (…, heads, queries, d_v).
 
@@ -104,12 +126,14 @@ class TrainedAttention(DotScores):
         if self.rotary is not None:
             queries = self.rotary(queries, projected.first)
         size = self.heads // self.groups
+        bias = self.position_bias(n_queries, projected.keys.shape[-2], projected.first, ALL, ALL)
         trace = attend(
             queries.unflatten(-3, (self.groups, size)).flatten(-3, -2),
             projected.keys if projected.rotated is None else projected.rotated,
             projected.values,
             scores=self.scores,
             scale=self.scale,
+            bias=None if bias is None else bias.unflatten(0, (-1, size)).flatten(1, 2),
             mask=None if mask is None else torch.cat([mask] * size, -2).unsqueeze(-3),
             cap=self.cap,
         )
@@ -244,8 +268,10 @@ class LayerRun:
     @functools.cached_property
     def fed(self) -> Tensor:
         """The feed-forward's output, which is added to the residual path."""
-        norms = self.layer.feed_norms
-        fed = self.layer.feed_forward(through(norms.before, self._residual))
+        norms, feed_forward = self.layer.feed_norms, self.layer.feed_forward
+        if feed_forward is None:
+            return self.note("fed", torch.zeros_like(self._residual))
+        fed = feed_forward(through(norms.before, self._residual))
         return self.note("fed", through(norms.added, fed))
 
     @functools.cached_property
@@ -299,17 +325,20 @@ class Layer:
     """Attention and feed-forward, each on a residual path, with norms around them.
 
     causal: whether a query sees no key behind it; window: how many tokens to each side it sees,
-    None: all of them; crosses: whether keys and values come from another sequence; recurrence: what
-    the input goes through first, where something stands in the place of self-attention.
+    None: all of them; crosses: whether keys and values come from another sequence; decodes: whether
+    it runs over the output, behind an encoder's layers; recurrence: what the input goes through
+    first, where something stands in the place of self-attention. feed_forward: None where another
+    attention follows first, as in a decoder that attends to its output and then to the source.
     """
 
     attention: TrainedAttention
     attention_norms: Norms
-    feed_forward: FeedForward | GatedFeedForward
+    feed_forward: FeedForward | GatedFeedForward | None
     feed_norms: Norms
     causal: bool = False
     window: int | None = None
     crosses: bool = False
+    decodes: bool = False
     recurrence: Recurrence | None = None
 
     __repr__ = shapes

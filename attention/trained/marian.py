@@ -32,9 +32,12 @@ class Quantised:
     numbers: Tensor
     multiplier: float
 
-    def rows(self, ids: Tensor | slice) -> Tensor:
+    def __getitem__(self, ids: Tensor | slice) -> Tensor:
         """Some rows as float32. (rows, columns)."""
         return self.numbers[ids].to(torch.float32) / self.multiplier
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
 class MarianFile:
@@ -87,7 +90,7 @@ class MarianFile:
 
         The file has it transposed, as products of 8 bits read it; so it is in memory.
         """
-        return self._quantised(name, (d_in, d_out), (d_out, d_in)).rows(slice(None)).T
+        return self._quantised(name, (d_in, d_out), (d_out, d_in))[:].T
 
     def table(self, name: str, rows: int, columns: int) -> Quantised:
         """A matrix whose rows are looked up, as it is stored. (rows, columns)."""

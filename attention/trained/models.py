@@ -99,7 +99,7 @@ class Start:
     """Where a forward pass begins.
 
     layer: its position; x (…, tokens, d_model): what enters it; memory (…, keys, d_model): where
-    keys and values come from in layers that cross, None: from what the layers before them give.
+    keys and values come from in layers that cross, None: from what the encoder's layers give.
     """
 
     layer: int
@@ -148,13 +148,14 @@ class Run:
     def batch(self) -> Padded:
         """The ids it ran over, and those of what was written, where there is any."""
         last = self.inputs[-1]
-        written = None if last.memory is None else Padded(last.pieces.ids)
+        written = Padded(last.pieces.ids) if last.layer.decodes else None
         return Padded(self.pieces.ids, output=written)
 
     def start(self, layer: int) -> Start:
         """Start of this run at one of its layers."""
         layer_input = self.inputs[layer]
-        return Start(layer, layer_input.entered, layer_input.memory)
+        memory = self.inputs[-1].memory if layer_input.layer.decodes else None
+        return Start(layer, layer_input.entered, memory)
 
     @property
     def nbytes(self) -> int:
@@ -199,12 +200,14 @@ class About:
 class Model:
     """Base of every trained model.
 
-    about: see `About`; layers: in the order in which they run; limit: how many pieces it takes.
+    about: see `About`; read: text -> its pieces, and back; layers: in the order in which they run;
+    limit: how many pieces it takes.
     """
 
-    about: About
-    layers: Sequence[Layer]
-    limit: int
+    def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
+        self.about, self._read, self.parts = about, read, parts
+        self.layers = parts.layers
+        self.limit = min(limits().tokens, parts.limit)
 
     def __repr__(self) -> str:
         sizes = f"layers={len(self.layers)}, heads={self.layers[0].attention.heads}"
@@ -218,19 +221,27 @@ class Model:
 
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""
-        raise NotImplementedError
+        return self._read(text)
+
+    def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Pieces of the vocabulary by their ids, as `Pieces.texts` has them."""
+        return self._read.shown(ids)
 
     def embed(self, ids: Tensor, first: int = 0) -> Tensor:
         """Embed pieces for the first layer. ids (…, pieces); first: position of the first one."""
-        raise NotImplementedError
+        return self.parts.embedding(ids, first)
 
     def embed_output(self, output: Padded) -> Tensor:
-        """Embed the output for the first layer that crosses, for models that translate."""
+        """Embed the output for the first layer that decodes, where there is one."""
+        raise NotImplementedError
+
+    def read_before(self, output: Pieces) -> Pieces:
+        """Pieces that a decoder reads as it writes these, where there is one."""
         raise NotImplementedError
 
     def final(self, x: Tensor) -> Tensor:
         """Output of the model, given the output of its last layer."""
-        return x
+        return through(self.parts.final_norm, x)
 
     def forward(
         self,
@@ -257,7 +268,7 @@ class Model:
         x, memory = start.x, start.memory
         for position, before in zip(positions, after or itertools.repeat(None), strict=False):
             layer = self.layers[position]
-            if layer.crosses and memory is None:
+            if layer.decodes and memory is None:
                 if batch.output is None:
                     raise ValueError(f"{self.title_of(position)} needs an output, see Padded")
                 memory, x = x, self.embed_output(batch.output)
@@ -265,7 +276,7 @@ class Model:
             run = layer.run(
                 x,
                 memory if layer.crosses else None,
-                padding=_padding(batch, x, memory, layer.crosses),
+                padding=_padding(batch, layer, x, memory),
                 edit=None if called is None else functools.partial(called, position),
                 before=before,
             )
@@ -287,7 +298,7 @@ class Model:
             return
         if len(after) != len(positions):
             raise ValueError(f"runs of {len(positions)} layers go on, got {len(after)}")
-        if batch.mask is not None and not self.layers[positions.start].crosses:
+        if batch.mask is not None and not self.layers[positions.start].decodes:
             raise ValueError("sentences that go on must have no padding")
         for position in positions:
             if not (self.layers[position].causal or self.layers[position].crosses):
@@ -314,12 +325,18 @@ class Model:
 
     @torch.no_grad()
     def run_pieces(self, pieces: Pieces, output: Pieces | None = None) -> Run:
-        """Run a sentence that is in pieces already, and what is written over it."""
+        """Run a sentence that is in pieces already, and what is written over it.
+
+        Pieces of layers that cross are those that each query produces, of a decoder's
+        self-attention those that it reads.
+        """
         batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
         inputs = []
         for layer, run in zip(self.layers, self.forward(batch), strict=True):
-            if output is None or run.memory is None:
+            if output is None or not layer.decodes:
                 inputs.append(LayerInput(layer, pieces, run.entered, run.x))
+            elif run.memory is None:
+                inputs.append(LayerInput(layer, self.read_before(output), run.entered, run.x))
             else:
                 inputs.append(LayerInput(layer, output, run.entered, run.x, run.memory, pieces))
         return Run(pieces, tuple(inputs), self.final(run.output))
@@ -347,16 +364,24 @@ def _tensors(part: object) -> Iterator[Tensor]:
         yield from _tensors([*vars(part).values()])
 
 
-def _padding(batch: Padded, x: Tensor, memory: Tensor | None, crosses: bool) -> Tensor | None:
+def _padding(batch: Padded, layer: Layer, x: Tensor, memory: Tensor | None) -> Tensor | None:
     """The mask that padding makes, (…, queries, keys), None where there is none."""
-    queries = batch if memory is None else batch.output
-    keys = batch if crosses else queries
-    tokens = x, memory if crosses and memory is not None else x
+    queries = batch.output if layer.decodes else batch
+    keys = batch if layer.crosses else queries
+    tokens = x, memory if layer.crosses and memory is not None else x
     found = [None if part is None else part.mask for part in (queries, keys)]
     if all(mask is None for mask in found):
         return None
     whole = (torch.ones(part.shape[-2], dtype=torch.bool) for part in tokens)
     return padded(*(one if mask is None else mask for one, mask in zip(whole, found, strict=True)))
+
+
+class Table(Protocol):
+    """A vector for each piece of the vocabulary, (vocabulary, d_model), as a tensor has them."""
+
+    def __getitem__(self, ids: Tensor) -> Tensor: ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,7 +392,7 @@ class Embedding:
     pieces (vocabulary, d_model); positions (limit, d_model), the first one for the first piece.
     """
 
-    pieces: Tensor
+    pieces: Table
     positions: Tensor | None = None
     norm: Norm | None = None
     scale: float | None = None
@@ -378,10 +403,12 @@ class Embedding:
         Raises ValueError where there are more than positions.
         """
         x = self.pieces[ids]
-        if self.scale is not None:
-            x = x * self.scale
+        return self.placed(x if self.scale is None else x * self.scale, first)
+
+    def placed(self, x: Tensor, first: int = 0) -> Tensor:
+        """Vectors of pieces (…, tokens, d_model) with those of their positions, normed."""
         if self.positions is not None:
-            end = first + ids.shape[-1]
+            end = first + x.shape[-2]
             if end > len(self.positions):
                 raise ValueError(f"a sentence may have {len(self.positions)} pieces, got {end}")
             x = x + self.positions[first:end]
@@ -395,7 +422,8 @@ class Parts:
     limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
     anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
     piece, for models that were trained to predict it; cap: what these scores stay below, see
-    `layers.TrainedConfig`; ends: the pieces that say that a text is over.
+    `layers.TrainedConfig`; ends: the pieces that say that a text is over; decoder: where the last
+    layers decode.
     """
 
     embedding: Embedding
@@ -405,6 +433,29 @@ class Parts:
     unembedding: Tensor | None = None
     cap: float | None = None
     ends: Collection[int] = ()
+    decoder: Decoder | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Decoder:
+    """Parts of a decoder besides its layers.
+
+    embedding: of what it reads; table (vocabulary, d_model), factor, bias (vocabulary,): the score
+    of a piece is factor · hidden · its row of the table + its bias; start: the piece that stands
+    before the first one, None: a vector of zeros; begins: the piece that each output begins with,
+    None: any; candidates: a function of the pieces of a source -> those that its output may be made
+    of, in order, None: all; aligns: the head of the last layer that training guided to align both
+    (Chen et al. 2016), None: it guided none.
+    """
+
+    embedding: Embedding
+    table: Table
+    factor: float = 1.0
+    bias: Tensor | None = None
+    start: int | None = None
+    begins: int | None = None
+    candidates: Callable[[Tensor], Tensor] | None = None
+    aligns: int | None = None
 
 
 class Tokenizer(Protocol):
@@ -418,22 +469,7 @@ class Tokenizer(Protocol):
 
 
 class Transformer(Model):
-    """A stack of layers of self-attention over embedded pieces.
-
-    read: text -> its pieces, and back.
-    """
-
-    def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
-        self.about, self._read, self.parts = about, read, parts
-        self.layers = parts.layers
-        self.limit = min(limits().tokens, parts.limit)
-
-    def pieces(self, text: str) -> Pieces:
-        return self._read(text)
-
-    def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """Pieces of the vocabulary by their ids, as `Pieces.texts` has them."""
-        return self._read.shown(ids)
+    """A stack of layers of self-attention over embedded pieces."""
 
     def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None:
         """Text that is appended to a sentence of the pieces `after` when these pieces are chosen.
@@ -459,12 +495,6 @@ class Transformer(Model):
         if all(pieces.special):
             raise NoWords
         return self.run_pieces(pieces)
-
-    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
-        return self.parts.embedding(ids, first)
-
-    def final(self, x: Tensor) -> Tensor:
-        return through(self.parts.final_norm, x)
 
     def scores(self, hidden: Tensor) -> Tensor:
         """Hidden states (…, d_model) -> the score of each piece to come next (…, vocabulary).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 from attention.trained.models import Pieces
-from attention.trained.pieces import SPACE, readable
+from attention.trained.pieces import SPACE, readable, words_of
 
 WORD = "▁"  # what a piece begins with that begins a word
 
@@ -18,10 +18,12 @@ WORD = "▁"  # what a piece begins with that begins a word
 class Vocabulary:
     """Text -> pieces and back, as a model of SentencePiece has them (Kudo & Richardson 2018).
 
-    end: the piece that ends a sentence. Raises ValueError where the file is no such model.
+    limit: how many pieces a text may have; end: the piece that ends it. Raises ValueError where the
+    file is no such model.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, limit: int) -> None:
+        self.limit = limit
         self._model: Any
         try:
             self._model = SentencePieceProcessor(model_proto=file.read_bytes())
@@ -34,36 +36,36 @@ class Vocabulary:
     def __len__(self) -> int:
         return int(self._model.get_piece_size())
 
-    def read(self, text: str, limit: int) -> Pieces:
-        """A sentence in at most `limit` pieces, the last one its end.
+    def __call__(self, text: str) -> Pieces:
+        """A sentence in pieces, as many as fit, the last one its end.
 
         What cannot be written as UTF-8 becomes a question mark.
         """
         text = text.encode("utf-8", "replace").decode("utf-8")
         texts = self._model.encode(text, out_type=str)
-        kept = texts[: limit - 1]
-        return self._pieces(
-            [*self._model.piece_to_id(kept), self.end], kept, len(texts[len(kept) :])
-        )
+        kept = texts[: self.limit - 1]
+        ids = [*self._model.piece_to_id(kept), self.end]
+        shown = [*kept, self._model.id_to_piece(self.end)]
+        return self._pieces(ids, shown, [self.end], len(texts[len(kept) :]))
 
-    def pieces(self, ids: Sequence[int]) -> Pieces:
-        """Pieces of these numbers."""
-        return self._pieces(ids, [self._model.id_to_piece(piece) for piece in ids], 0)
+    def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Each piece by itself, as a person reads it."""
+        return self.pieces(ids).texts
 
-    def text(self, ids: Sequence[int]) -> str:
-        """Join pieces to a text, the end left out."""
-        return str(self._model.decode([piece for piece in ids if piece != self.end]))
+    def pieces(self, ids: Sequence[int], special: Collection[int] = ()) -> Pieces:
+        """Pieces of these numbers; special: those that belong to no word."""
+        return self._pieces(ids, [self._model.id_to_piece(piece) for piece in ids], special)
 
-    def _pieces(self, ids: Sequence[int], texts: Sequence[str], left_out: int) -> Pieces:
-        shown = [*texts, self._model.id_to_piece(self.end)][: len(ids)]
-        words: list[int | None] = []
-        word = -1
-        for piece, text in zip(ids, shown, strict=True):
-            word += text.startswith(WORD) or word < 0
-            words.append(None if piece == self.end else word)
+    def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str:
+        """Join pieces to a text."""
+        return str(self._model.decode([*ids]))
+
+    def _pieces(
+        self, ids: Sequence[int], texts: Sequence[str], special: Collection[int], left_out: int = 0
+    ) -> Pieces:
         return Pieces(
             ids=torch.tensor(ids, dtype=torch.int64),
-            texts=tuple(readable(text.replace(WORD, SPACE)) for text in shown),
-            words=tuple(words),
+            texts=tuple(readable(text.replace(WORD, SPACE)) for text in texts),
+            words=words_of(ids, [text.startswith(WORD) for text in texts], special),
             left_out=left_out,
         )

@@ -12,9 +12,9 @@ from attention.analysis import causes
 from attention.analysis.causes import Part
 from attention.analysis.interventions import Change, hidden, means
 from attention.core.norms import RmsNorm
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Transformer
 from attention.trained.parts import LayerNorm
-from attention.trained.translator import Translator
 from tests.analysis.conftest import CLOSE, Case, each_tiny
 from tests.trained.making import GOING_ON
 
@@ -100,7 +100,7 @@ def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
 def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
     metric = causes.movement(case.run)
     found = causes.ablate_heads(case.model, case.run, metric)
-    assert found.after.shape == (2, case.model.layers[0].attention.heads)
+    assert found.after.shape == (len(case.model.layers), case.model.layers[0].attention.heads)
     assert_close(found.before, torch.tensor(0.0), atol=1e-6, rtol=0)
     alone = metric(hidden(case.model, case.run, [[Change(1, heads=[2])]])[0])
     assert_close(found.after[1, 2], alone, **CLOSE)
@@ -162,8 +162,8 @@ def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
 @pytest.mark.parametrize("case", ["en-pt"], indirect=True)
 @torch.no_grad()
 def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:
-    assert isinstance(case.model, Translator)
-    metric = causes.translation_probability(case.model, case.run)
+    assert isinstance(case.model, EncoderDecoder)
+    metric = causes.written_probability(case.model, case.run)
     assert_close(metric(case.run.hidden), case.model.probabilities(case.run))
     states = hidden(case.model, case.run, [[Change(7, heads=[1])], []])
     found = metric(states)

@@ -51,7 +51,8 @@ def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
 @torch.no_grad()
 def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case: Case) -> None:
     changed = hidden(case.model, case.run, [exchanged_tokens(case.run, case.other)])[0]
-    assert_close(changed, case.other.hidden, **CLOSE)
+    batch = replace(case.other.batch, output=case.run.batch.output)
+    assert_close(changed, case.model.hidden(batch), **CLOSE)
     assert (changed - case.run.hidden).abs().max() > 1e-2
 
 
@@ -63,7 +64,7 @@ def test_tokens_of_one_and_outputs_of_the_other_sentence_are_the_run_with_both(c
     both = hidden(case.model, case.run, [[*exchanged_tokens(case.run, case.other), *back]])[0]
     outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
     expected = case.model.hidden(
-        case.other.batch,
+        replace(case.other.batch, output=case.run.batch.output),
         edit=of_trace(lambda layer, trace: replace(trace, output=outputs[layer])),
     )
     assert_close(both, expected, **CLOSE)

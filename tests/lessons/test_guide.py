@@ -26,7 +26,7 @@ from attention.lessons.finale import Ending
 from attention.lessons.reading import read_lesson
 from attention.lessons.spread import spread_of_scores
 from attention.pipeline import Result, Settings, compute
-from attention.trained.translator import Translator
+from attention.trained.encoder_decoder import EncoderDecoder
 from tests.trained.packaged import packaged, run_model
 
 CHAPTERS = {chapter.file[:2]: chapter for chapter in read_lesson(GUIDE, check).chapters}
@@ -396,7 +396,7 @@ def _(shown: Shown) -> None:
 @says("11", "This head had help: in training it was told which words belong together")
 def _(shown: Shown) -> None:
     model = packaged("en-pt")
-    assert isinstance(model, Translator)
+    assert isinstance(model, EncoderDecoder)
     trace = shown.a.layer_trace
     assert isinstance(trace, Trace)
     assert_close(model.alignment(trace), shown.a.trace.weights)

@@ -568,7 +568,7 @@ OF_A_RUN = (
     Claim(f"working {TURNED}", "no partner to turn with", has_no_pair, always=True),
     Claim("step scaled", "Dot products of long vectors", are_dot_products),
     Claim("step scaled|stage scaled", "off for each step of distance", taken_off),
-    Claim("step scaled|stage scaled", "ALiBi|taken off", has_bias, always=True),
+    Claim("step scaled|stage scaled", "ALiBi|follows from the distance", has_bias, always=True),
     Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
     Claim("step masked", "Nothing is hidden now", lambda at: hides(at) == 0, always=True),
     Claim(WEIGHTS, r"each row adds up to 1\.(?!\d)", whole, always=True),

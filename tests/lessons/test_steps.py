@@ -128,7 +128,8 @@ def test_every_cell_recomputes_from_the_numbers_beside_it(layer: str, case: str)
 @torch.no_grad()
 def test_every_cell_of_a_trained_layer_recomputes(each_checkpoint: Checkpoint) -> None:
     model = load_folder(each_checkpoint.folder, About("tiny", "Tiny", "nobody"))
-    for layer_input in model.run("the cat sat on it").inputs:
+    inputs = model.run("the cat sat on it").inputs
+    for layer_input in (each for each in inputs if each.memory is None):
         layer, x = layer_input.layer, layer_input.layer.attention_input(layer_input.x)
         trace, tokens = layer_input.trace(), layer_input.pieces.texts
         hidden = layer.masks(len(x), len(x))

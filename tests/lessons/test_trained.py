@@ -25,11 +25,11 @@ from attention.display.tables import number as shown_number
 from attention.lessons import heads, trained
 from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layers import Layer
 from attention.trained.models import LayerInput, Model, Run, Start, Transformer
 from attention.trained.parts import Norms
 from attention.trained.sampling import next_scores
-from attention.trained.translator import Translator
 from tests.lessons.making import drawn, no_vectors, shown
 from tests.properties import given
 from tests.properties import settings as given_settings
@@ -672,8 +672,8 @@ def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
 @pytest.mark.parametrize("name", ["en-pt", "pt-en"])
 def test_the_table_of_a_translation_has_a_row_for_each_step(name: str) -> None:
     model = packaged(name)
-    assert isinstance(model, Translator)
-    made = model.translate("the red house and the red car")
+    assert isinstance(model, EncoderDecoder)
+    made = model.write("the red house and the red car")
     names, columns = trained.translation_table(made)
     assert len(names) == len({*names}) == len(made.steps) == len(made.output.texts)
     for at, step in enumerate(made.steps):

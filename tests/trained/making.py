@@ -5,19 +5,20 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordPieceTrainer
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
-from attention.trained.models import Edit, Model
+from attention.trained.models import Edit, Model, Run
 
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
@@ -70,14 +71,32 @@ def robertas() -> Tokenizer:
     return made
 
 
+def t5s() -> Tokenizer:
+    """As T5's: words in parts, the first of each with a blank, and </s> behind them."""
+    made = Tokenizer(models.Unigram())
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.decoder = decoders.Metaspace()
+    special = ["<pad>", "</s>", "<unk>"]
+    trainer = UnigramTrainer(
+        vocab_size=75, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
+    made.train_from_iterator(CORPUS, trainer)
+    made.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 1)]
+    )
+    return made
+
+
 class Family(NamedTuple):
     """A tokenizer, and what transformers has for a family: its model, how the names of the norms
-    end that get the sum with what attention adds, and its settings here."""
+    end that get the sum with what attention adds, its settings here, and those that its library no
+    longer writes into config.json."""
 
     tokenizer: Callable[[], Tokenizer]
     model: str
-    norm: str
+    norm: str | tuple[str, ...]
     config: dict[str, Any]
+    more: Mapping[str, Any] = MappingProxyType({})
 
 
 def gpts() -> Tokenizer:
@@ -195,6 +214,33 @@ FAMILIES |= {
         SIZES | {"num_key_value_heads": 1, "sliding_window": 5, "pad_token_id": 0},
     ),
 }
+T5S = {"d_model": 24, "d_kv": 6, "num_heads": 3, "d_ff": 40, "num_layers": 2}
+T5S |= {"num_decoder_layers": 1, "n_positions": POSITIONS}
+T5_NORM = ("layer.1.layer_norm", "layer.2.layer_norm")
+BARTS = {
+    f"{stack}_{name}": size
+    for name, size in (("layers", 2), ("attention_heads", 3), ("ffn_dim", 40))
+    for stack in ("encoder", "decoder")
+}
+BARTS |= {"decoder_layers": 1, "d_model": 24, "max_position_embeddings": POSITIONS}
+# those that write an output over a sentence
+WRITING = {
+    "t5": Family(
+        t5s,
+        "T5ForConditionalGeneration",
+        T5_NORM,
+        T5S | {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11},
+    ),
+    "mt5": Family(t5s, "MT5ForConditionalGeneration", T5_NORM, T5S),
+    "bart": Family(
+        robertas,
+        "BartForConditionalGeneration",
+        "attn_layer_norm",
+        BARTS | {"scale_embedding": True},
+        {"forced_bos_token_id": 0},
+    ),
+}
+FAMILIES |= WRITING
 # those that were trained to say which piece comes next
 GOING_ON = [
     name
@@ -221,17 +267,30 @@ def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
     theirs = kind(config).eval()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for parameter in theirs.parameters():
+        for parameter in (*theirs.parameters(), *biases_of(theirs)):
             parameter += torch.randn(parameter.shape, generator=generator) * 0.2
     theirs.save_pretrained(folder, **saving)
+    change_json(folder / "config.json", **family.more)
     tokenizer.save(str(folder / "tokenizer.json"))
     return Checkpoint(folder, theirs, family)
 
 
+def biases_of(theirs: nn.Module) -> list[Tensor]:
+    """Biases of scores that no training changes."""
+    return [each for name, each in theirs.named_buffers() if name == "final_logits_bias"]
+
+
 @torch.no_grad()
-def run_theirs(theirs: nn.Module, ids: Tensor) -> Any:
-    """All that transformers tells of a run over ids (pieces,)."""
-    return theirs(ids[None], output_hidden_states=True, output_attentions=True)
+def run_theirs(theirs: nn.Module, ids: Tensor, read: Tensor | None = None) -> Any:
+    """All that transformers tells of a run over ids (pieces,), and over what a decoder reads."""
+    more = {} if read is None else {"decoder_input_ids": read[None]}
+    return theirs(ids[None], output_hidden_states=True, output_attentions=True, **more)
+
+
+def read_by(run: Run) -> Tensor | None:
+    """The ids that a decoder's self-attention reads, None where there is none."""
+    found = [each for each in run.inputs if each.layer.decodes and not each.layer.crosses]
+    return found[0].pieces.ids if found else None
 
 
 def change_json(file: Path, **changes: Any) -> None:

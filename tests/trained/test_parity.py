@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,16 @@ from torch.testing import assert_close
 
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import About, Run, Transformer
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import About, Model, Run, Transformer
 from attention.trained.parts import through
 from tests.trained.making import (
     GOING_ON,
     POSITIONS,
     SENTENCES,
+    WRITING,
     Checkpoint,
+    read_by,
     run_theirs,
     transformers,
 )
@@ -40,16 +44,38 @@ SCRIPTS = (
 )
 
 
-def assert_same_run(model: Transformer, theirs: Any, run: Run) -> None:
+def assert_same_run(model: Model, theirs: Any, run: Run) -> None:
     """Hidden states and attentions of every layer agree with transformers."""
-    expected = run_theirs(theirs, run.pieces.ids)
-    inputs = [layer_input.x for layer_input in run.inputs]
-    assert len(expected.attentions) == len(model.layers) == len(inputs)
-    for ours, hidden in zip([*inputs, run.hidden], expected.hidden_states, strict=True):
+    expected = run_theirs(theirs, run.pieces.ids, read_by(run))
+    assert len(run.inputs) == len(model.layers)
+    for ours, hidden in zip(states_of(run), hidden_states_of(expected), strict=True):
         assert_close(ours, hidden[0], atol=1e-5, rtol=1e-5)
-    for layer_input, weights in zip(run.inputs, expected.attentions, strict=True):
+    for layer_input, weights in zip(run.inputs, attentions_of(expected), strict=True):
         trace = layer_input.trace()
         assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
+
+
+def states_of(run: Run) -> list[Tensor]:
+    """What enters each layer, those of a decoder's two attentions once, and what comes out."""
+    memory = run.inputs[-1].memory
+    encoded = [each.entered for each in run.inputs if not each.layer.decodes]
+    decoded = [each.entered for each in run.inputs if each.layer.decodes and not each.layer.crosses]
+    return [*encoded, *([] if memory is None else [memory]), *decoded, run.hidden]
+
+
+def hidden_states_of(theirs: Any) -> list[Tensor]:
+    """The same of transformers."""
+    if "encoder_hidden_states" in theirs:
+        return [*theirs.encoder_hidden_states, *theirs.decoder_hidden_states]
+    return [*theirs.hidden_states]
+
+
+def attentions_of(theirs: Any) -> list[Tensor]:
+    """The weights of each layer of transformers, as layers are in order here."""
+    if "encoder_attentions" not in theirs:
+        return [*theirs.attentions]
+    pairs = zip(theirs.decoder_attentions, theirs.cross_attentions, strict=True)
+    return [*theirs.encoder_attentions, *itertools.chain.from_iterable(pairs)]
 
 
 def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
@@ -84,9 +110,42 @@ def test_scores_of_the_next_piece_agree_with_transformers(
     checkpoint: Callable[[str], Checkpoint], name: str
 ) -> None:
     model = load_folder(checkpoint(name).folder, ABOUT)
+    assert isinstance(model, Transformer)
     run = model.run("the café 😀")
     expected = run_theirs(checkpoint(name).theirs, run.pieces.ids).logits[0]
     assert_close(model.scores(run.hidden), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", WRITING)
+@torch.no_grad()
+def test_what_is_written_agrees_with_transformers(
+    checkpoint: Callable[[str], Checkpoint], name: str
+) -> None:
+    model, theirs = load_folder(checkpoint(name).folder, ABOUT), checkpoint(name).theirs
+    assert isinstance(model, EncoderDecoder)
+    written = model.write("the cat sat on it")
+    start, ids = model.decoder.start, written.output.ids
+    made = theirs.generate(
+        written.source.ids[None],
+        max_new_tokens=len(ids),
+        do_sample=False,
+        num_beams=1,
+        decoder_start_token_id=start,
+        forced_bos_token_id=model.decoder.begins,
+        forced_eos_token_id=None,
+        use_cache=False,  # of as many layers as the encoder has
+    )
+    assert made[0].tolist() == [start, *ids.tolist()]
+    run = model.run_pieces(written.source, written.output)
+    candidates, scores = model.scorer(run.pieces.ids)
+    expected = run_theirs(theirs, run.pieces.ids, read_by(run)).logits[0]
+    assert torch.equal(candidates, torch.arange(expected.shape[-1]))
+    assert_close(scores(run.hidden), expected, atol=1e-5, rtol=1e-5)
+    shares = expected.softmax(-1).gather(-1, ids[:, None])[:, 0]
+    assert_close(model.probabilities(run), shares, atol=1e-5, rtol=1e-5)
+    assert_close(torch.tensor([step.probability for step in written.steps]), shares)
+    weights = attentions_of(run_theirs(theirs, run.pieces.ids, read_by(run)))[-1]
+    assert_close(written.alignment, weights[0].mean(0), atol=1e-5, rtol=1e-5)
 
 
 def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
@@ -94,7 +153,7 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
 ) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
     run = model.run("A naïve café's unhappiest cat, running!")
-    found = inputs_of_norms_behind_attention(each_checkpoint, run.pieces.ids)
+    found = inputs_of_norms_behind_attention(each_checkpoint, run)
     assert len(found) == len(run.inputs)
     for layer_input, expected in zip(run.inputs, found, strict=True):
         layer, trace = layer_input.layer, layer_input.trace()
@@ -104,13 +163,13 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
         added = heads.sum(0) if bias is None else heads.sum(0) + bias
         added = through(layer.attention_norms.added, added)
         assert_close(added + layer_input.x, expected, atol=1e-5, rtol=1e-5)
-        ran = layer.run(layer_input.entered)
+        ran = layer.run(layer_input.entered, layer_input.memory)
         assert_close(ran.middle, expected, atol=1e-5, rtol=1e-5)
-        if layer.norm_first:
+        if layer.norm_first and layer.feed_norms.after is None:
             assert torch.equal(ran.output, ran.middle + ran.fed)
 
 
-def inputs_of_norms_behind_attention(checkpoint: Checkpoint, ids: Tensor) -> list[Tensor]:
+def inputs_of_norms_behind_attention(checkpoint: Checkpoint, run: Run) -> list[Tensor]:
     """Inputs of the norm that comes after each attention's sum, in transformers."""
     found: list[Tensor] = []
     hooks = [
@@ -118,7 +177,7 @@ def inputs_of_norms_behind_attention(checkpoint: Checkpoint, ids: Tensor) -> lis
         for name, module in checkpoint.theirs.named_modules()
         if name.endswith(checkpoint.family.norm)
     ]
-    run_theirs(checkpoint.theirs, ids)
+    run_theirs(checkpoint.theirs, run.pieces.ids, read_by(run))
     for hook in hooks:
         hook.remove()
     return found
@@ -142,13 +201,14 @@ def test_a_layer_without_heads_is_one_whose_heads_put_out_nothing(
 def test_a_causal_layer_shows_its_mask_and_others_have_none(each_checkpoint: Checkpoint) -> None:
     model = load_folder(each_checkpoint.folder, ABOUT)
     run = model.run("the cat sat")
-    layer_input = run.inputs[0]
-    mask = layer_input.trace().mask
-    weights = run_theirs(each_checkpoint.theirs, run.pieces.ids).attentions[0]
-    assert (mask is None) == bool(weights.triu(1).any())
-    if mask is not None:
-        assert not mask.triu(1).any()
-        assert torch.equal(mask.expand_as(weights), weights > 0)
+    theirs = run_theirs(each_checkpoint.theirs, run.pieces.ids, read_by(run))
+    for layer_input, weights in zip(run.inputs, attentions_of(theirs), strict=True):
+        mask = layer_input.trace().mask
+        assert (mask is None) == bool(weights.triu(1).any())
+        if mask is not None:
+            assert not mask.triu(1).any()
+            if layer_input.layer.window is None:
+                assert torch.equal(mask.expand_as(weights), weights > 0)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

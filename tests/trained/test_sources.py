@@ -189,7 +189,7 @@ def test_what_cannot_be_had_is_told_and_the_others_are_there(
 
     (broken("untokenized") / "tokenizer.json").unlink()
     (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
-    change_json(broken("strange") / "config.json", model_type="t5")
+    change_json(broken("strange") / "config.json", model_type="mamba")
     weights = broken("short") / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-9])
     (tmp_path / "control\x07").mkdir()
@@ -199,7 +199,7 @@ def test_what_cannot_be_had_is_told_and_the_others_are_there(
     words = (
         "a file tokenizer.json is needed, there is none",
         "a file model.safetensors is needed, there is none",
-        f"its layout must be one of {', '.join(LAYOUTS)}, got 't5'",
+        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
         "model.safetensors must be a whole safetensors file",
         "its name must have no control characters",
         "it must be a folder that is there, or a model's name at Hugging Face",
@@ -273,7 +273,7 @@ def test_names_that_cannot_be_had_are_told_and_the_others_are_there(
         return standin.models[name]
 
     (broken("unconfigured") / "config.json").unlink()
-    change_json(broken("strange") / "config.json", model_type="t5")
+    change_json(broken("strange") / "config.json", model_type="mamba")
     (broken("untokenized") / "tokenizer.json").unlink()
     (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
     weights = broken("short") / "model.safetensors"
@@ -285,7 +285,7 @@ def test_names_that_cannot_be_had_are_told_and_the_others_are_there(
     assert own(monkeypatch, *parts, "no name!", "fine") == ("fine",)
     words = (
         "it has no config.json",
-        f"its layout must be one of {', '.join(LAYOUTS)}, got 't5'",
+        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
         "it has no tokenizer.json",
         "it has no model.safetensors",
         "model.safetensors must be a whole safetensors file",

@@ -13,9 +13,10 @@ from torch.testing import assert_close
 
 from attention.core.functional import Trace, linear, split_heads
 from attention.trained import sources, translator
+from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import About, LayerInput
 from attention.trained.sources import EN_PT, PT_EN, Packaged
-from attention.trained.translator import LIMIT, Translator, load_translator, positions
+from attention.trained.translator import LIMIT, load_translator, positions
 from tests.trained.files import written
 from tests.trained.making import of_trace
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
@@ -30,14 +31,14 @@ LAYERS = range(N_LAYERS)
 
 
 @pytest.fixture(scope="module")
-def english() -> Translator:
+def english() -> EncoderDecoder:
     model = sources.load("en-pt")
-    assert isinstance(model, Translator)
+    assert isinstance(model, EncoderDecoder)
     return model
 
 
 @pytest.fixture
-def inputs(english: Translator) -> tuple[LayerInput, ...]:
+def inputs(english: EncoderDecoder) -> tuple[LayerInput, ...]:
     return english.run(SENTENCE).inputs
 
 
@@ -46,10 +47,10 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
     source: Packaged, sentences: list[str]
 ) -> None:
     model, engine = source.read(), native.NativeDirection(str(source.path))
-    assert isinstance(model, Translator)
+    assert isinstance(model, EncoderDecoder)
     assert len(set(sentences)) >= 50
     for sentence in sentences:
-        found, expected = model.translate(sentence), engine.translate(sentence)
+        found, expected = model.write(sentence), engine.translate(sentence)
         assert found.text == expected
         assert found.output.texts == model.pieces(expected).texts
         assert found.finished
@@ -59,9 +60,9 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
 
 
 def test_six_layers_read_the_source_and_two_attend_over_it(
-    english: Translator, inputs: tuple[LayerInput, ...]
+    english: EncoderDecoder, inputs: tuple[LayerInput, ...]
 ) -> None:
-    source, output = english.pieces(SENTENCE), english.translate(SENTENCE).output
+    source, output = english.pieces(SENTENCE), english.write(SENTENCE).output
     assert [layer.crosses for layer in english.layers] == [False] * N_ENCODER + [True] * 2
     assert [layer_input.layer for layer_input in inputs] == [*english.layers]
     for layer_input in inputs[:N_ENCODER]:
@@ -79,7 +80,7 @@ def test_six_layers_read_the_source_and_two_attend_over_it(
 
 @pytest.mark.parametrize("position", LAYERS)
 def test_every_number_of_a_layer_follows_from_those_beside_it(
-    english: Translator, inputs: tuple[LayerInput, ...], position: int
+    english: EncoderDecoder, inputs: tuple[LayerInput, ...], position: int
 ) -> None:
     layer_input, close = inputs[position], {"atol": 1e-5, "rtol": 1e-5}
     attention = layer_input.layer.attention
@@ -109,7 +110,7 @@ def test_every_number_of_a_layer_follows_from_those_beside_it(
 
 
 def test_what_leaves_a_layer_enters_the_next(
-    english: Translator, inputs: tuple[LayerInput, ...]
+    english: EncoderDecoder, inputs: tuple[LayerInput, ...]
 ) -> None:
     outputs = [
         layer_input.layer.run(layer_input.entered, layer_input.memory).output
@@ -125,18 +126,20 @@ def test_what_leaves_a_layer_enters_the_next(
     assert_close(english.run(SENTENCE).hidden, outputs[-1])
 
 
-def test_row_i_produces_piece_i(english: Translator) -> None:
-    run, translation = english.run(SENTENCE), english.translate(SENTENCE)
-    scores = run.hidden @ english.embedding.rows(slice(None)).T + english.bias
-    candidates = english.shortlist.candidates(run.pieces.ids)
-    assert translation.candidates == len(candidates) < len(english.vocabulary)
+def test_row_i_produces_piece_i(english: EncoderDecoder) -> None:
+    run, translation = english.run(SENTENCE), english.write(SENTENCE)
+    table, bias = english.decoder.table, english.decoder.bias
+    assert bias is not None
+    scores = run.hidden @ table[torch.arange(len(table))].T + bias
+    candidates, _ = english.scorer(run.pieces.ids)
+    assert translation.candidates == len(candidates) < len(table)
     assert candidates[scores[:, candidates].argmax(-1)].tolist() == translation.output.ids.tolist()
     likely = torch.tensor([step.probability for step in translation.steps])
     assert_close(english.probabilities(run), likely, atol=1e-5, rtol=1e-5)
 
 
-def test_each_step_names_what_else_was_likely(english: Translator) -> None:
-    translation = english.translate(SENTENCE)
+def test_each_step_names_what_else_was_likely(english: EncoderDecoder) -> None:
+    translation = english.write(SENTENCE)
     assert tuple(step.text for step in translation.steps) == translation.output.texts
     for step in translation.steps:
         assert step.alternatives[0] == (step.text, step.probability)
@@ -145,8 +148,8 @@ def test_each_step_names_what_else_was_likely(english: Translator) -> None:
         assert 0 < sum(likely) <= 1 + 1e-6
 
 
-def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Translator) -> None:
-    translation, last = english.translate(SENTENCE), english.run(SENTENCE).inputs[-1]
+def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: EncoderDecoder) -> None:
+    translation, last = english.write(SENTENCE), english.run(SENTENCE).inputs[-1]
     weights = last.trace().head(0).weights
     assert_close(translation.alignment, weights, atol=1e-5, rtol=1e-5)
     aligned = [translation.source.texts[at] for at in translation.alignment.argmax(-1).tolist()]
@@ -157,7 +160,9 @@ def test_alignment_is_head_0_of_the_last_layer_and_aligns_words(english: Transla
 
 
 @pytest.mark.parametrize("position", LAYERS)
-def test_a_run_from_a_layer_on_ends_as_the_whole_one(english: Translator, position: int) -> None:
+def test_a_run_from_a_layer_on_ends_as_the_whole_one(
+    english: EncoderDecoder, position: int
+) -> None:
     run = english.run(SENTENCE)
     hidden = english.hidden(run.batch, start=run.start(position))
     assert_close(hidden, run.hidden, atol=1e-5, rtol=1e-5)
@@ -165,7 +170,7 @@ def test_a_run_from_a_layer_on_ends_as_the_whole_one(english: Translator, positi
 
 @pytest.mark.parametrize("position", LAYERS)
 def test_heads_cut_out_together_move_the_output_as_one_by_one(
-    english: Translator, position: int
+    english: EncoderDecoder, position: int
 ) -> None:
     run = english.run(SENTENCE)
     others = 1 - torch.eye(HEADS)[..., None, None]
@@ -183,13 +188,13 @@ def test_heads_cut_out_together_move_the_output_as_one_by_one(
     assert not torch.allclose(together[3], run.hidden, atol=1e-3)
 
 
-def test_a_run_counts_the_memory_it_keeps_once(english: Translator) -> None:
+def test_a_run_counts_the_memory_it_keeps_once(english: EncoderDecoder) -> None:
     run = english.run(SENTENCE)
     n_source, n_output = len(run.pieces.ids), len(run.hidden)
     assert run.nbytes == 4 * D_MODEL * ((N_ENCODER + 1) * n_source + (2 * 2 + 1) * n_output)
 
 
-def test_pieces_know_their_words_and_the_end_belongs_to_none(english: Translator) -> None:
+def test_pieces_know_their_words_and_the_end_belongs_to_none(english: EncoderDecoder) -> None:
     pieces = english.pieces("Sleeping cats, €5.")
     assert "".join(pieces.texts) == "·Sleeping·cats,·€5.</s>"
     assert pieces.special == [False] * (len(pieces.texts) - 1) + [True]
@@ -201,20 +206,20 @@ def test_pieces_know_their_words_and_the_end_belongs_to_none(english: Translator
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "​"])
-def test_no_words_no_translation(english: Translator, text: str) -> None:
-    for use in (english.run, english.translate):
+def test_no_words_no_translation(english: EncoderDecoder, text: str) -> None:
+    for use in (english.run, english.write):
         with pytest.raises(ValueError, match="the sentence has no words yet"):
             use(text)
 
 
 def test_what_has_no_picture_is_shown_and_half_a_character_is_asked_about(
-    english: Translator,
+    english: EncoderDecoder,
 ) -> None:
     assert english.pieces("a\0b\ud800").texts == ("·a", "⟨00⟩", "b", "?", "</s>")
-    assert english.translate("Where?\ud800").text
+    assert english.write("Where?\ud800").text
 
 
-def test_what_does_not_fit_is_counted(english: Translator) -> None:
+def test_what_does_not_fit_is_counted(english: EncoderDecoder) -> None:
     pieces = english.pieces("x " * 1000)
     assert len(pieces.ids) == LIMIT
     assert pieces.texts[-1] == "</s>"
@@ -222,10 +227,10 @@ def test_what_does_not_fit_is_counted(english: Translator) -> None:
 
 
 def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
-    english: Translator,
+    english: EncoderDecoder,
 ) -> None:
     text = ". " * 24
-    translation = english.translate(text)
+    translation = english.write(text)
     assert len(translation.source.ids) == 25
     assert len(translation.steps) == 63
     assert not translation.finished
@@ -234,11 +239,11 @@ def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
     assert len(english.run(text).hidden) == 63
 
 
-def test_a_long_one_that_does_not_end_is_ended_sooner(english: Translator) -> None:
-    assert len(english.translate(". " * 40).steps) == 41 + 48
+def test_a_long_one_that_does_not_end_is_ended_sooner(english: EncoderDecoder) -> None:
+    assert len(english.write(". " * 40).steps) == 41 + 48
 
 
-def test_layers_are_called_by_their_place_in_encoder_and_decoder(english: Translator) -> None:
+def test_layers_are_called_by_their_place_in_encoder_and_decoder(english: EncoderDecoder) -> None:
     titles = [english.title_of(position) for position in LAYERS]
     assert titles[0] == "encoder 0"
     assert titles[5:7] == ["encoder 5", "decoder 0"]
@@ -251,7 +256,7 @@ def test_visitors_learn_that_its_decoder_is_recurrent_and_its_origin_unnamed() -
 
 
 def test_a_recurrence_over_all_tokens_is_that_over_one_after_the_other(
-    english: Translator,
+    english: EncoderDecoder,
 ) -> None:
     recurrence = english.layers[N_ENCODER].recurrence
     assert recurrence is not None

@@ -103,10 +103,11 @@ def _words(done: Computation) -> dict[str, tuple[str, str]]:
     """Texts in the box of each step: its operation, and a note."""
     trace, layer = done.trace, done.layer
     hidden = 0 if trace.mask is None else int((~trace.mask).sum())
+    bias = "+ bias" if layer.has_bias else "+ ALiBi"
     words = {
         "x": ("x", "vectors" if done.positions is None else "+ positions"),
         "scores": (layer.scoring, "scores"),
-        "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else "+ ALiBi"),
+        "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else bias),
         "mixed scores": ("mix", "all heads") if trace.cap is None else ("cap", f"± {trace.cap:g}"),
         "masked": ("mask", f"{hidden} hidden"),
         "weights": ("softmax", "each row"),

@@ -72,7 +72,7 @@ def scores_step(done: Computation) -> Step:
 def scaled_step(done: Computation) -> Step:
     """The scores times the scale, and what positions add."""
     trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
-    bias = trace.bias
+    bias, learned = trace.bias, done.layer.has_bias
 
     def working(row: int, column: int) -> Working:
         score, scaled = float(trace.scores[row, column]), float(trace.scaled[row, column])
@@ -81,11 +81,12 @@ def scaled_step(done: Computation) -> Step:
             terms = {"number": [score, trace.scale]}
             words = f"{pair}: the score times the scale."
             return Working(words, ("score", "scale"), terms, "product", scaled)
-        product, penalty = float(trace.scores[row, column] * trace.scale), float(bias[row, column])
+        product, added = float(trace.scores[row, column] * trace.scale), float(bias[row, column])
+        why = "plus the bias of their distance" if learned else "minus the distance times the slope"
         return Working(
-            f"{pair}: {number(score)} × {trace.scale:.6g}, minus the distance times the slope.",
-            ("score × scale", "− slope × distance"),
-            {"number": [product, penalty]},
+            f"{pair}: {number(score)} × {trace.scale:.6g}, {why}.",
+            ("score × scale", "bias" if learned else "− slope × distance"),
+            {"number": [product, added]},
             "sum",
             scaled,
         )
@@ -98,16 +99,21 @@ def scaled_step(done: Computation) -> Step:
     if bias is not None:
         parts[1:2] = [
             f"× {trace.scale:.4g} +",
-            Matrix("−slope·distance", bias, queries, keys, lights="cell"),
+            Matrix("bias" if learned else "−slope·distance", bias, queries, keys, lights="cell"),
             "=",
         ]
     why = ""
     if isinstance(done.layer, DotScores) and trace.queries.shape[-1] > 1:
         why = " Dot products of long vectors do differ a lot, and 1/√d_k makes them smaller."
-    added = "" if bias is None else " ALiBi then takes something off for each step of distance."
+    added, term = "", ""
+    if bias is not None and learned:
+        added, term = " A bias that was learned for each distance is then added.", " + b_{j-i}"
+    elif bias is not None:
+        added = " ALiBi then takes something off for each step of distance."
+        term = r" - m\,|i-j|"
     return Step(
         "Scale",
-        rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + ("" if bias is None else r" - m\,|i-j|"),
+        rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + term,
         "The scale decides how much differences between scores count. When scores differ a lot, "
         "softmax gives almost everything to the largest." + why + added,
         parts,

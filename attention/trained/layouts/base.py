@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 from torch import Tensor
 
 from attention.trained.layers import Layer
-from attention.trained.models import Embedding, Parts
+from attention.trained.models import Embedding, Parts, Table
 from attention.trained.parts import (
     ACTIVATIONS,
     Activation,
@@ -93,7 +93,10 @@ class Layout:
     @property
     def activation(self) -> Activation:
         """The activation that config.json names. Raises ValueError where it is unknown."""
-        name = self.setting("activation")
+        return self.activation_of(self.setting("activation"))
+
+    def activation_of(self, name: Any) -> Activation:
+        """The activation of that name. Raises ValueError where it is unknown."""
         if not isinstance(name, str) or name not in ACTIVATIONS:
             raise ValueError(
                 f"its activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}"
@@ -122,8 +125,31 @@ class Layout:
         None where there is neither: the model was not trained to go on.
         """
         if "lm_head.weight" in weights:
-            return weights.take("lm_head.weight", *embedding.pieces.shape).T
-        return embedding.pieces.T if self.config["tie_word_embeddings"] else None
+            return weights.take("lm_head.weight", len(embedding.pieces), self.d_model).T
+        tied = embedding.pieces if self.config["tie_word_embeddings"] else None
+        return tied.T if isinstance(tied, Tensor) else None
+
+    def scoring(self, weights: TakesWeights, embedding: Embedding) -> Table:
+        """Rows that score each piece of an output, (vocabulary, d_model): its own, or the
+        embedding's where they are tied."""
+        if "lm_head.weight" not in weights and self.config["tie_word_embeddings"]:
+            return embedding.pieces
+        return weights.take("lm_head.weight", self.whole("vocabulary"), self.d_model)
+
+    def ids(self, name: str) -> list[int]:
+        """The ids of the pieces that a setting of config.json names, one or a list; none where it
+        is silent. Raises ValueError unless all are of the vocabulary."""
+        if name not in self.config:
+            return []
+        value, vocabulary = self.config[name], self.whole("vocabulary")
+        found: list[int] = value if isinstance(value, list) and value else [value]
+        for each in found:
+            if type(each) is not int or not 0 <= each < vocabulary:
+                raise ValueError(
+                    f"{name} in config.json must be one of {vocabulary} pieces, counted from 0, "
+                    f"got {each!r}"
+                )
+        return found
 
     def norm(self, weights: TakesWeights, name: str) -> LayerNorm:
         """The layer norm of that name; older files call its weight gamma and its bias beta."""
