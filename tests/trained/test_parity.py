@@ -64,7 +64,7 @@ def states_of(run: Run) -> list[Tensor]:
 
 
 def hidden_states_of(theirs: Any) -> list[Tensor]:
-    """The same of transformers."""
+    """Hidden states of transformers, in the order of `states_of`."""
     if "encoder_hidden_states" in theirs:
         return [*theirs.encoder_hidden_states, *theirs.decoder_hidden_states]
     return [*theirs.hidden_states]
