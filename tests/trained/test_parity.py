@@ -56,7 +56,7 @@ def assert_same_run(model: Model, theirs: Any, run: Run) -> None:
 
 
 def states_of(run: Run) -> list[Tensor]:
-    """What enters each layer, those of a decoder's two attentions once, and what comes out."""
+    """Inputs of each layer, of a decoder's two attentions once, and the output of the model."""
     memory = run.inputs[-1].memory
     encoded = [each.entered for each in run.inputs if not each.layer.decodes]
     decoded = [each.entered for each in run.inputs if each.layer.decodes and not each.layer.crosses]
