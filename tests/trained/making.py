@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordPieceTrainer
+from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
@@ -73,13 +73,11 @@ def robertas() -> Tokenizer:
 
 def t5s() -> Tokenizer:
     """As T5's: words in parts, the first of each with a blank, and </s> behind them."""
-    made = Tokenizer(models.Unigram())
+    made = Tokenizer(models.BPE(unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.decoder = decoders.Metaspace()
     special = ["<pad>", "</s>", "<unk>"]
-    trainer = UnigramTrainer(
-        vocab_size=75, special_tokens=special, unk_token="<unk>", show_progress=False
-    )
+    trainer = BpeTrainer(vocab_size=75, special_tokens=special, show_progress=False)
     made.train_from_iterator(CORPUS, trainer)
     made.post_processor = processors.TemplateProcessing(
         single="$A </s>", special_tokens=[("</s>", 1)]

@@ -30,7 +30,7 @@ def read(folder: Path, content: bytes) -> MarianFile:
 def test_weights_come_as_the_file_has_them(tmp_path: Path) -> None:
     weights = read(tmp_path, written(TENSORS))
     assert_close(weights.matrix("W", 2, 3), torch.tensor([[0.5, 1.5, 2.5], [1.0, 2.0, 3.0]]))
-    assert_close(weights.table("W", 2, 3).rows(slice(1, 2)), torch.tensor([[2.0, 2.5, 3.0]]))
+    assert_close(weights.table("W", 2, 3)[1:2], torch.tensor([[2.0, 2.5, 3.0]]))
     assert_close(weights.vector("b", 2), torch.tensor([0.5, -1.0]))
     assert weights.number("dim-emb") == 2
 
