@@ -18,12 +18,13 @@ import torch
 from torch import Tensor
 
 from attention.analysis.associations import BASELINES, METHODS, Followed, methods_for
+from attention.analysis.sentences import SENTENCES
 from attention.trained import sources
 from attention.trained.models import Model
 from attention.training.tasks import grammar
 
 FILE = Path(__file__).with_suffix(".json")
-SENTENCES, SEED = 100, 11  # of each kind; apart from those that a training is tested with
+ASKED, SEED = 100, 11  # of each kind; apart from those that a training is tested with
 CHANCE = "chance"
 
 
@@ -56,14 +57,14 @@ def subjects(clauses: int) -> list[Dependency]:
     """Verbs whose subject is known, over so many clauses whose nouns have the other number."""
     return [
         Dependency(one.begun, one.subject, *one.forms)
-        for one in grammar.to_test(clauses, SENTENCES, SEED)
+        for one in grammar.to_test(clauses, ASKED, SEED)
     ]
 
 
 def repeats() -> list[Dependency]:
     """Letters of which the last one has come before: the letter that followed it comes again."""
     chance, found = random.Random(SEED), []
-    for _ in range(SENTENCES):
+    for _ in range(ASKED):
         letters = chance.sample(string.ascii_lowercase, 9)
         at = chance.randrange(len(letters) - 2)
         right, wrong = letters[at + 1], letters[at + 2]
@@ -80,6 +81,12 @@ KNOWN: Mapping[str, Mapping[str, Callable[[], Sequence[Dependency]]]] = {
     },
     sources.CONSTRUCTED.about.name: {"a letter again": repeats},
 }
+
+
+def sentences_for(model: str) -> Sequence[str]:
+    """Sentences of the kind that a model has learned from: the packaged ones, or its own."""
+    kinds = [known() for known in KNOWN.get(model, {}).values()]
+    return [one.text for each in zip(*kinds, strict=True) for one in each] or SENTENCES
 
 
 def followed_of(model: Model, one: Dependency) -> Followed:

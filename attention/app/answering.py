@@ -15,10 +15,10 @@ from torch.nn.functional import max_pool2d
 from attention.analysis import causes, glances, switches
 from attention.analysis.associations import methods_for
 from attention.analysis.causes import Metric
+from attention.analysis.dependencies import sentences_for
 from attention.analysis.elsewhere import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.glances import Glance
 from attention.analysis.interventions import Progress, check_same_length, means
-from attention.analysis.sentences import SENTENCES
 from attention.analysis.switches import Head, Replacement
 from attention.app.results import association, glances_of, run_model
 from attention.app.shared import load_model
@@ -102,7 +102,7 @@ _means: LRUCache[str, Sequence[Tensor]] = LRUCache(16)
 
 @cached(_means, key=lambda name, progress: name, lock=Lock())
 def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
-    return means(load_model(name), SENTENCES[:MEANS_OVER], "output")
+    return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
 
 
 def _replacement(asked: Asked) -> Replacement:

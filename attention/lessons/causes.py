@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attention.analysis import causes
 from attention.analysis.causes import Metric, Part
+from attention.analysis.dependencies import sentences_for
 from attention.analysis.interventions import PARTS, Progress, check_same_length, means
-from attention.analysis.sentences import SENTENCES
 from attention.core.printing import fixed, percent
 from attention.core.settings import choice, text
 from attention.display.captions import distinct_names
@@ -219,7 +219,7 @@ def answer(
 def _without(model: Model, asked: Question, run: Run, metric: Metric, progress: Progress) -> Answer:
     to = None
     if asked.intervention == MEAN:
-        to = means(model, SENTENCES[:MEANS_OVER], asked.part)
+        to = means(model, sentences_for(model.about.name)[:MEANS_OVER], asked.part)
     found = causes.ablate_heads(model, run, metric, asked.part, to=to, progress=progress)
     if asked.words is None and not isinstance(model, EncoderDecoder):
         return Answer((_number(found.before), None), _per_head(found.change))

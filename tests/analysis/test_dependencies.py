@@ -12,10 +12,12 @@ from attention.analysis.dependencies import (
     KNOWN,
     finds,
     followed_of,
+    sentences_for,
     subjects,
     table,
     truths,
 )
+from attention.analysis.sentences import SENTENCES
 from tests.trained.packaged import packaged
 
 PAPER = Path(__file__).parents[2] / "docs" / "associations.md"
@@ -54,6 +56,13 @@ def test_raw_weights_are_right_as_often_as_is_written() -> None:
                 for followed in [followed_of(model, one)]
             ]
             assert abs(sum(hits) / len(hits) - truths(name)[kind].shares["raw"]) <= 0.02
+
+
+def test_means_are_taken_over_sentences_that_a_model_knows() -> None:
+    assert sentences_for("minilm") is SENTENCES
+    for name in KNOWN:
+        pieces = [packaged(name).pieces(text) for text in sentences_for(name)[:20]]
+        assert not any("[unknown]" in one.texts for one in pieces)
 
 
 def test_tables_of_the_paper_are_those_of_the_measurement() -> None:
