@@ -64,8 +64,8 @@ class Attention:
         found = torch.zeros(len(rows), width, dtype=self._type, device=self.queries.device)
         for at, some in self._at_once(rows):
             if columns is None:
-                first, weights = self._whole_rows(head, some, entry)
-                found[at : at + len(some), first : first + weights.shape[1]] = weights
+                first, powers, sums = self._whole_rows(head, some, entry)
+                found[at : at + len(some), first : first + powers.shape[1]] = powers.div_(sums)
             else:
                 greatest, sums = self._normalizers(head, some, entry)
                 scores = self._scores(head, some, columns, entry)
@@ -93,16 +93,18 @@ class Attention:
         first_row, stop = begin * rows, min(end * rows, n_queries)
         asked = torch.arange(first_row, stop, step, device=found.device)
         for _, some in self._at_once(asked):
-            first, weights = self._whole_rows(head, some, entry)
-            before, after = first % columns, -(first + weights.shape[1]) % columns
-            blocks = pad(weights, (before, after)).unflatten(1, (-1, columns))
+            first, powers, sums = self._whole_rows(head, some, entry)
+            before, after = first % columns, -(first + powers.shape[1]) % columns
+            if before or after:
+                powers = pad(powers, (before, after))
+            blocks = powers.unflatten(1, (-1, columns))
             into = found[:, first // columns :][:, : blocks.shape[1]]
             at = some // rows - begin
             if how == "sum":
-                into.index_add_(0, at, blocks.sum(2))
+                into.index_add_(0, at, blocks.sum(2).div_(sums))
             else:
                 place = at[:, None].expand(-1, blocks.shape[1])
-                into.scatter_reduce_(0, place, blocks.amax(2), "amax")
+                into.scatter_reduce_(0, place, blocks.amax(2).div_(sums), "amax")
         if how == "sum":
             found /= torch.bincount(asked // rows - begin, minlength=shape[0])[:, None]
         return found
@@ -134,11 +136,11 @@ class Attention:
 
     def _scores(self, head: int, rows: Tensor, columns: Tensor, entry: int) -> Tensor:
         """Scores as they enter the softmax, −∞ where the mask bars. (rows, columns)."""
-        queries = self.queries[entry, head][rows].to(self._type)
+        queries = self.queries[entry, head][rows].to(self._type) * self.scale
         keys = self.keys[entry, self.groups[head]]
         if len(columns) < len(keys):
             keys = keys[columns]
-        scores = (queries @ keys.to(self._type).T).mul_(self.scale)
+        scores = queries @ keys.to(self._type).T
         if self.cap is not None:
             scores = torch.tanh(scores / self.cap) * self.cap
         mask, bias = self.rules.mask, self.rules.bias
@@ -158,8 +160,11 @@ class Attention:
             scores[:, place].masked_fill_(~allowed, -torch.inf)
         return scores
 
-    def _whole_rows(self, head: int, rows: Tensor, entry: int) -> tuple[int, Tensor]:
-        """Weights of rows, from the first key that any of them may attend to up to the last."""
+    def _whole_rows(self, head: int, rows: Tensor, entry: int) -> tuple[int, Tensor, Tensor]:
+        """Weights of rows, from the first key that any of them may attend to up to the last.
+
+        Gives that key, the numbers that are to be divided, and by what in each row, (rows, 1).
+        """
         columns = self._within(head, rows, entry)
         scores = self._scores(head, rows, columns, entry)
         greatest = scores.amax(-1)
@@ -176,7 +181,7 @@ class Attention:
             norms = greatest.new_full((2, self.queries.shape[2]), torch.nan)
             self._norms[entry, head] = norms
         norms[0, rows], norms[1, rows] = greatest, sums
-        return int(columns[0]), powers.div_(sums[:, None])
+        return int(columns[0]), powers, sums[:, None]
 
     def _normalizers(self, head: int, rows: Tensor, entry: int) -> tuple[Tensor, Tensor]:
         """The greatest score of each row, and the sum of exp(score − greatest). Two of (rows, 1).

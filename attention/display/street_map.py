@@ -29,7 +29,8 @@ LIGHT = 4  # the highest level up to which a tile takes little time without a ma
 FEW, MANY = 1024, 2048  # blocks along the map of all blocks: as a rule, and at most
 SCREEN = 2 * SIDE
 SAMPLE = 512  # rows that a first look takes
-AT_ONCE = 1 << 22  # cells that are worked on together
+AT_ONCE = 1 << 20  # cells that are worked on together, which a cache holds;
+ROWS_AT_ONCE, MOST_AT_ONCE = 128, 1 << 22  # more where so many rows have more, up to
 SHADES = 254  # from the least weight that has a colour to 1
 MOST_LETTERS = 40  # of a text
 CHUNK = 1024  # texts that go together
@@ -122,7 +123,8 @@ class HeadMap:
     def fill(self, tell: Callable[[int, int], object]) -> None:
         """Look at each row from `done` on. tell: gets how many of how many are looked at."""
         size = 1 << self.base
-        many = max(1, AT_ONCE // self.columns // size)
+        at_once = min(MOST_AT_ONCE, max(AT_ONCE, ROWS_AT_ONCE * self.columns))
+        many = max(1, at_once // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
             blocks = self.run.blocks(self.number, self.head, size, size, band=band)

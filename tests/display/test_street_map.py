@@ -19,7 +19,8 @@ TOKENS = 37
 @pytest.fixture(params=[True, False], ids=["causal", "whole"])
 def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Recording:
     """A run in which blocks of the map have four queries and keys, and its top level eight."""
-    for name, number in {"SIDE": 5, "EXACT_SIDE": 3, "FEW": 11, "MANY": 11, "AT_ONCE": 200}.items():
+    sizes = {"SIDE": 5, "EXACT_SIDE": 3, "FEW": 11, "MANY": 11, "AT_ONCE": 200, "ROWS_AT_ONCE": 1}
+    for name, number in sizes.items():
         monkeypatch.setattr(street_map, name, number)
     with attention.capture() as run:
         model(OwnAttention(is_causal=request.param))(inputs(1, TOKENS))
