@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention.analysis.glances import Glance
 from attention.app import frame, notes, opened, results, session, street_map, widgets
+from attention.app.opened import Opened
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.display import showing, tables
@@ -46,7 +47,7 @@ def own_weights(view: View) -> None:
     if own is None:
         explain()
     else:
-        show(view, own.weights, own.glance)
+        show(view, own)
 
 
 def explain() -> None:
@@ -65,15 +66,16 @@ def explain() -> None:
     )
 
 
-def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
+def show(view: View, own: Opened) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
+    read = own.weights
     layers, heads_of_each = read.shape[:2]
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
     named = f"{read.layer_titles[layer]}, head {read.head_numbers[head]}"
     for words in read.problems:
         notes.note(words)
-    every = partial(every_head, read, glance, layer * heads_of_each + head)
+    every = partial(every_head, own, layer * heads_of_each + head)
     if isinstance(read, OpenedRun) and read.is_long:
         notes.titled(named.capitalize(), hint="drag to move, wheel or pinch to zoom")
         street_map.map_of(view, read, layer, head)
@@ -84,6 +86,7 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
             every()
         with right:
             weights_of(view, read, layer, head, named)
+    glance = own.glance
     st.subheader("Where each head looks")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
@@ -92,10 +95,9 @@ def show(view: View, read: OpenedWeights | OpenedRun, glance: Glance) -> None:
     st.caption(heads.measure_words(glance.seen))
 
 
-def every_head(
-    read: OpenedWeights | OpenedRun, glance: Glance, chosen: int, more: str = ""
-) -> None:
+def every_head(own: Opened, chosen: int, more: str = "") -> None:
     """All heads at a glance, one of which can be chosen. more: of which part, where not of all."""
+    glance = own.glance
     notes.titled("Every head", f"· a row for each layer{more}", hint="click one")
     head_grid(
         glance.seen.dots,
@@ -104,7 +106,7 @@ def every_head(
         chosen,
         partial(choose, glance),
         key="glance",
-        layer_names=read.layer_titles,
+        layer_names=own.weights.layer_titles,
     )
 
 

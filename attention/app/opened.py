@@ -29,11 +29,16 @@ ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or goin
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The weights or the run of a file, all heads at a glance, and the room that they take."""
+    """The weights or the run of a file, and the room that they take."""
 
     weights: OpenedWeights | OpenedRun
-    glance: Glance
     taken: Taken | None = None
+
+    @functools.cached_property
+    def glance(self) -> Glance:
+        """All heads at a glance: of hundreds in a long run the work of seconds."""
+        read = self.weights
+        return glance_of(read.each(), read.shape[0], read.crosses)
 
 
 @functools.cache
@@ -53,7 +58,7 @@ def _files() -> dict[str, int]:
 
 def example() -> Opened:
     """The example, without a file."""
-    return _at_a_glance(read_own(example_weights()))
+    return Opened(read_own(example_weights()))
 
 
 def has_owners_run() -> bool:
@@ -74,11 +79,7 @@ def owners_run() -> Opened | None:
         run = open_recording(path)
     except OSError as error:
         raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
-    return _at_a_glance(opened_run(run, bounded=False))
-
-
-def _at_a_glance(read: OpenedWeights | OpenedRun, taken: Taken | None = None) -> Opened:
-    return Opened(read, glance_of(read.each(), read.shape[0], read.crosses), taken)
+    return Opened(opened_run(run, bounded=False))
 
 
 def own_file() -> Opened | None:
@@ -118,7 +119,7 @@ def _read(file: str, visit: str) -> Opened | str:
         raise
     except ValueError as error:
         return str(error)
-    return _at_a_glance(weights, taken)
+    return Opened(weights, taken)
 
 
 class Leaving:
