@@ -114,7 +114,7 @@ def _beside(offset: int) -> Targets:
 
 
 def _columns(which: Callable[[int, Keys], Tensor]) -> Targets:
-    """The same keys for every query."""
+    """Give every query these keys."""
     return lambda n_queries, n_keys, keys: which(n_keys, keys).expand(n_queries, n_keys)
 
 

@@ -39,7 +39,7 @@ class KnownHead:
 
 
 def known_of(heads: Sequence[KnownHead], model: str) -> list[KnownHead]:
-    """Those of a model."""
+    """Known heads of a model."""
     return [known for known in heads if known.model == model]
 
 
