@@ -49,8 +49,10 @@ offering = pytest.mark.parametrize("page", OFFERING)
 
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No package that carries a model is installed, and the owner has named none."""
+    """No package that carries a model is installed, the owner has named none, and those that come
+    with the project are left out."""
     monkeypatch.setattr(sources, "PACKAGED", {})
+    monkeypatch.setattr(sources, "CARRIED", {})
     monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
 
 
