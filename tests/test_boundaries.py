@@ -30,6 +30,7 @@ APP = (
         "works",
         "street_map",
         "learning",
+        "trainings",
         "widgets",
         "grids",
         "sections",

@@ -25,12 +25,14 @@ from attention.app.view import View
 from attention.app.visit import SELECTED, legal_selection
 from attention.components.pictures import SelectionHeader
 from attention.core.masks import format_cells
+from attention.core.settings import settings_of
 from attention.display.captions import distinct_names
 from attention.lessons import carried, compare, trained
 from attention.lessons.chapters import (
     CARRIED,
     GUIDE,
     NUMBERED,
+    WORDLESS,
     Chapter,
     Lesson,
     Link,
@@ -42,6 +44,7 @@ from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded
+from attention.training import TrainingSettings
 
 TRANSLATOR = "en-pt"
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
@@ -190,7 +193,7 @@ def turn_to(chapter: Chapter) -> None:
 def sentences(view: View) -> list[tuple[str, str]]:
     """The sentence that the open chapter shows, with the name of its setting."""
     chapter = opened(view)
-    if chapter is None or chapter.figure == "spread":
+    if chapter is None or chapter.figure in WORDLESS:
         return []
     return [("s", sentence_of(view, chapter))]
 
@@ -214,7 +217,7 @@ def is_visitors(view: View, chapter: Chapter) -> bool:
 
 def takes_sentence(chapter: Chapter) -> bool:
     """True if the figure of a chapter can show another sentence than its own."""
-    return chapter.figure != "spread" and not chapter.settled
+    return chapter.figure not in WORDLESS and not chapter.settled
 
 
 def offers_box(view: View, chapter: Chapter) -> bool:
@@ -222,7 +225,7 @@ def offers_box(view: View, chapter: Chapter) -> bool:
 
     Until then text and figure speak of the same sentence.
     """
-    if chapter.figure == "spread" or "s" in view.hidden:
+    if chapter.figure in WORDLESS or "s" in view.hidden:
         return False
     about_it = chapter.figure == "finale" or chapter.sentence is None
     return about_it or bool(given(view)) or view["guess"] in range(len(chapter.choices))
@@ -400,6 +403,12 @@ def compared(
     b = a if pair else {name: value_in(chapter.link, OTHER + name) for name in names}
     said = compare.differences(a, b, every_setting())
     return compare.of_settings(ours.tokens, ours.trace, theirs.trace), (ours, theirs), said
+
+
+def training_of(chapter: Chapter) -> TrainingSettings:
+    """The training that the figure of a chapter is about."""
+    names = settings_of(TrainingSettings)
+    return TrainingSettings(**{name: setting(chapter, name) for name in names})
 
 
 @functools.cache

@@ -56,12 +56,16 @@ atexit.register(end)
 
 
 def settings_of(view: View) -> TrainingSettings:
-    """The training that a view is about. Handicaps and sizes that its task has not are left out."""
-    found: TrainingSettings = view.of(TrainingSettings)
-    task = TASKS[found.task]
+    """The training that a view is about, see `held`."""
+    return held(view.of(TrainingSettings))
+
+
+def held(settings: TrainingSettings) -> TrainingSettings:
+    """Settings of a training without the handicaps and sizes that its task has not."""
+    task = TASKS[settings.task]
     kept: dict[str, Any] = {f"learn_{name}": USUAL for name in SIZES if name not in task.offered}
-    handicap = found.handicap if found.handicap in task.handicaps else NONE
-    return replace(found, handicap=handicap, **kept)
+    handicap = settings.handicap if settings.handicap in task.handicaps else NONE
+    return replace(settings, handicap=handicap, **kept)
 
 
 def with_next_seed(settings: TrainingSettings) -> TrainingSettings:

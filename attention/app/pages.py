@@ -389,6 +389,7 @@ PAGES = [
         figures={"learning": "learning_figure"},
         settings=(TrainingSettings,),
         sentence=lambda values: False,
+        chapter=lambda values: "learning",
     ),
     Page(
         "operations",

@@ -52,16 +52,20 @@ class LearningHeader(TypedDict):
     measured: list[list[float]]
     live: bool
     plays: bool
+    brief: bool
 
 
 _learning = Component("learning", LearningHeader)
 
 
-def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> None:
+def learning(
+    run: Run, *, key: str, live: bool = False, plays: bool = False, brief: bool = False
+) -> None:
     """Draws curves of loss and accuracy, and beside them the attention of each head at one step.
 
     live: there is more to come, and the latest step is shown; else a slider and a button go through
-    all steps, in the browser. plays: it plays by itself when it is first seen.
+    all steps, in the browser. plays: it plays by itself when it is first seen; brief: without the
+    curves.
     """
     task, moments = TASKS[run.settings.task](run.settings), run.progress
     example = task.example()
@@ -103,6 +107,7 @@ def learning(run: Run, *, key: str, live: bool = False, plays: bool = False) -> 
         else [],
         "live": live,
         "plays": plays,
+        "brief": brief,
     }
     maps = [each.maps for each in (moments[-1:] if live else moments)]
     _learning.draw(header, torch.stack(maps).float(), key=key)

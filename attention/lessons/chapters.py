@@ -20,7 +20,8 @@ NUMBERED = (
 OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "guide"
 
-FIGURES = ("picture", "compare", "sweep", "heads", "map", "spread", "vectors", "finale")
+WORDLESS = ("spread", "learning")  # figures of no sentence
+FIGURES = ("picture", "compare", "sweep", "heads", "map", "vectors", "finale", *WORDLESS)
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 FURTHER = ("alignment",)
 # What a chapter's link says for the case that its trained model is not installed.

@@ -13,12 +13,12 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 
-from attention.app import works
+from attention.app import learning, works
 from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
 from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
-from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE
+from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
 from attention.lessons.opening import opening
 from attention.lessons.reading import read_lesson
 from attention.trained import sources
@@ -79,7 +79,7 @@ def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
     assert choices(app) == list(chapter.choices)
     assert chapter.because not in words(app)
     assert not app.notes
-    assert chapter.figure == "spread" or len(app.sent) > 2
+    assert chapter.figure in WORDLESS or len(app.sent) > 2
 
     app.choose("guessed", chapter.answer)
     assert f"**Right.** {chapter.because}" in words(app)
@@ -168,7 +168,7 @@ def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_ha
 def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
     chapter = CHAPTERS[at]
     app = opened("guide", chapter=chapter.name, s="<b>good</b> morning my friend")
-    if chapter.figure == "spread":
+    if chapter.figure in WORDLESS:
         assert "are about" not in " ".join(app.notes)
         return
     about = f"are about “{chapter.sentence}”. The figure shows your sentence."
@@ -196,7 +196,7 @@ def test_dots_have_ticks_where_one_has_answered_and_the_minutes_left_go_down() -
 
     def way() -> tuple[list[int], int]:
         ticked = [at for at, dot in enumerate(app.pills(key="contents").options) if ", ans" in dot]
-        (left,) = re.findall(r"of 12 · about (\d+) minutes left", app.said)
+        (left,) = re.findall(rf"of {len(CHAPTERS)} · about (\d+) minutes left", app.said)
         return ticked, int(left)
 
     ticked, before = way()
@@ -395,6 +395,24 @@ def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     assert title(opened("guide", lesson="own")) == "Changed"
 
 
+def test_a_head_that_has_learned_nothing_learns_once_that_is_asked_for(own: Path) -> None:
+    learning_one = OWN.replace("figure: picture", "figure: learning")
+    for link in ("task=look-up&learn_steps=100", "task=look-up&learn_steps=100&learn_width=16"):
+        (own / "1.md").write_text(learning_one.replace("s=good tea&scale=none&query=1", link))
+        app = opened("guide").choose("lesson", "own")
+        before = app.sent.get("before_learning")
+        assert (before is None) == ("width" in link), "no packaged run begins so"
+        assert "learning_figure" not in app.sent
+    app.press("learn")
+    shown = app.sent["learning_figure"].header
+    assert [shown["steps"][0], shown["steps"][-1], shown["last"]] == [0, 100, 100]
+    assert shown["brief"]
+    assert shown["plays"]
+    app.choose("guessed", 1)
+    assert app.sent["learning_figure"].header["last"] == 100
+    learning.worker.end()
+
+
 def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:
     (own / "0.md").write_text(OWN.replace("figure: picture", "figure: <b>"), "utf-8")
     app = opened("guide", lesson="own")
@@ -424,7 +442,7 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
     chapter = CHAPTERS[at]
     app = opened("guide", chapter=chapter.name)
     assert choices(app)
-    assert chapter.figure == "spread" or len(app.sent) > 2
+    assert chapter.figure in WORDLESS or len(app.sent) > 2
     if chapter.model:
         (note,) = app.notes
         assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note

@@ -39,6 +39,7 @@ FIGURES = {
     "vectors": f"vector {HEATMAP['scores']}",
     "finale": "head weight",
     "heads": f"head weight query key {HEATMAP['weights']}",
+    "learning": "query key weight head",
     "spread": "spread of the scores, share, d_k, query, key, softmax",
 }
 # How they are found in a text, where that is not the word itself, in the singular or plural.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
 from attention.analysis.names import marked, names_of, noun_targets, pairs
-from attention.app.chapters import check
+from attention.app.chapters import check, training_of
 from attention.app.links import settings_of_link
 from attention.core.functional import Trace, attend
 from attention.inputs.vectors import look_up
@@ -27,9 +27,13 @@ from attention.lessons.reading import read_lesson
 from attention.lessons.spread import spread_of_scores
 from attention.pipeline import Result, Settings, compute
 from attention.trained.encoder_decoder import EncoderDecoder
+from attention.training.finished import finished
+from attention.training.tasks import lookup
 from tests.trained.packaged import packaged, run_model
 
-CHAPTERS = {chapter.file[:2]: chapter for chapter in read_lesson(GUIDE, check).chapters}
+CHAPTERS = {
+    chapter.file.partition("-")[0]: chapter for chapter in read_lesson(GUIDE, check).chapters
+}
 
 
 @dataclass(frozen=True)
@@ -417,6 +421,19 @@ def ending_of(shown: Shown, text: str) -> tuple[Ending, list[str]]:
     ending = finale.ending(packaged("smollm2"), run_model("smollm2", text), text)
     result = compute(ending.settings, lambda name: shown.glove, None, run_model)
     return ending, finale.told(ending, result.looked_at(ending.settings))
+
+
+@says("11a", "On lists of 24 pairs, more than twice as long as any it has learned from, it answers")
+@says("11a", "all of them right, to a tenth of a per cent")
+@says("11a", "a GRU of the same size one in five")
+def _(shown: Shown) -> None:
+    settings = training_of(shown.chapter)
+    usual = finished(settings.task)
+    assert usual is not None
+    assert settings == replace(usual.settings, learn_steps=settings.learn_steps)
+    assert usual.accuracy("attention, longer lists") > 0.9995
+    assert usual.accuracy("GRU, longer lists") == pytest.approx(1 / 5, abs=0.02)
+    assert (lookup.SEEN[1], lookup.UNSEEN[1]) == (10, 24)
 
 
 @says("12", "Without this head *Paris* falls from 77 % to 14 %.")

@@ -113,6 +113,7 @@ export interface LearningHeader {
   measured: number[][]
   live: boolean
   plays: boolean
+  brief: boolean
 }
 
 export interface LightsHeader {

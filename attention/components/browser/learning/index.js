@@ -50,7 +50,7 @@ function build({ root, content }) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { steps, live, plays, tokens, keys, layers, heads, last } = view.content
+  const { steps, live, plays, brief, tokens, keys, layers, heads, last } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   const outline = JSON.stringify([tokens, keys, layers, heads, last, view.width])
@@ -59,7 +59,8 @@ function draw(view) {
   view.outline = outline
   view.button.hidden = view.label.hidden = live || steps.length < 2
   view.slider.max = String(steps.length - 1)
-  drawCurves(view)
+  view.curves.hidden = brief
+  if (!brief) drawCurves(view)
   if (live || other || view.known !== steps.length) {
     stop(view)
     show(view, steps.length - 1)
@@ -130,14 +131,14 @@ function show(view, at) {
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, layers, heads, beside, ringed, points } = view.content
+  const { tokens, keys, layers, heads, beside, ringed, points, brief } = view.content
   view.maps.replaceChildren()
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
   const rows = make("div", "heads", view.maps)
   view.canvases = []
   view.captions = []
-  const wide = view.width >= BESIDE ? view.width - PLOT.width - 3 * GAP : view.width
+  const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
   const columns = heads + (beside ? 1 : 0)
   const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
   const longest = Math.max(...tokens.map((token) => token.length))
