@@ -92,8 +92,11 @@ function paintPart(part, start, count, { weights, least, table, query, key, text
   if (!part.firstChild) {
     if (textOf(start) === null) return
     const stop = Math.min(count, start + PART)
-    for (let at = start; at < stop; at++)
-      make("bdi", "", part, { textContent: textOf(at), title: String(at) })
+    for (let at = start; at < stop; at++) {
+      const [, space, word] = /** @type {string[]} */ (/^(\s*)(.*)$/s.exec(textOf(at) ?? ""))
+      part.append(word && space) // outside, so that no outline is left where the line breaks
+      make("bdi", "", part, { textContent: word || space, title: String(at) })
+    }
     part.style.minHeight = ""
   }
   for (const [more, word] of childrenOf(part).entries()) {
