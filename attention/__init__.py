@@ -22,7 +22,7 @@ ROOMS = {module: room for room, modules in MODULES.items() for module in modules
 
 def __getattr__(name: str) -> ModuleType | Callable[..., object]:
     if name == "show":
-        shown: Callable[..., object] = import_module(f"{__name__}.display.showing").show
+        shown: Callable[..., object] = import_module(f"{__name__}.notebook.showing").show
         return shown
     if name == "capture":
         return import_module(f"{__name__}.capture")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Sequence
+from functools import partial
 from threading import Lock
 from weakref import WeakKeyDictionary
 
@@ -16,21 +15,10 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.app.works import Task
 from attention.capture import Recording
-from attention.components.street_map import (
-    MapAnswer,
-    MapAsked,
-    MapLink,
-    street_map,
-)
+from attention.components.street_map import street_map
+from attention.display.map_answers import MapAsked, answer, first_question
 from attention.display.opened_run import OpenedRun
-from attention.display.street_map import (
-    CHUNK,
-    EXACT,
-    Blocks,
-    HeadMap,
-    Link,
-    Texts,
-)
+from attention.display.street_map import EXACT, Blocks, HeadMap, Texts
 from attention.hosting import work
 from attention.hosting.jobs import Step
 
@@ -38,8 +26,6 @@ BLOCKS_BYTES = 64 << 20  # that of 32,768 tokens takes 16 MB, of 4,096 four
 TILES_BYTES = 32 << 20
 QUICK_CELLS = 1 << 25  # of a map that is read within a moment
 WAIT = 0.3  # seconds that its first picture waits for it
-BUDGET = 0.25  # seconds that the tiles of one answer may take; the browser asks for the others
-MOST_GREATEST = 12
 
 _lock = Lock()
 _names: WeakKeyDictionary[Recording, str] = WeakKeyDictionary()
@@ -63,14 +49,11 @@ def map_of(view: View, run: OpenedRun, layer: int, head: int) -> None:
         if not shown.is_done:
             _read_on(shown, map_id, asked is None)
         texts = _texts_of(run)
-        answer = _answer(shown, map_id, texts, asked or _first(shown, map_id, before))
+        question = asked or _first(shown, map_id, before)
+        sent = answer(shown, texts, question, partial(_tile, shown, map_id))
         street_map(
             shown,
-            answer,
-            map_id=map_id,
-            sides=len(texts),
-            turn=asked["turn"] if asked else 0,
-            chunk=CHUNK,
+            sent,
             on_ask=lambda asked: session.change(map_asked=asked),
             key="street_map",
         )
@@ -84,19 +67,7 @@ def _first(shown: HeadMap, map_id: str, before: MapAsked | None) -> MapAsked:
     elif before is not None:
         tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
         query = min(before["query"], query)
-    return {
-        "turn": 0,
-        "map": map_id,
-        "tiles": tiles,
-        "texts": [],
-        "row": query,
-        "block": [],
-        "words": "",
-        "side": 0,
-        "far": [],
-        "shown": [],
-        "query": query,
-    }
+    return first_question(map_id, query, tiles)
 
 
 def _shown(run: Recording, number: int, head: int) -> tuple[HeadMap, str]:
@@ -132,58 +103,13 @@ def _read_on(shown: HeadMap, map_id: str, waits: bool) -> None:
 def _tile(shown: HeadMap, map_id: str, level: int, row: int, column: int) -> tuple[Tensor, bool]:
     """The numbers of a tile, and whether they say all there is."""
     if level == EXACT:
-        return shown.weights(row, column), True
+        return shown.tile_of(level, row, column)
     key, final = (map_id, level, row, column), shown.is_final(level, row)
     with _lock:
         found = _tiles.get(key)
     if found is None:
-        found = shown.tile(level, row, column)
+        found, final = shown.tile_of(level, row, column)
         if final:
             with _lock:
                 _tiles[key] = found
     return found, final
-
-
-def _answer(shown: HeadMap, map_id: str, texts: Sequence[Texts], asked: MapAsked) -> MapAnswer:
-    """The answer to what a browser asks for, or to as much of it as takes little time."""
-    answer, until = MapAnswer(), time.monotonic() + BUDGET
-    for place in asked["tiles"]:
-        level, row, column = place
-        answer.tiles.append(((level, row, column), *_tile(shown, map_id, level, row, column)))
-        if time.monotonic() > until:
-            break
-    answer.texts = [
-        {"side": side, "chunk": at, "texts": texts[side].chunk(at)} for side, at in asked["texts"]
-    ]
-    query = asked["row"]
-    if asked["block"]:
-        level, row, column = asked["block"]
-        answer.cell = shown.greatest_in(level, row, column)
-        query = answer.cell.query
-    if query >= 0:
-        weights = shown.row(query)
-        numbers, keys = weights.topk(min(MOST_GREATEST, len(weights)))
-        best = zip(keys.tolist(), numbers.tolist(), strict=True)
-        answer.row = query, weights
-        answer.greatest = _named(texts, [Link(query, key, number) for key, number in best])
-    if asked["words"]:
-        positions = texts[asked["side"]].find(asked["words"])
-        answer.found = {"words": asked["words"], "side": asked["side"], "positions": positions}
-    if asked["far"] and shown.is_done:
-        apart, without_first = asked["far"]
-        answer.links = _named(texts, shown.far_links(apart, bool(without_first)))
-    return answer
-
-
-def _named(texts: Sequence[Texts], links: Sequence[Link]) -> list[MapLink]:
-    """Cells with the texts of their query and key."""
-    return [
-        {
-            "query": query,
-            "key": key,
-            "weight": weight,
-            "texts": (texts[0].text(query), texts[-1].text(key)),
-        }
-        for query, key, weight in links
-        if weight > 0
-    ]

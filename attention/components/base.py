@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -15,11 +13,12 @@ import streamlit.components.v1 as components
 from torch import Tensor
 
 from attention.components.shapes import Taken, declare, when
+from attention.display.messages import message
+from attention.display.modules import BROWSER, style_of
 
 Header = TypeVar("Header", bound=Mapping[str, object])
 
 COMPONENTS: dict[str, Component[Any]] = {}  # by name
-BROWSER = Path(__file__).parent / "browser"
 
 
 def _contents(folder: Path) -> str:
@@ -52,10 +51,6 @@ def _loader() -> str:
 
 
 LOADER = _loader()
-# What is shown by colours keeps them where a browser is told to replace all.
-COLOURS = """@media (forced-colors: active) {{
-  {root} {{ forced-color-adjust: none; background: var(--st-background-color); }}
-}}"""
 
 
 class Component(Generic[Header]):
@@ -79,10 +74,9 @@ class Component(Generic[Header]):
         self.answers = answers
         for event, kind in answers.items():
             declare(event, kind)
-        colours = COLOURS.format(root=":host" if isolate_styles else f".attention-{name}")
         self._draw = st.components.v2.component(
             f"attention_{name}",
-            css=(BROWSER / name / "style.css").read_text("utf-8") + colours,
+            css=style_of(name, ":host" if isolate_styles else f".attention-{name}"),
             js=LOADER,
             isolate_styles=isolate_styles,
         )
@@ -103,14 +97,3 @@ class Component(Generic[Header]):
         }
         data = message(header, *tensors, rest=rest)
         self._draw(key=key, data=data, width=width, **callbacks)
-
-
-def message(header: Mapping[str, object], *tensors: Tensor, rest: bytes = b"") -> bytes:
-    """A header as JSON, then float32 tensors to the last bit, then bytes.
-
-    `decode` in browser/shared/message.js takes it apart.
-    """
-    numbers = [tensor.contiguous().numpy().tobytes() for tensor in tensors]
-    floats = sum(map(len, numbers)) // 4
-    text = json.dumps({**header, "floats": floats}, default=asdict).encode()
-    return b"".join([len(text).to_bytes(4, "little"), text, *numbers, rest])

@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from attention.analysis.heads import PLAIN_DOTS
-from attention.components.base import Component, message
+from attention.components.base import Component
 from attention.core.functional import Trace
 from attention.display import figures, files
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
 from attention.display.figures import StagesOfHeatmap
+from attention.display.glance import HeadGridHeader
 from attention.display.matrix import Matrix
+from attention.display.messages import message
 from attention.lessons.compare import Comparison, Sweep
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
@@ -371,18 +373,6 @@ def matrices(
         lambda cell: on_choose and on_choose(*cell),
     )
     _matrices.draw(header, *numbers, key=key, cell=picked)
-
-
-class HeadGridHeader(TypedDict):
-    heads: int
-    rows: int
-    columns: int
-    block: int
-    tokens: int
-    saturated: bool
-    chosen: int
-    layerNames: list[str]
-    earned: list[str]
 
 
 _head_grid = Component("head_grid", HeadGridHeader, head=int)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy
 import plotly.graph_objects as go
@@ -20,6 +20,23 @@ WIDTH = 900  # pixels that the heads of a layer take
 LARGEST, SMALLEST = 230, 16  # pixels of a head beside others
 GAP = 4  # pixels between two heads, or one cell where that is more
 ROOM = {"l": 70, "r": 10, "t": 90, "b": 10}
+
+
+class HeadGridHeader(TypedDict):
+    """All heads as small heatmaps to choose from.
+
+    rest of the bytes: their dots, uint8 (heads, rows, columns).
+    """
+
+    heads: int
+    rows: int
+    columns: int
+    block: int
+    tokens: int
+    saturated: bool
+    chosen: int
+    layerNames: list[str]
+    earned: list[str]
 
 
 def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Figure:

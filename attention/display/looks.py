@@ -49,6 +49,25 @@ LIGHT = _template("#ffffff", "#17212b", "#1f6fb2", SEQUENTIAL, DIVERGING)
 DARK = _template("#10161d", "#e6ebf0", "#6db3ee", SEQUENTIAL_DARK, DIVERGING_DARK)
 
 
+def variables(template: go.layout.Template, sequential: Sequence[str]) -> dict[str, str]:
+    """The variables of a theme that components read, as Streamlit names them."""
+    layout = template.layout
+    return {
+        "--st-font": layout.font.family,
+        "--st-text-color": layout.font.color,
+        "--st-background-color": layout.paper_bgcolor,
+        "--st-border-color": f"color-mix(in srgb, {layout.font.color} 20%, transparent)",
+        "--st-primary-color": layout.colorway[0],
+        "--st-chart-sequential-colors": ",".join(sequential),
+    }
+
+
+THEMES = {
+    "light": variables(LIGHT, SEQUENTIAL),
+    "dark": variables(DARK, SEQUENTIAL_DARK),
+}
+
+
 def drawn(data: Sequence[dict[str, Any]], layout: dict[str, Any]) -> go.Figure:
     """A figure in these colours: the dark ones where plotly's default template is a dark one."""
     looks = DARK if "dark" in (templates.default or "") else LIGHT

@@ -149,30 +149,17 @@ def _show_recording(
     entry: int,
 ) -> go.Figure:
     """All heads of a run that fit the tokens at a glance, made block by block; or one head."""
-    tokens, keys = tokens or run.tokens, keys or run.keys
-    if tokens is None:
-        raise ValueError("there must be a token for each query, as `show(run, tokens)`")
-    of_keys = tokens if keys is None else keys
     one = layer not in (None, "all") or head is not None
-    fitting = [
-        kept
-        for kept in run.attentions
-        if kept.shape[2:] == (len(tokens), len(of_keys))
-        and (not one or layer in (None, "all", kept.number, kept.name))
-    ]
-    if not fitting or not 0 <= query < len(tokens):
-        there = ", ".join(
-            f"{one.number} ({one.shape[2]}, {one.shape[3]})" for one in run.attentions
-        )
-        raise ValueError(
-            f"tokens and keys must be as many as queries and keys of a layer, {there}, and query "
-            f"one of them, got {len(tokens)}, {len(of_keys)} and {query}"
-        )
-    heads = fitting[0].heads if not one else (fitting[0].heads[0] if head is None else head,)
-    fitting = fitting[:1] if one else [kept for kept in fitting if kept.heads == heads]
-    if one and len(tokens) * len(of_keys) <= MAX_CELLS:
-        alone = WeightsAlone(run.weights(fitting[0].number, heads[0], entry=entry).float().cpu())
-        return figures.heatmap(alone, "weights", tokens, query, keys)
+    opened = fitting_run(run, tokens, keys, layer if one else None, query)
+    texts, of_keys = opened.texts, opened.key_texts or opened.texts
+    fitting = opened.shown[:1] if one else opened.shown
+    heads = opened.head_numbers
+    if one:
+        heads = (heads[0] if head is None else head,)
+    if one and len(texts) * len(of_keys) <= MAX_CELLS:
+        weights = run.weights(fitting[0].number, heads[0], entry=entry)
+        alone = WeightsAlone(weights.float().cpu())
+        return figures.heatmap(alone, "weights", texts, query, opened.key_texts)
 
     def blocks(down: int, across: int) -> Tensor:
         each = [
@@ -181,7 +168,37 @@ def _show_recording(
         ]
         return torch.stack([torch.stack(of_layer) for of_layer in each]).float().cpu()
 
-    return glance_of_blocks(blocks, [kept.number for kept in fitting], heads, tokens, of_keys)
+    return glance_of_blocks(blocks, [kept.number for kept in fitting], heads, texts, of_keys)
+
+
+def fitting_run(
+    run: Recording,
+    tokens: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    layer: Layer | str,
+    query: int,
+) -> OpenedRun:
+    """The attentions of a run that fit the tokens and have the same heads, that layer first.
+
+    layer: a number or a module's name, None = any. Raises ValueError where there is none.
+    """
+    tokens, keys = tokens or run.tokens, keys or run.keys
+    if tokens is None:
+        raise ValueError("there must be a token for each query, as `show(run, tokens)`")
+    expected = len(tokens), len(tokens if keys is None else keys)
+    fitting = [kept for kept in run.attentions if kept.shape[2:] == expected]
+    chosen = [kept for kept in fitting if layer in (None, "all", kept.number, kept.name)]
+    if not chosen or not 0 <= query < len(tokens):
+        there = ", ".join(
+            f"{one.number} ({one.shape[2]}, {one.shape[3]})" for one in run.attentions
+        )
+        raise ValueError(
+            f"tokens and keys must be as many as queries and keys of a layer, {there}, and query "
+            f"one of them, got {expected[0]}, {expected[1]} and {query}"
+        )
+    first = chosen[0]
+    others = [kept for kept in fitting if kept is not first and kept.heads == first.heads]
+    return OpenedRun(run, (first, *others), list(tokens), None if keys is None else list(keys))
 
 
 def fit_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:

@@ -75,13 +75,18 @@ class HeadMap:
     """The map of one head of a recording.
 
     number, head: the model's own; rows, columns: queries and keys; base, top: the levels of
-    `blocks` and of the whole in one tile; blocks: None = to be made.
+    `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a batch.
     """
 
     def __init__(
-        self, run: Recording, number: int, head: int, blocks: Blocks | None = None
+        self,
+        run: Recording,
+        number: int,
+        head: int,
+        blocks: Blocks | None = None,
+        entry: int = 0,
     ) -> None:
-        self.run, self.number, self.head = run, number, head
+        self.run, self.number, self.head, self.entry = run, number, head, entry
         self.rows, self.columns = run.attention(number).shape[2:]
         most = max(self.rows, self.columns)
         self.base = max(min(_level(most, FEW), LIGHT), _level(most, MANY))
@@ -116,7 +121,7 @@ class HeadMap:
         self.blocks.looked = True
         size = 1 << self.base
         step = size * -(-self.rows // (SAMPLE * size))
-        seen = self.run.blocks(self.number, self.head, step, size, step=step)
+        seen = self.run.blocks(self.number, self.head, step, size, step=step, entry=self.entry)
         self.greatest.copy_(seen.repeat_interleave(step // size, 0)[: len(self.greatest)])
 
     @torch.no_grad()
@@ -127,7 +132,9 @@ class HeadMap:
         many = max(1, at_once // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
-            blocks = self.run.blocks(self.number, self.head, size, size, band=band)
+            blocks = self.run.blocks(
+                self.number, self.head, size, size, band=band, entry=self.entry
+            )
             self.greatest[slice(*band)] = blocks.to(self.greatest)
             self.blocks.done = min(band[1] * size, self.rows)
             tell(self.done, self.rows)
@@ -156,6 +163,13 @@ class HeadMap:
     def is_final(self, level: int, row: int) -> bool:
         """True if tiles of that row say all there is, not what a first look says."""
         return level < self.base or self.done >= min(self.rows, (row + 1) * SIDE << level)
+
+    def tile_of(self, level: int, row: int, column: int) -> tuple[Tensor, bool]:
+        """The numbers of a tile that there is, and whether they say all there is."""
+        if level == EXACT:
+            return self.weights(row, column), True
+        final = self.is_final(level, row)  # before it is read: more may be known a moment later
+        return self.tile(level, row, column), final
 
     def tile(self, level: int, row: int, column: int) -> Tensor:
         """Shades of up to `SIDE` blocks down and across, uint8."""
@@ -251,7 +265,8 @@ class HeadMap:
         return greatest_of(self.greatest[down, across], size)
 
     def _part(self, rows: int | slice, columns: slice | Tensor) -> Tensor:
-        return self.run.weights(self.number, self.head, rows, columns).float().cpu()
+        weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
+        return weights.float().cpu()
 
 
 def _level(count: int, most: int) -> int:

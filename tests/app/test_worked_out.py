@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.components.base import message
 from attention.core.analysis import contributions, rounding, shares
 from attention.display import captions
+from attention.display.messages import message
 from attention.inputs.vectors import PackagedGlove
 from attention.lessons import compare
 from attention.pipeline import Result, Settings, compute

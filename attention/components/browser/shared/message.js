@@ -15,3 +15,15 @@ export function decode(data) {
   const numbers = new Float32Array(data.slice(4 + size, end).buffer)
   return { ...header, numbers, rest: data.subarray(end) }
 }
+
+/** Puts together what `decode` takes apart.
+    @type {(header: object, numbers: Float32Array, rest: Uint8Array) => Uint8Array<ArrayBuffer>} */
+export function encode(header, numbers, rest) {
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, floats: numbers.length }))
+  const data = new Uint8Array(4 + text.length + numbers.byteLength + rest.length)
+  new DataView(data.buffer).setUint32(0, text.length, true)
+  data.set(text, 4)
+  data.set(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), 4 + text.length)
+  data.set(rest, data.length - rest.length)
+  return data
+}

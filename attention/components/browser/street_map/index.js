@@ -73,6 +73,7 @@ function build({ root, content, send }) {
     text: makeText(right),
     place: /** @type {Place} */ ({ left: 0, top: 0, cell: 0 }),
     chosen: /** @type {[number, number]} */ ([-1, -1]), // query and key, −1: the greatest
+    announced: /** @type {[number, number]} */ ([-1, -1]),
     even: false,
     look: "",
     table: geometry.tableOf(new Uint32Array(512), 0.5, false),
@@ -120,6 +121,7 @@ function again(view) {
 
 /** @type {(view: View) => void} */
 function paintAll(view) {
+  announce(view)
   paint(view)
   paintWhole(view)
   paintRow(view)
@@ -130,6 +132,16 @@ function paintAll(view) {
   view.plot.dataset.map = view.map
   const isWhole = view.place.cell <= geometry.fitting(view.content, roomOf(view))
   view.plot.style.touchAction = isWhole ? "pan-y" : "none" // then a finger scrolls the page
+}
+
+/** Tells who holds the map, as a notebook does, of another cell that is chosen.
+    @type {(view: View) => void} */
+function announce(view) {
+  const [query, key] = view.chosen
+  if (query === view.announced[0] && key === view.announced[1]) return
+  view.announced = [query, key]
+  const detail = { detail: view.announced, bubbles: true }
+  view.frame.dispatchEvent(new CustomEvent("chosen", detail))
 }
 
 /** @type {(view: View) => void} */

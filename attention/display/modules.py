@@ -1,0 +1,16 @@
+"""Modules and styles of the components, as they stand in a folder of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+BROWSER = Path(__file__).parents[1] / "components" / "browser"
+# What is shown by colours keeps them where a browser is told to replace all.
+COLOURS = """@media (forced-colors: active) {{
+  {root} {{ forced-color-adjust: none; background: var(--st-background-color); }}
+}}"""
+
+
+def style_of(component: str, root: str = ":host") -> str:
+    """The style of a component. root: selects where it stands."""
+    return (BROWSER / component / "style.css").read_text("utf-8") + COLOURS.format(root=root)

@@ -1,0 +1,79 @@
+"""A run as a live widget, by anywidget: the notebook asks, this process answers."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import anywidget
+import traitlets
+
+from attention.display.map_answers import MapAsked
+from attention.display.messages import is_a
+from attention.notebook.bundle import bundle
+from attention.notebook.heads import HeadsOfRun
+
+
+class Asked(TypedDict):
+    """A question of one view of the widget: see `Question` in browser/notebook/run.js."""
+
+    view: str
+    number: int
+    layer: int
+    head: int
+    query: int
+
+
+class RunWidget(anywidget.AnyWidget):
+    """All heads of a run, and the map of one of them.
+
+    layer, head: the model's own numbers of the head that is shown; query: the position of the row
+    that is chosen. They are as one has clicked, and can be set. Raises TraitError where there is no
+    such head or row.
+    """
+
+    _esm = bundle("notebook/live.js")
+    given = traitlets.Dict().tag(sync=True)
+    layer = traitlets.Int().tag(sync=True)
+    head = traitlets.Int().tag(sync=True)
+    query = traitlets.Int().tag(sync=True)
+
+    def __init__(self, heads: HeadsOfRun, layer: int, head: int, query: int) -> None:
+        self._heads = heads
+        super().__init__(given=heads.given(), layer=layer, head=head, query=query)
+        self.on_msg(self._answer)
+
+    @traitlets.validate("layer")
+    def _valid_layer(self, proposal: dict[str, Any]) -> Any:
+        return self._one_of("layer", proposal["value"], self._heads.layers)
+
+    @traitlets.validate("head")
+    def _valid_head(self, proposal: dict[str, Any]) -> Any:
+        return self._one_of("head", proposal["value"], self._heads.run.head_numbers)
+
+    @traitlets.validate("query")
+    def _valid_query(self, proposal: dict[str, Any]) -> Any:
+        queries = self._heads.size[0]
+        if not 0 <= proposal["value"] < queries:
+            raise traitlets.TraitError(f"query must lie below {queries}, got {proposal['value']}")
+        return proposal["value"]
+
+    def _one_of(self, name: str, value: int, numbers: Any) -> int:
+        if value not in numbers:
+            raise traitlets.TraitError(f"{name} must be one of {[*numbers]}, got {value}")
+        return value
+
+    def _answer(self, widget: object, content: Any, buffers: object) -> None:
+        """Answer a view, if it asks for what there is."""
+        asked = content.pop("asked", None) if isinstance(content, dict) else None
+        if not is_a(content, Asked) or (content["layer"], content["head"]) not in self._heads.heads:
+            return
+        layer, head, query = (content[name] for name in ("layer", "head", "query"))
+        if asked is None and 0 <= query < self._heads.size[0]:
+            data: bytes | None = self._heads.first(layer, head, query)
+        elif is_a(asked, MapAsked):
+            data = self._heads.answer(layer, head, asked)
+        else:
+            data = None
+        if data is not None:
+            to = {"view": content["view"], "number": content["number"]}
+            self.send(to, buffers=[data])
