@@ -17,13 +17,16 @@ MODULES = {
     "inputs": ("text", "vectors"),
     "display": ("captions", "figures", "matrix", "script", "tables"),
 }
+FUNCTIONS = {"show": "showing", "save_html": "page"}
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 
 
 def __getattr__(name: str) -> ModuleType | Callable[..., object]:
-    if name == "show":
-        shown: Callable[..., object] = import_module(f"{__name__}.notebook.showing").show
-        return shown
+    if name in FUNCTIONS:
+        function: Callable[..., object] = getattr(
+            import_module(f"{__name__}.notebook.{FUNCTIONS[name]}"), name
+        )
+        return function
     if name == "capture":
         return import_module(f"{__name__}.capture")
     if name not in ROOMS:

@@ -72,16 +72,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
-    """Return once the server answers `ok`; raise when it stops or takes two minutes."""
+def wait_until_healthy(
+    address: str, process: subprocess.Popen[bytes], health: str = "_stcore/health"
+) -> None:
+    """Return once the server answers; raise when it stops or takes two minutes."""
     for _ in range(1200):
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
         with (
             contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer,
+            urllib.request.urlopen(f"{address}/{health}", timeout=5) as answer,
         ):
-            if answer.read() == b"ok":
+            if answer.status == 200:
                 return
         time.sleep(0.1)
     raise RuntimeError("the server did not get healthy within two minutes")

@@ -335,6 +335,12 @@ class Recording:
         """`attention.show(self, tokens, …)`, by the library that this room is a part of."""
         return sys.modules[__name__.partition(".")[0]].show(self, tokens, **options)
 
+    def save_html(
+        self, path: str | Path, tokens: Sequence[str] | None = None, **options: Any
+    ) -> None:
+        """`attention.save_html(self, path, tokens, …)`: the picture of `show` as one file."""
+        sys.modules[__name__.partition(".")[0]].save_html(self, path, tokens, **options)
+
     def _asked(self, layer: int | str, head: int, entry: int) -> tuple[Attention, int]:
         attention = self.attention(layer)
         if not 0 <= entry < attention.shape[0]:

@@ -24,7 +24,8 @@ from attention.display.returned import Layer
 from attention.display.showing import fitting_run
 from attention.display.street_map import HeadMap, Texts
 
-DOTS = 32  # along a head, at most
+ABSENT = "it is not in this file, which holds up to 10 MB; save_html(…, layer=…, head=…) chooses"
+DOTS = 64  # along a head, at most
 ALL_DOTS = 1 << 20
 ROWS_OF_A_DOT = 4  # that are looked at
 QUICK_CELLS = 1 << 25  # of a map that is read within a moment
@@ -68,6 +69,7 @@ class HeadsOfRun:
             "grid": self._grid(dots, block),
             "heads": self.heads,
             "words": _words(self.size, block, step),
+            "absent": ABSENT,
             "styles": {name: style_of(name) for name in ("head_grid", "street_map")},
             "themes": looks.THEMES,
         }

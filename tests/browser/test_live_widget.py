@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser.browsing import Page, expect
-from tests.serving import ROOT, free_port
+from tests.serving import ROOT, free_port, wait_until_healthy
 
 pytest.importorskip("anywidget", reason="needs anywidget (requirements-dev.txt)")
 pytest.importorskip("jupyterlab", reason="needs JupyterLab (requirements-dev.txt)")
@@ -67,6 +66,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     try:
+        wait_until_healthy(f"http://127.0.0.1:{port}", server, "api")
         yield f"http://127.0.0.1:{port}/lab/tree/run.ipynb"
     finally:
         server.terminate()
@@ -82,11 +82,11 @@ def notebook(browser: Any, address: str) -> Iterator[Page]:
     known = (host, host.replace("http", "ws"), "data:", "blob:")
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda one: one.url.startswith(known) or faults.append(one.url))
-    reachable = f"""async () => (await fetch("{host}/api").catch(() => null))?.ok"""
-    page.goto("about:blank")
-    page.wait_for_function(reachable, timeout=120_000)
     page.goto(address, wait_until="commit", timeout=120_000)
     expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=120_000)
+    expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_visible(
+        timeout=120_000
+    )
     yield page
     page.close()
     assert faults == []

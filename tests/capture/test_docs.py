@@ -15,6 +15,13 @@ CLAIMS = {
         assert again.tokens == tokens == "the cat sat on the mat because it was tired".split()
         assert (again.weights(1, 2, -1) == last).all()
     """,
+    "In a notebook": """
+        assert (widget.layer, widget.head, widget.query) == (0, 3, 5)
+        assert (row == run.weights(0, 3, 5)).all()
+    """,
+    "As one file": """
+        assert b"DecompressionStream" in open("run.html", "rb").read()
+    """,
     "A model of your own": """
         assert kept.queries.shape == kept.values.shape == (3, 4, 4096, 8)
         assert overview.shape == (64, 64) and float(overview[0, 1:].max()) == 0

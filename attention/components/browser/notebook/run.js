@@ -14,9 +14,9 @@ import { follow } from "./theme.js"
     @typedef {Chosen & { asked: MapAsked | null }} Question
 
     A run to be shown. grid: the message of all heads; heads: layer and head of each of these;
-    words: below them; styles: of the two components; answer: gives the message to a question, null
-    where there is none; choose: gets what is chosen here.
-    @typedef {{ grid: Uint8Array, heads: [number, number][], words: string,
+    words: below them; absent: in place of a head that is not there; styles: of the two components;
+    answer: gives the message to a question, null where there is none; choose: gets what is chosen.
+    @typedef {{ grid: Uint8Array, heads: [number, number][], words: string, absent: string,
       styles: { head_grid: string, street_map: string }, themes: Themes,
       answer: (question: Question) => Promise<Uint8Array | null>,
       choose: (chosen: Chosen) => void }} Shown */
@@ -30,7 +30,7 @@ export function showRun(parent, shown, first) {
   const { heads, styles } = shown
   parent.dataset.lmSuppressShortcuts = "true" // keys of JupyterLab, as `a` and `d d`, are not meant
   const frame = make("div", "attention-run", parent)
-  const above = makeHost(frame, styles.head_grid)
+  const above = makeHost(frame, `${styles.head_grid} .caption { display: none; }`)
   const words = make("p", "", frame, { textContent: shown.words })
   const title = make("p", "", frame, { role: "status" })
   const below = makeHost(frame, styles.street_map)
@@ -74,7 +74,10 @@ export function showRun(parent, shown, first) {
   async function ask(asked) {
     const { layer, head } = chosen
     const data = await shown.answer({ ...chosen, asked })
-    if (!data || layer !== chosen.layer || head !== chosen.head) return
+    if (layer !== chosen.layer || head !== chosen.head) return
+    below.host.hidden = !data && !asked
+    if (below.host.hidden) title.textContent += `: ${shown.absent}`
+    if (!data) return
     map({
       data,
       parentElement: below.root,
