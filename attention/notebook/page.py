@@ -122,7 +122,7 @@ def _weights(heads: HeadsOfRun, layer: int, head: int, block: int) -> Tensor:
 
 
 def _packed(weights: Tensor) -> str:
-    return b64encode(gzip.compress(weights.contiguous().numpy().tobytes(), 6, mtime=0)).decode()
+    return b64encode(gzip.compress(weights.contiguous().numpy().tobytes(), 1, mtime=0)).decode()
 
 
 def _texts_of_blocks(texts: Texts, block: int) -> list[str]:

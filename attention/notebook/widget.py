@@ -68,12 +68,11 @@ class RunWidget(anywidget.AnyWidget):
         if not is_a(content, Asked) or (content["layer"], content["head"]) not in self._heads.heads:
             return
         layer, head, query = (content[name] for name in ("layer", "head", "query"))
-        if asked is None and 0 <= query < self._heads.size[0]:
-            data: bytes | None = self._heads.first(layer, head, query)
-        elif is_a(asked, MapAsked):
+        data: bytes | None = None
+        if asked is not None and is_a(asked, MapAsked):
             data = self._heads.answer(layer, head, asked)
-        else:
-            data = None
+        elif asked is None and 0 <= query < self._heads.size[0]:
+            data = self._heads.first(layer, head, query)
         if data is not None:
             to = {"view": content["view"], "number": content["number"]}
             self.send(to, buffers=[data])

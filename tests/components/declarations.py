@@ -13,7 +13,8 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 from typing import is_typeddict as is_typed
 
 import attention.components.answers  # noqa: F401, all components are declared then
-from attention.components.base import BROWSER, COMPONENTS
+from attention.components.base import COMPONENTS
+from attention.display.modules import BROWSER
 
 FILE = BROWSER / "messages.d.ts"
 PLAIN = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}

@@ -10,12 +10,13 @@ from typing import NotRequired, get_origin, get_type_hints
 import pytest
 import torch
 
-from attention.components.base import ADDRESS, BROWSER, COMPONENTS, LOADER, _contents
+from attention.components.base import ADDRESS, COMPONENTS, LOADER, _contents
 from attention.components.shapes import declare
 from attention.core.functional import attend
 from attention.display import figures
 from attention.display.figures import HeatmapAxis, HeatmapCells, HeatmapLayout
 from attention.display.messages import message
+from attention.display.modules import BROWSER
 from tests.components import declarations
 
 
