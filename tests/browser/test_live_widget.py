@@ -109,7 +109,7 @@ def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_
     told = output.locator(".told")
     expect(told).to_contain_text("Query 9")
     heads.nth(5).click()
-    expect(output.get_by_text("Layer 1, head 2")).to_be_visible()
+    expect(output.get_by_text("Layer 1, head 2", exact=True)).to_be_visible()
     expect(output.get_by_role("application")).to_have_attribute("data-map", "run 1 2")
     output.get_by_role("application").press("ArrowDown")
     expect(told).to_contain_text("Query 10 “word10”")
@@ -121,7 +121,7 @@ def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_
     expect(greatest).to_contain_text(weight)
     run(notebook, 2)
     expect(told).to_contain_text("Query 50 “word50”")
-    expect(output.get_by_text("Layer 0, head 2")).to_be_visible()
+    expect(output.get_by_text("Layer 0, head 2", exact=True)).to_be_visible()
     field = output.get_by_label("Search for a word")
     field.press_sequentially("word2 a b d d")  # commands of JupyterLab among them
     expect(field).to_have_value("word2 a b d d")
