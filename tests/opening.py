@@ -121,4 +121,4 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     profile.clear_permissions()
     for name, watch in watches.items():
         profile.remove_listener(name, watch)
-    assert faults == []
+    assert not faults, faults

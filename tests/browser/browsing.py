@@ -165,6 +165,7 @@ def expect_the_same(page: Page, other: Page) -> None:
     """Until one sees the same on both pages, and neither has more to run."""
     for each in (page, other):
         each.mouse.move(5, 5)
+        expect_rest(each)  # before, what is folded may be on its way out
         folded = each.locator(".st-key-more_settings details:not([open])").locator("visible=true")
         if folded.count():
             folded.locator("summary").click()
