@@ -9,8 +9,9 @@ from attention.app import frame, notes, opened, results, session, street_map, wi
 from attention.app.opened import Opened
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
+from attention.core.limits import MAX_SEEN
 from attention.display import showing, tables
-from attention.display.opened_run import MAX_SEEN, OpenedRun
+from attention.display.opened_run import OpenedRun
 from attention.display.showing import OpenedWeights
 from attention.lessons import heads
 

@@ -162,7 +162,7 @@ def note_masks(result: Result, query: int, side: str = "") -> None:
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
     """Count the tokens, and those of them that are left out."""
     words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
-    left_out = len(tokens) - limits().tokens
+    left_out = len(tokens) - limits().seen
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 

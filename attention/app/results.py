@@ -397,7 +397,7 @@ def tokens_shown(view: View) -> Sequence[str]:
         return ()
     settings = view.settings()
     if settings.model == NONE:
-        return tokenize(settings.s)[: limits().tokens]
+        return tokenize(settings.s)[: limits().seen]
     kept = {"s", *OF_MODELS, *view.page.beside(view)}
     usual: dict[str, Any] = {n: about.default for n, about in SHARED.items() if n not in kept}
     result = _if_there_are_words(replace(settings, **usual))

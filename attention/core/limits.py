@@ -14,13 +14,22 @@ from typing import Any
 from attention.core.settings import settings_of, validate, whole
 
 LIMITS_VARIABLE = "ATTENTION_LIMITS"
+MAX_SEEN = 512  # tokens whose weights are all seen at once; of a longer text there is a map
+MAX_TOKENS = 4096
 
 
 @dataclass(frozen=True)
 class Limits:
     """Limits of each visitor on the server, and of all of them together."""
 
-    tokens: int = whole(512, "Tokens", 16, 512, help="of a sentence; the others are left out")
+    tokens: int = whole(
+        MAX_TOKENS,
+        "Tokens",
+        16,
+        MAX_TOKENS,
+        help="of a text that a trained model reads, and up to 512 of a sentence; the others are "
+        "left out",
+    )
     models: int = whole(8, "Models", 0, 99, help="trained models that are loaded at start")
     sessions: int = whole(
         300, "Sessions", 1, 100_000, help="open tabs at once; who comes later waits in a queue"
@@ -58,6 +67,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         validate(self)
+
+    @property
+    def seen(self) -> int:
+        """Number of tokens whose weights are all seen at once."""
+        return min(MAX_SEEN, self.tokens)
 
 
 @functools.cache

@@ -8,8 +8,6 @@ import unicodedata
 
 from torchtext.data.utils import get_tokenizer
 
-MAX_TOKENS = 512
-
 _basic_english = get_tokenizer("basic_english")
 _CONTRACTION = re.compile(r"(?<=\w)(n't|'(?:s|m|d|ll|re|ve))(?!\w)", re.IGNORECASE)
 _TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")

@@ -20,11 +20,11 @@ from torch.nn.functional import max_pool2d
 
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
+from attention.core.limits import MAX_SEEN
 from attention.core.masks import combine, window
 from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
 from attention.display.captions import distinct_names, listed, sums_to_one
 from attention.display.tables import number, typed
-from attention.inputs.text import MAX_TOKENS
 
 OTHER = "b_"
 OF_BOTH = ("s", "model", "layer", "join")
@@ -61,7 +61,7 @@ class CompareSettings:
         "window: how many tokens a query sees to each side.",
     )
     sweep_at: float = decimal(
-        1.0, "At", 0.0, float(MAX_TOKENS), 0.001, help="The value the slider stands at."
+        1.0, "At", 0.0, float(MAX_SEEN), 0.001, help="The value the slider stands at."
     )
 
 

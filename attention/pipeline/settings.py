@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from attention.core.functional import STAGES
+from attention.core.limits import MAX_TOKENS
 from attention.core.positions import alibi
 from attention.core.scales import SCALES, Scale
 from attention.core.settings import (
@@ -23,7 +24,6 @@ from attention.core.settings import (
     with_divisors,
 )
 from attention.core.variants import MAX_HEADS, VARIANTS, Variant
-from attention.inputs.text import MAX_TOKENS
 from attention.inputs.vectors import own_vectors_path
 from attention.trained import sources
 from attention.trained.sources import NONE

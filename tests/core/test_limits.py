@@ -26,7 +26,7 @@ def test_limits_are_read_by_name_with_spaces_or_commas_between() -> None:
         ("tokens", "tokens must be a whole number, got ''"),
         ("tokens=many", "tokens must be a whole number, got 'many'"),
         ("tokens=2.5", "tokens must be a whole number, got '2.5'"),
-        ("tokens=513", "tokens must lie between 16 and 512, got 513"),
+        ("tokens=4097", "tokens must lie between 16 and 4096, got 4097"),
         ("sessions=0", "sessions must lie between 1 and 100000, got 0"),
     ],
 )
