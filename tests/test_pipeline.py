@@ -14,10 +14,10 @@ from torchtext.vocab import Vectors
 
 from attention.core import masks
 from attention.core.functional import LongTrace, Trace
+from attention.core.limits import MAX_SEEN
 from attention.core.positions import alibi, rotary, sinusoidal
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.inputs.text import MAX_TOKENS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
 from attention.pipeline import Result, Settings, compute, computing
 from attention.pipeline.result import missing_head
@@ -207,7 +207,7 @@ def test_positions_come_in_where_they_belong() -> None:
 
 def test_512_of_600_tokens_are_shown_and_88_left_out() -> None:
     result = computed(s=" ".join(["cat"] * 600), d_model=3)
-    assert len(result.tokens) == len(result.known) == MAX_TOKENS == 512
+    assert len(result.tokens) == len(result.known) == MAX_SEEN == 512
     assert result.left_out == 88
     assert result.trace.weights.shape == (512, 512)
 

@@ -253,7 +253,8 @@ class LongTrace:
     """A trace of all heads too large to keep: what is asked of it is worked out anew.
 
     sliced: a function (queries, heads) -> their Trace; heads without the others only where they are
-    `apart`. rows: how many of n_queries are worked out at a time; mask (1, queries, keys) or None.
+    `apart`, without gradients. rows: how many of n_queries are worked out at a time; mask (1,
+    queries, keys) or None.
     """
 
     def __init__(
@@ -264,7 +265,8 @@ class LongTrace:
         apart: bool,
         mask: Tensor | None,
     ) -> None:
-        self.sliced, self.n_queries, self.rows, self.apart = sliced, n_queries, rows, apart
+        self.made_from, self.sliced = sliced, torch.no_grad()(sliced)
+        self.n_queries, self.rows, self.apart = n_queries, rows, apart
         self.mask = mask
         self._last: tuple[int, Trace] | None = None
         self._output: Tensor | None = None
@@ -359,6 +361,43 @@ class Projected:
     def end(self) -> int:
         """The position behind the last query."""
         return self.first + self.queries.shape[-2]
+
+
+@dataclass(frozen=True, eq=False)
+class Sliced:
+    """A function (queries, heads) -> their Trace, see `Variant.sliced`.
+
+    layer: the variant; projected: queries, keys and values; queries (…, heads, queries, d_k), keys
+    (…, groups, keys, d_k): as they are compared, after any rotation; mask (…, queries, keys);
+    scale: None = 1/√d_k; bias: a function (queries, heads) -> what is added to their scaled scores.
+    """
+
+    layer: Any
+    projected: Projected
+    queries: Tensor
+    keys: Tensor
+    mask: Tensor | None
+    scale: Scale | None
+    bias: Callable[[slice, slice], Tensor | None]
+
+    def __call__(self, rows: slice, heads: slice) -> Trace:
+        layer, mask, plain = self.layer, self.mask, self.projected
+        trace = attend(
+            self.queries[..., heads, rows, :],
+            share_heads(self.keys, layer.heads, heads),
+            share_heads(plain.values, layer.heads, heads),
+            scores=layer.scores,
+            scale=self.scale,
+            bias=self.bias(rows, heads),
+            mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
+            cap=layer.cap,
+            before_softmax=layer.before_softmax,
+            after_softmax=layer.after_softmax,
+        )
+        if self.queries is plain.queries:
+            return trace
+        keys = share_heads(plain.keys, layer.heads, heads)
+        return replace(trace, unrotated=(plain.queries[..., heads, rows, :], keys))
 
 
 def attend(

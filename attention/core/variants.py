@@ -20,9 +20,9 @@ from attention.core import functional, settings
 from attention.core.functional import (
     LongTrace,
     Projected,
+    Sliced,
     Trace,
     merge_heads,
-    share_heads,
     split_heads,
 )
 from attention.core.norms import RmsNorm
@@ -295,7 +295,7 @@ class Variant(nn.Module):
         scale: Scale | None = None,
         rotate: bool | None = None,
         bias: Callable[[slice, slice], Tensor | None] = lambda queries, heads: None,
-    ) -> Callable[[slice, slice], Trace]:
+    ) -> Sliced:
         """A function (queries, heads) -> their Trace; of some heads only where they are `apart`.
 
         scale: None = the layer's own; rotate: by the layer's own `rotary`, or as in the paper where
@@ -304,8 +304,7 @@ class Variant(nn.Module):
         """
         scale = self.scale if scale is None else scale
         rotary = self.rotary if rotate is None else (self.rotary or Rotary()) if rotate else None
-        plain = projected.queries, projected.keys
-        queries, keys = plain
+        queries, keys = projected.queries, projected.keys
         if rotary is not None:
             queries = rotary(queries, projected.first)
             keys = rotary(keys) if projected.rotated is None else projected.rotated
@@ -316,25 +315,7 @@ class Variant(nn.Module):
             given = bias(rows, heads)
             return own if given is None else given if own is None else own + given
 
-        def trace_of(rows: slice, heads: slice) -> Trace:
-            trace = functional.attend(
-                queries[..., heads, rows, :],
-                share_heads(keys, self.heads, heads),
-                share_heads(projected.values, self.heads, heads),
-                scores=self.scores,
-                scale=scale,
-                bias=added(rows, heads),
-                mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
-                cap=self.cap,
-                before_softmax=self.before_softmax,
-                after_softmax=self.after_softmax,
-            )
-            if rotary is None:
-                return trace
-            unrotated = plain[0][..., heads, rows, :], share_heads(plain[1], self.heads, heads)
-            return replace(trace, unrotated=unrotated)
-
-        return trace_of
+        return Sliced(self, projected, queries, keys, mask, scale, added)
 
     def follow(self, trace: Trace, edited: Trace) -> Trace:
         """A trace of all heads of which some parts were replaced, with all that follows from them.

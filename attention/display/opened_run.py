@@ -1,4 +1,4 @@
-"""A run of any model from a file: weights of all its heads, made when they are asked for."""
+"""A run of any model from a file, or of a layer here: weights made when they are asked for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from attention.capture import Attention, Recording
-from attention.core.functional import Trace, WeightsAlone
+from attention.capture.masking import Bias, Rules, split
+from attention.core.functional import LongTrace, Sliced, Trace, WeightsAlone
+from attention.core.limits import MAX_SEEN
+from attention.pipeline import Result
 
 RUN_VARIABLE = "ATTENTION_RUN"  # the file of an owner's run
-MAX_SEEN = 512  # tokens that are shown at once, without a map
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
@@ -134,3 +136,43 @@ def _check_work(shown: tuple[Attention, ...]) -> None:
 
 def _positions(count: int) -> list[str]:
     return [str(position) for position in range(count)]
+
+
+def live_run(result: Result) -> OpenedRun:
+    """The layer of a result over a long text, as a run with one attention.
+
+    Its number is that of the layer in its model, its weights are those of `result.layer_trace`.
+    Raises TypeError where that is no `LongTrace` of heads that are apart.
+    """
+    trace, trained = result.layer_trace, result.trained
+    made = trace.made_from if isinstance(trace, LongTrace) else None
+    if not (isinstance(trace, LongTrace) and isinstance(made, Sliced) and trained):
+        raise TypeError("a live run is that of a layer of a trained model over a long text")
+    queries, keys, heads = made.queries[None], made.keys[None], made.layer.heads
+    shape = queries.shape[2], keys.shape[2]
+    mask = None if made.mask is None else split(made.mask[None, None])[0]
+    attention = Attention(
+        number=trained.position,
+        name=f"layer {trained.position}",
+        kind="self",
+        queries=queries,
+        keys=keys,
+        values=None,
+        heads=(*range(heads),),
+        groups=tuple(head * keys.shape[1] // heads for head in range(heads)),
+        scale=trace.query(0).scale,
+        cap=made.layer.cap,
+        sinks=None,
+        rules=Rules(mask, _bias_by_distance(made, shape[0]), *shape),
+    )
+    texts = [text.replace("·", " ").replace("↵", "\n") for text in result.tokens]
+    return OpenedRun(Recording([attention]), (attention,), texts, None)
+
+
+def _bias_by_distance(made: Sliced, queries: int) -> Bias | None:
+    """The bias of a layer's positions, which says one number for each distance."""
+    last = made.bias(slice(queries - 1, queries), slice(None))
+    first = made.bias(slice(0, 1), slice(None))
+    if last is None or first is None:
+        return None
+    return Bias(torch.cat([last[:, 0], first[:, 0, 1:]], -1)[None], queries - 1)

@@ -11,7 +11,7 @@ from torchtext.vocab import Vectors
 
 from attention.core import masks
 from attention.core.functional import LongTrace, Trace
-from attention.pipeline.preparing import into_trained_layer, into_variant
+from attention.pipeline.preparing import Prepared, into_trained_layer, into_variant
 from attention.pipeline.result import Result
 from attention.pipeline.settings import Settings
 from attention.trained import sources
@@ -38,6 +38,11 @@ def compute(
         enters = into_trained_layer(settings, run_model)
     else:
         enters = into_variant(settings, load_vectors, memory)
+    return computed(settings, enters, memory)
+
+
+def computed(settings: Settings, enters: Prepared, memory: str | None = None) -> Result:
+    """Result of the settings for what enters the layer. memory: see `compute`."""
     sentence, other, layer = enters.sentence, enters.memory, enters.layer
     keys, x = other or sentence, sentence.x
     n_queries, n_keys = len(sentence.tokens), len(keys.tokens)
@@ -60,7 +65,7 @@ def compute(
         else:
             at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))
             trace = LongTrace(
-                torch.no_grad()(sliced),
+                sliced,
                 n_queries,
                 at_once,
                 layer.apart,

@@ -18,7 +18,7 @@ from attention.inputs.text import plain, tokenize
 from attention.inputs.vectors import look_up, random_vectors
 from attention.pipeline.settings import Settings
 from attention.trained.layers import Layer
-from attention.trained.models import NoWords, Pieces, Run
+from attention.trained.models import LayerInput, NoWords, Pieces, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +108,15 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
     if not text.strip():
         raise NoWords
     run = run_model(settings.model, text)
-    last = len(run.inputs) - 1
-    layer_input = run.inputs[min(settings.layer, last)]
+    position = min(settings.layer, len(run.inputs) - 1)
+    return into_layer(settings, run.inputs[position], position, len(run.inputs))
+
+
+def into_layer(settings: Settings, layer_input: LayerInput, position: int, of: int) -> Prepared:
+    """Prepare the input of a layer, the one at a position among so many, and its attention."""
     problems = []
-    if settings.layer > last:
-        problems.append(f"There is no layer {settings.layer} of {last + 1}; showing the last.")
+    if settings.layer > position:
+        problems.append(f"There is no layer {settings.layer} of {of}; showing the last.")
     layer, attention = layer_input.layer, layer_input.layer.attention
     try:
         wanted = read_numbers(settings.cut)
@@ -130,7 +134,7 @@ def into_trained_layer(settings: Settings, run_model: Callable[[str, str], Run])
         memory = None
         if layer_input.memory is not None and layer_input.memory_pieces is not None:
             memory = _pieces(settings, layer_input.memory_pieces, layer_input.memory)
-    trained = TrainedLayer(layer, min(settings.layer, last), last + 1, tuple(cut))
+    trained = TrainedLayer(layer, position, of, tuple(cut))
     return Prepared(sentence, memory, attention, None, trained, tuple(problems))
 
 
@@ -167,7 +171,7 @@ def read_sentence(
 
     Raises NoWords when there are no tokens.
     """
-    tokens = everything[: limits().tokens]
+    tokens = everything[: limits().seen]
     if not tokens:
         raise NoWords
     if vectors is None:

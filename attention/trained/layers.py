@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
 from attention.core.functional import Projected, Trace, attend, linear, merge_heads
@@ -22,6 +23,7 @@ from attention.core.variants import DotScores, MultiHead
 from attention.trained.parts import FeedForward, GatedFeedForward, Norms, Recurrence, through
 
 MAX_AT_ONCE = 1 << 18  # cells of some heads that are worked out at once
+ROWS = 256  # queries of a long text that are
 ALL = slice(None)
 Part = TypeVar("Part", Tensor, Trace)
 
@@ -140,6 +142,20 @@ class TrainedAttention(DotScores):
         outputs: Tensor = trace.output.unflatten(-2, (size, n_queries)).flatten(-4, -3)
         return outputs
 
+    def fused(self, projected: Projected, mask: Tensor | None) -> Tensor:
+        """Output of each head by torch's own kernel, see `outputs`; without a cap."""
+        queries, n_queries = projected.queries, projected.queries.shape[-2]
+        if self.rotary is not None:
+            queries = self.rotary(queries, projected.first)
+        keys = projected.keys if projected.rotated is None else projected.rotated
+        bias = self.position_bias(n_queries, keys.shape[-2], projected.first, ALL, ALL)
+        if bias is not None:
+            mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        factor = self.scale(keys.shape[-1], keys.shape[-1]) if callable(self.scale) else self.scale
+        q, k, v = (part.reshape(-1, *part.shape[-3:]) for part in (queries, keys, projected.values))
+        made = scaled_dot_product_attention(q, k, v, mask, scale=factor, enable_gqa=True)
+        return made.view(*queries.shape[:-1], -1)
+
     def without(self, heads: Iterable[int]) -> TrainedAttention:
         """Copy the layer without these heads: they add nothing, their rows of W_o are 0.
 
@@ -250,6 +266,8 @@ class LayerRun:
             outputs = self.trace.output
         elif whole:
             outputs = attention.outputs(projected, layer.mask_of(projected, self.padding))
+        elif projected.first == 0 and self.padding is None and layer.is_long(projected):
+            outputs = layer.outputs_in_rows(projected)
         else:
             traces = layer.traces_of(projected, self.padding)
             outputs = torch.cat([trace.output for trace in traces], -3)
@@ -432,6 +450,30 @@ class Layer:
         sliced, at_once = self.sliced_of(projected, padding), self.at_once(projected)
         for first in range(0, self.attention.heads, at_once):
             yield sliced(ALL, slice(first, first + at_once))
+
+    def is_long(self, projected: Projected) -> bool:
+        """True if the weights of one head alone would be large."""
+        *leading, _, n_queries, _ = projected.queries.shape
+        return math.prod(leading) * n_queries * projected.keys.shape[-2] > MAX_AT_ONCE
+
+    def outputs_in_rows(self, projected: Projected) -> Tensor:
+        """Output of each head, of some queries after the others. (…, heads, queries, d_v)."""
+        made = []
+        n_queries, n_keys = projected.queries.shape[-2], projected.keys.shape[-2]
+        work_out = self.attention.fused if self.attention.cap is None else self.attention.outputs
+        for first in range(0, n_queries, ROWS):
+            some = slice(first, first + ROWS)
+            seen = slice(some.stop if self.causal and not self.crosses else n_keys)
+            keys, values, rotated = (
+                None if part is None else part[..., seen, :]
+                for part in (projected.keys, projected.values, projected.rotated)
+            )
+            assert keys is not None
+            assert values is not None
+            part = Projected(projected.queries[..., some, :], keys, values, first, rotated)
+            shape = part.queries.shape[-2], keys.shape[-2]
+            made.append(work_out(part, masks.combine(self.masks(*shape, first).values())))
+        return torch.cat(made, -2)
 
     def at_once(self, projected: Projected) -> int:
         """Number of heads that are worked out at once."""

@@ -60,6 +60,17 @@ class Pieces:
             return [position for position, special in enumerate(self.special) if not special]
         return list(range(min(1, len(self.words) - 1), len(self.words)))
 
+    def cut(self, most: int) -> Pieces:
+        """As many of them as fit; special ones behind all others stay."""
+        over, special = len(self.ids) - most, self.special
+        if over <= 0:
+            return self
+        behind = len(special) if all(special) else special[::-1].index(False)
+        end = len(self.ids) - behind
+        kept = [*range(end - over), *range(end, len(self.ids))]
+        texts, words = (tuple(part[at] for at in kept) for part in (self.texts, self.words))
+        return Pieces(self.ids[kept], texts, words, self.left_out + over)
+
 
 @dataclass(frozen=True, eq=False)
 class Padded:
@@ -201,13 +212,14 @@ class Model:
     """Base of every trained model.
 
     about: see `About`; read: text -> its pieces, and back; layers: in the order in which they run;
-    limit: how many pieces it takes.
+    takes: how many pieces it takes; limit: how many of a sentence, whose weights are all seen.
     """
 
     def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts
         self.layers = parts.layers
-        self.limit = min(limits().tokens, parts.limit)
+        self.takes = min(limits().tokens, parts.limit)
+        self.limit = min(limits().seen, parts.limit)
 
     def __repr__(self) -> str:
         sizes = f"layers={len(self.layers)}, heads={self.layers[0].attention.heads}"
@@ -221,6 +233,10 @@ class Model:
 
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""
+        return self._read(text).cut(self.limit)
+
+    def all_pieces(self, text: str) -> Pieces:
+        """A text in as many pieces as the model takes."""
         return self._read(text)
 
     def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
