@@ -1,7 +1,7 @@
 """`make study`: how far methods of association agree with erasure, and heads' effects with votes.
 
 Every sentence is worked out once for all methods, and kept in a file of its own in a folder, so
-that a study that was stopped goes on where it was. From these come attention/lessons/study.json,
+that a study that was stopped goes on where it was. From these come attention/analysis/study.json,
 which pages show, and the tables of docs/associations.md.
 """
 
@@ -39,7 +39,7 @@ from attention.analysis.associations import (
 )
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
-from attention.lessons.study import (
+from attention.analysis.study import (
     FILE,
     NAMED,
     STUDIES,

@@ -1,4 +1,4 @@
-"""The tables of docs/associations.md, from attention/lessons/study.json."""
+"""The tables of docs/associations.md, from attention/analysis/study.json."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attention.analysis.associations import BASELINES, METHODS
+from attention.analysis.study import NAMED, Comparison, Study, share
 from attention.core.printing import percent
-from attention.lessons.study import NAMED, Comparison, Study, share
 
 ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "docs" / "associations.md"

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.analysis import effects
+from attention.analysis import effects, sweeps
 from attention.app import frame, notes, results, sections, session, widgets
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import comparison, tell_selection
 from attention.components.pictures import sweep as sweep_view
-from attention.display import tables
-from attention.display.captions import distinct_names
-from attention.lessons import compare, trained
-from attention.lessons.compare import OTHER
+from attention.core.printing import distinct_names
+from attention.display import compare, tables, trained
+from attention.display.compare import OTHER
 from attention.trained.sources import NONE
 
 
@@ -185,7 +184,7 @@ def sweep(view: View) -> None:
         return
     if trained.words_of(result):
         notes.note("Only pieces have scores to sweep: pieces are not joined here.")
-    kinds = compare.sweeps_of(result.trace)
+    kinds = sweeps.sweeps_of(result.trace)
     kind = view["sweep"]
     if kind not in kinds:
         made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"

@@ -11,10 +11,9 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import matrices, tell_selection
-from attention.display import tables
-from attention.lessons import cross, toy
-from attention.lessons.cross import TRANSLATED, TRANSLATOR, Batch
-from attention.lessons.trained import MADE_FROM
+from attention.display import cross, tables, toy
+from attention.display.cross import TRANSLATED, TRANSLATOR, Batch
+from attention.display.trained import MADE_FROM
 
 PAIRS = (
     ("bonjour le monde", "hello world"),

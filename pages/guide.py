@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from attention.analysis import sweeps
 from attention.app import (
     chapters,
     frame,
@@ -34,14 +35,13 @@ from attention.components.pictures import (
     tell_selection,
 )
 from attention.components.pictures import sweep as sweep_view
-from attention.display import maps, tables
-from attention.display.captions import distinct_names
+from attention.core.printing import distinct_names
+from attention.display import finale as endings
+from attention.display import maps, tables, trained
 from attention.display.card import card
+from attention.display.finale import Ending
 from attention.display.matrix import Matrix
-from attention.lessons import compare, trained
-from attention.lessons import finale as endings
 from attention.lessons.chapters import LIGHTS, Chapter
-from attention.lessons.finale import Ending
 from attention.pipeline import Result, Settings
 from attention.training import TrainingSettings
 
@@ -365,7 +365,7 @@ def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
 
 def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     """Weights under a slider."""
-    kinds = compare.sweeps_of(shown.trace)
+    kinds = sweeps.sweeps_of(shown.trace)
     wanted = chapters.setting(chapter, "sweep")
     kind = wanted if wanted in kinds else kinds[0]
     swept = results.sweep_of(

@@ -9,10 +9,10 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import head_grid, matrices, tell_selection
 from attention.components.tokens import head_view
-from attention.display import tables
-from attention.display.captions import distinct_names, parameters_words
+from attention.core.printing import distinct_names
+from attention.display import heads, tables, trained
+from attention.display.captions import parameters_words
 from attention.display.matrix import Matrix
-from attention.lessons import heads, trained
 from attention.pipeline import Result
 
 

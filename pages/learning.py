@@ -9,8 +9,7 @@ from attention.app.trainings import training
 from attention.app.view import View
 from attention.components.inputs import examples
 from attention.display import tables
-from attention.lessons.known import known_of
-from attention.lessons.switches import EXAMPLES
+from attention.lessons.known import EXAMPLES, known_of
 from attention.trained import sources
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import finished

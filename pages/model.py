@@ -22,9 +22,9 @@ from attention.app import (
 from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import tell_selection
-from attention.lessons import switches
-from attention.lessons.known import KnownHead, known_of
-from attention.lessons.switches import AS_IN, EXAMPLES
+from attention.display import switches
+from attention.display.switches import AS_IN
+from attention.lessons.known import EXAMPLES, KnownHead, known_of
 from attention.trained import sources
 from attention.trained.sources import NONE
 

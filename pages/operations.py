@@ -13,6 +13,7 @@ from attention.components.pictures import matrices
 from attention.core.settings import Value
 from attention.display import tables
 from attention.display.files import first_words
+from attention.display.stacks import resized
 from attention.lessons import operations
 from attention.lessons.operations import (
     OPERATIONS,
@@ -22,7 +23,7 @@ from attention.lessons.operations import (
     Refused,
     Worked,
 )
-from attention.lessons.operations.settings import CHANGES, resized
+from attention.lessons.operations.settings import CHANGES
 
 CELL = ("operation_batch", "operation_row", "operation_column")
 

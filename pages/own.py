@@ -10,10 +10,9 @@ from attention.app.opened import Opened
 from attention.app.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.core.limits import MAX_SEEN
-from attention.display import showing, tables
+from attention.display import heads, showing, tables
 from attention.display.opened_run import OpenedRun
 from attention.display.showing import OpenedWeights
-from attention.lessons import heads
 
 RUN = """\
 import attention

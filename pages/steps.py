@@ -11,9 +11,9 @@ from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.display import tables
-from attention.lessons import own_matrices, steps
-from attention.lessons.own_matrices import OwnMatrixSettings
-from attention.lessons.steps import Computation, Step, StepSettings
+from attention.lessons import steps
+from attention.lessons.steps import Computation, Step, StepSettings, own_matrices
+from attention.lessons.steps.own_matrices import OwnMatrixSettings
 
 OWN = settings_of(OwnMatrixSettings)
 

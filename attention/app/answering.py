@@ -19,14 +19,12 @@ from attention.analysis.dependencies import sentences_for
 from attention.analysis.elsewhere import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.glances import Glance
 from attention.analysis.interventions import Progress, check_same_length, means
+from attention.analysis.study import most_trusted
 from attention.analysis.switches import Head, Replacement
 from attention.app.results import association, glances_of, run_model
 from attention.app.shared import load_model
 from attention.app.view import View
-from attention.hosting.jobs import Step
-from attention.inputs.text import plain
-from attention.lessons.study import most_trusted
-from attention.lessons.switches import (
+from attention.display.switches import (
     AS_IN,
     MEAN,
     WHOLE_MODEL,
@@ -37,6 +35,8 @@ from attention.lessons.switches import (
     trusted_words,
     word_of,
 )
+from attention.hosting.jobs import Step
+from attention.inputs.text import plain
 from attention.trained.models import Model, NoWords, Run, Transformer
 
 MAX_PIECES = 64

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from attention.analysis.spread import Spread, spread_of_scores
 from attention.app import session
 from attention.app.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.pages import EARLIER, PAGES
@@ -25,9 +26,11 @@ from attention.app.view import View
 from attention.app.visit import SELECTED, legal_selection
 from attention.components.pictures import SelectionHeader
 from attention.core.masks import format_cells
+from attention.core.printing import distinct_names
 from attention.core.settings import settings_of
-from attention.display.captions import distinct_names
-from attention.lessons import carried, compare, trained
+from attention.display import compare, trained
+from attention.display.compare import OTHER, Comparison
+from attention.lessons import carried
 from attention.lessons.chapters import (
     CARRIED,
     GUIDE,
@@ -38,9 +41,7 @@ from attention.lessons.chapters import (
     Link,
     own_lessons_path,
 )
-from attention.lessons.compare import OTHER, Comparison
 from attention.lessons.reading import MAX_LESSON, read_lesson, read_text
-from attention.lessons.spread import Spread, spread_of_scores
 from attention.pipeline import NoWords, Result, Settings
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded

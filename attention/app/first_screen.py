@@ -28,8 +28,8 @@ from attention.components.pictures import (
 )
 from attention.core.functional import WeightsAlone
 from attention.core.variants import VARIANTS
+from attention.display import looking, trained
 from attention.inputs.text import plain
-from attention.lessons import looking, trained
 from attention.lessons.opening import HIDDEN, OPENINGS, SHOWN, Opening
 from attention.pipeline import Result
 from attention.trained import sources

@@ -10,7 +10,7 @@ from attention.app import notes, session
 from attention.app.links import every_setting
 from attention.app.view import View
 from attention.components.inputs import number_grid
-from attention.lessons.operations.settings import fits_a_grid, parts_of, with_part
+from attention.display.stacks import fits_a_grid, parts_of, with_part
 
 
 def stack_grids(view: View, name: str) -> None:

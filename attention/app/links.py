@@ -9,7 +9,7 @@ from typing import Any
 from attention.app.pages import PAGES, SHARED, EmbedSettings, Page, hidden_names, variant_settings
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
-from attention.lessons.compare import OTHER
+from attention.display.compare import OTHER
 from attention.pipeline import Selection, Settings
 
 MAX_PROBLEMS = 12

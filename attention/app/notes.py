@@ -17,7 +17,7 @@ from attention.core.printing import fixed
 from attention.display import captions, figures, files
 from attention.display.script import pytorch_script
 from attention.display.short_script import is_short, short_script
-from attention.lessons.trained import layer_words, words_of
+from attention.display.trained import layer_words, words_of
 from attention.pipeline import Result
 from attention.trained import sources
 

@@ -7,31 +7,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from attention.analysis.continuing import SamplingSettings
+from attention.analysis.questions import CauseSettings
 from attention.claims.identities import ALL, ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
-from attention.lessons.associations import AssociationSettings, opening_link
+from attention.display.associations import AssociationSettings, opening_link
+from attention.display.compare import CompareSettings, other_side
+from attention.display.cross import TRANSLATED, CrossSettings, first_translation
+from attention.display.heads import HeadSettings
+from attention.display.switches import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
+from attention.display.trained import KeySettings, LayerSettings
+from attention.display.where import MapSettings
 from attention.lessons.carried import CarriedSettings
-from attention.lessons.causes import CauseSettings, first_cause
 from attention.lessons.chapters import LessonSettings
-from attention.lessons.compare import CompareSettings, other_side
-from attention.lessons.cross import TRANSLATED, CrossSettings, first_translation
-from attention.lessons.heads import HeadSettings
-from attention.lessons.known import first_link
+from attention.lessons.known import EXAMPLES, first_cause, first_link
 from attention.lessons.opening import OpeningSettings, opening
 from attention.lessons.operations import OperationSettings
-from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import StepSettings
-from attention.lessons.switches import (
-    ASSOCIATIONS,
-    COMPUTED,
-    EXAMPLES,
-    LOOKS,
-    PARTS,
-    SwitchSettings,
-)
-from attention.lessons.trained import KeySettings, LayerSettings, SamplingSettings
-from attention.lessons.where import MapSettings
+from attention.lessons.steps.own_matrices import OwnMatrixSettings
 from attention.pipeline import Settings
 from attention.training import TrainingSettings
 

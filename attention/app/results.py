@@ -14,12 +14,15 @@ from cachetools import LRUCache, cached
 from torch import Tensor
 
 from attention.analysis import associations as followed
-from attention.analysis import effects, glances
+from attention.analysis import continuing, effects, glances, questions, sweeps
 from attention.analysis.associations import METHODS, Curves, Followed
+from attention.analysis.continuing import Next, SamplingSettings
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.analysis.interventions import Progress
 from attention.analysis.probes import Probe, probe
+from attention.analysis.questions import Answer, CauseSettings, Question
+from attention.analysis.sweeps import Sweep
 from attention.app.links import every_setting
 from attention.app.pages import OF_MODELS, SHARED
 from attention.app.shared import load_model, load_vectors, neighbours
@@ -27,17 +30,16 @@ from attention.app.view import View
 from attention.app.visit import Writing
 from attention.core.functional import Trace, WeightsAlone
 from attention.core.limits import limits
+from attention.display import associations, causes, compare, cross, finale, trained, where
+from attention.display.associations import Association, AssociationSettings
+from attention.display.causes import Guesses, Reasons
+from attention.display.compare import OTHER, Comparison
+from attention.display.cross import Batch, CrossSettings
+from attention.display.finale import Ending
 from attention.display.showing import write_npz
+from attention.display.where import Where
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain, tokenize
-from attention.lessons import associations, causes, compare, cross, finale, trained, where
-from attention.lessons.associations import Association, AssociationSettings
-from attention.lessons.causes import Answer, CauseSettings, Guesses, Question, Reasons
-from attention.lessons.compare import OTHER, Comparison, Sweep
-from attention.lessons.cross import Batch, CrossSettings
-from attention.lessons.finale import Ending
-from attention.lessons.trained import Next, SamplingSettings
-from attention.lessons.where import Where
 from attention.pipeline import NoWords, Result, Settings, compute
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded, EncoderDecoder
@@ -235,12 +237,12 @@ def steps_to_ending(text: str) -> list[Step]:
 def question_of(view: View) -> Question:
     """Question asked of each head. Raises NoWords, or ValueError with words for the page."""
     settings, name = view.of(CauseSettings), view["model"]
-    exchanged = settings.intervention == causes.EXCHANGED
+    exchanged = settings.intervention == questions.EXCHANGED
     text, second = plain(view["s"]), plain(settings.second) if exchanged else ""
     asked = Question(name, text, second, settings.intervention, settings.changed_part)
     other = run_model(name, second) if exchanged else None
     typed = settings.word.strip(), settings.other_word.strip()
-    return causes.question(load_model(name), run_model(name, text), other, asked, typed)
+    return questions.question(load_model(name), run_model(name, text), other, asked, typed)
 
 
 _effects: LRUCache[Question, Answer] = LRUCache(64)
@@ -250,7 +252,7 @@ _effects: LRUCache[Question, Answer] = LRUCache(64)
 def _effects_of(asked: Question, progress: Progress) -> Answer:
     run = run_model(asked.model, asked.text)
     other = run_model(asked.model, asked.second) if asked.second else None
-    return causes.answer(load_model(asked.model), asked, run, other, progress)
+    return questions.answer(load_model(asked.model), asked, run, other, progress)
 
 
 def effects_of(asked: Question) -> Answer:
@@ -294,7 +296,7 @@ def next_pieces(view: View) -> Next | None:
     if not goes_on(model):
         return None
     run = run_model(model.about.name, plain(view["s"]))
-    return trained.next_pieces(model, run, view.of(SamplingSettings))
+    return continuing.next_pieces(model, run, view.of(SamplingSettings))
 
 
 def pieces_of(view: View, text: str) -> Pieces:
@@ -307,7 +309,7 @@ def longer_sentence(view: View, likeliest: bool) -> str:
     model = load_model(view["model"])
     assert isinstance(model, Transformer)
     settings = view.of(SamplingSettings)
-    return trained.go_on(model, plain(view["s"]), 1, settings, likeliest)
+    return continuing.go_on(model, plain(view["s"]), 1, settings, likeliest)
 
 
 _written: LRUCache[tuple[str, tuple[int, ...]], Written] = LRUCache(
@@ -337,11 +339,11 @@ def write_on(view: View, writing: Writing) -> tuple[Writing, bool]:
     added, over = list(writing.added), False
     while len(given) + len(added) < model.limit:
         written = _written_so_far(model, (*given, *added))
-        piece = trained.chosen_piece(written, settings, likeliest=False)
+        piece = continuing.chosen_piece(written, settings, likeliest=False)
         if piece in model.parts.ends:
             return replace(writing, added=tuple(added)), False
         added.append(piece)
-        over = trained.ends_sentence(model, piece)
+        over = continuing.ends_sentence(model, piece)
         if over or time.monotonic() > until:
             break
     more = replace(writing, added=tuple(added))
@@ -355,7 +357,7 @@ def text_written(writing: Writing) -> str:
     model = load_model(writing.model)
     assert isinstance(model, Transformer)
     text = plain(writing.text)
-    return text + trained.text_added(model, model.pieces(text).ids.tolist(), writing.added)
+    return text + continuing.text_added(model, model.pieces(text).ids.tolist(), writing.added)
 
 
 def why_nothing_added(view: View, longer: str | None) -> str:
@@ -624,10 +626,10 @@ def differences(view: View) -> list[str]:
 def sweep_of(result: Result, kind: str, at: float) -> Sweep:
     """One of the settings swept, starting from a value."""
     swept = _sweep_of(result.settings, kind)
-    return replace(swept, at=compare.within(kind, at, len(swept.base)))
+    return replace(swept, at=sweeps.within(kind, at, len(swept.base)))
 
 
 @functools.lru_cache(maxsize=4)  # up to 4 MB each
 def _sweep_of(settings: Settings, kind: str) -> Sweep:
     result = result_of(settings)
-    return compare.sweep(result.trace, kind, 0.0, result.masks)
+    return sweeps.sweep(result.trace, kind, 0.0, result.masks)

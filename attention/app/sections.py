@@ -21,9 +21,8 @@ from attention.components.pictures import (
 )
 from attention.core.functional import WeightsAlone
 from attention.core.printing import percent
-from attention.display import maps, tables
-from attention.lessons import trained
-from attention.lessons.where import MapSettings, Where, why_nowhere
+from attention.display import maps, tables, trained
+from attention.display.where import MapSettings, Where, why_nowhere
 from attention.pipeline import Result, Settings
 
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02

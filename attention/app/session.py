@@ -22,10 +22,10 @@ from attention.app.shared import width_of
 from attention.app.view import View, view_of
 from attention.app.visit import SELECTED, Entry, Followed, Visit
 from attention.core.settings import Value
+from attention.display.looking import asked_about
 from attention.hosting import work
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
-from attention.lessons.looking import asked_about
 from attention.trained.sources import NONE
 
 VISIT = "visit"

@@ -11,10 +11,9 @@ from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import Picture, chart, matrices, picture
 from attention.core.functional import WeightsAlone
-from attention.display import tables
-from attention.display.associations import arcs, curves_figure
-from attention.lessons import associations, small_cases
-from attention.lessons.associations import Association
+from attention.display import associations, small_cases, tables
+from attention.display.arcs import arcs, curves_figure
+from attention.display.associations import Association
 from attention.pipeline import NoWords
 from attention.trained.models import Pieces
 

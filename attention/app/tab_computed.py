@@ -9,10 +9,9 @@ from attention.app import notes, results, sections, shared
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import matrices
-from attention.display import tables
-from attention.display.captions import distinct_names
+from attention.core.printing import distinct_names
+from attention.display import heads, tables, trained
 from attention.display.matrix import Matrix
-from attention.lessons import heads, trained
 from attention.pipeline import Result
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.analysis.questions import Question
 from attention.app import results, shared, widgets
 from attention.app.parts import part
 from attention.app.tab_parts import asked_of
 from attention.app.view import View
 from attention.components.pictures import chart, matrices
 from attention.components.tokens import layer_lines
-from attention.display import effects, tables
-from attention.display.captions import distinct_names
-from attention.lessons import trained
-from attention.lessons.causes import Question
+from attention.core.printing import distinct_names
+from attention.display import effects, tables, trained
 from attention.pipeline import Result
 from attention.trained.models import Model, Transformer, goes_on
 

@@ -12,8 +12,7 @@ from attention.app import results, session, shared, widgets
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.inputs import examples
-from attention.display import tables
-from attention.lessons import heads, trained
+from attention.display import heads, tables, trained
 from attention.trained.models import Model
 
 

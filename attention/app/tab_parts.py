@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.analysis import questions
+from attention.analysis.questions import EXCHANGED, Answer, Question
 from attention.app import notes, results, session, shared, widgets, works
 from attention.app.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import chart
-from attention.display import effects, tables
-from attention.lessons import causes
-from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, Answer, Question
-from attention.lessons.known import KnownHead, known_of
+from attention.display import causes, effects, tables
+from attention.lessons.known import KNOWN_CAUSES, KnownHead, known_of
 from attention.pipeline import NoWords
 from attention.trained.models import Model, Run, Transformer, goes_on
 
@@ -67,7 +67,7 @@ def asked_of(view: View) -> Question | None:
 def all_heads(view: View, asked: Question) -> None:
     """The effect of every head, or how far it is worked out."""
     model, run = shared.load_model(asked.model), results.run_model(asked.model, asked.text)
-    quick, steps = causes.is_quick(model, run), results.steps_to_effects(asked)
+    quick, steps = questions.is_quick(model, run), results.steps_to_effects(asked)
     if not works.done(works.Task(asked, steps, quick, unasked=True, key="parts_work")):
         return
     found = results.effects_of(asked)

@@ -8,10 +8,9 @@ from attention.app import notes, results, session
 from attention.app.parts import part
 from attention.app.view import View
 from attention.components.pictures import chart, matrices
-from attention.display import effects, tables
-from attention.display.captions import distinct_names
+from attention.core.printing import distinct_names
+from attention.display import causes, effects, tables
 from attention.display.matrix import Matrix
-from attention.lessons import causes
 from attention.pipeline import Result
 
 

@@ -13,8 +13,8 @@ from attention.app.visit import SELECTED, Link, Visit
 from attention.components.pictures import SelectionHeader
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
+from attention.display.compare import OTHER
 from attention.inputs.text import tokenize
-from attention.lessons.compare import OTHER
 from attention.lessons.opening import HIDDEN
 from attention.pipeline import Settings
 from attention.trained.layers import Layer

@@ -24,9 +24,9 @@ from attention.core import masks
 from attention.core.settings import Setting, divisors, settings_of
 from attention.core.variants import VARIANTS
 from attention.display.captions import parameters_words
+from attention.display.compare import OF_BOTH, OTHER
 from attention.inputs.text import tokenize
 from attention.lessons.chapters import CARRIED, Lesson, escaped
-from attention.lessons.compare import OF_BOTH, OTHER
 from attention.lessons.opening import opening
 from attention.trained import sources
 from attention.trained.sources import NONE

@@ -17,9 +17,9 @@ from attention.app.answering import Asked
 from attention.app.shared import load_model
 from attention.app.view import View
 from attention.components.model_window import Answer, Bars, ModelWindow, model_window
-from attention.lessons import switches
-from attention.lessons.switches import AS_IN, MEAN, ZERO, Answered
-from attention.lessons.trained import name_words
+from attention.display import switches
+from attention.display.switches import AS_IN, MEAN, ZERO, Answered
+from attention.display.trained import name_words
 from attention.trained.models import Model, Run
 from attention.trained.sources import NONE
 

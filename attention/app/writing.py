@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.analysis.continuing import SamplingSettings
 from attention.app import notes, results, session, shared, widgets
 from attention.app.view import View
 from attention.app.visit import Writing
 from attention.app.window import take
 from attention.core.settings import settings_of
 from attention.display import tables
-from attention.lessons.trained import SamplingSettings
 from attention.trained.models import goes_on
 
 PAUSE = 0.05  # seconds between one go at writing and the next

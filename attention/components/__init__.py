@@ -4,6 +4,5 @@ They are Streamlit components v2: no iframe, no build step, the browser imports 
 stand. Tokens reach the page as text only (`textContent`); colours come from the theme's `--st-*`
 variables.
 
-May import: core, training, analysis, display, lessons; torch, numpy, plotly, streamlit, starlette,
-google.
+May import: core, training, analysis, display; torch, numpy, plotly, streamlit, starlette, google.
 """

@@ -9,8 +9,8 @@ from typing import TypedDict
 from torch import Tensor
 
 from attention.components.base import Component
+from attention.display.graph import Arrow, Box, Graph
 from attention.display.matrix import MAX_CELLS, MatrixError, cells, read_matrix
-from attention.lessons.steps.graph import Arrow, Box, Graph
 
 
 class MaskGridHeader(TypedDict):

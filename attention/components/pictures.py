@@ -12,15 +12,16 @@ import torch
 from torch import Tensor
 
 from attention.analysis.heads import PLAIN_DOTS
+from attention.analysis.sweeps import Sweep
 from attention.components.base import Component
 from attention.core.functional import Trace
 from attention.display import figures, files
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
+from attention.display.compare import Comparison
 from attention.display.figures import StagesOfHeatmap
 from attention.display.glance import HeadGridHeader
 from attention.display.matrix import Matrix
 from attention.display.messages import message
-from attention.lessons.compare import Comparison, Sweep
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 CALM_PARTS = ("arcs", "heatmap", "mixture")

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention.components.base import Component
 from attention.components.pictures import SelectionHeader
 from attention.display import files
-from attention.lessons.trained import LayerLines
+from attention.display.trained import LayerLines
 
 
 class HeadViewHeader(TypedDict):

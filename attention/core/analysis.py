@@ -132,3 +132,11 @@ def table(trace: Trace, query: int, tokens: Sequence[str]) -> dict[str, list[flo
         "share of y": shares(trace, query),
     }
     return {"key": list(tokens)} | {name: column.tolist() for name, column in columns.items()}
+
+
+ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
+
+
+def sums_to_one(weights: Tensor) -> Tensor:
+    """True for rows of weights (…, keys) that sum to 1, but for rounding. (…), bool."""
+    return (weights.double().sum(-1) - 1).abs() < ROUNDING

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
 from torch import Tensor
 
 
@@ -41,3 +44,18 @@ def _short(part: object) -> str:
             return f"({', '.join(map(_short, part))})"
         return f"{len(part)} × {type(part[0]).__name__}"
     return type(part).__name__
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a list in a sentence: "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def distinct_names(tokens: Sequence[str]) -> list[str]:
+    """The tokens, with their position where a word comes more than once."""
+    times = Counter(tokens)
+    return [
+        token if times[token] == 1 else f"{token} ({position})"
+        for position, token in enumerate(tokens)
+    ]

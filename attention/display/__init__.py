@@ -1,6 +1,7 @@
-"""Numbers and tokens become figures, matrices, tables, captions and a script.
+"""Numbers and tokens become figures, matrices, tables, sentences and a script.
 
-Nothing here displays anything.
+Settings of a page stand beside the words for it. Nothing here displays anything.
 
-May import: core, capture, inputs, pipeline; torch, numpy, plotly, safetensors.
+May import: core, capture, inputs, trained, analysis, pipeline; torch, torchtext, numpy, plotly,
+safetensors.
 """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from attention.core.analysis import sums_to_one
 from attention.core.masks import combine
+from attention.core.printing import distinct_names, listed
 from attention.core.variants import Variant
 from attention.display.tables import number
 
@@ -24,13 +25,6 @@ EMPTY_ROW = (
 )
 PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
 MOST_NAMED = 5  # heads of a group
-ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words as a list in a sentence: "a, b and c"."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
@@ -55,11 +49,6 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     if left:
         return f"“{name}” may look at {left} of {n_keys} keys: {hides}."
     return f"“{name}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
-
-
-def sums_to_one(weights: Tensor) -> Tensor:
-    """True for rows of weights (…, keys) that sum to 1, but for rounding. (…), bool."""
-    return (weights.double().sum(-1) - 1).abs() < ROUNDING
 
 
 def sums_words(weights: Tensor) -> str:
@@ -106,12 +95,3 @@ def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:
     for position, mask in enumerate(masks.values()):
         bits |= (~mask).to(torch.uint8) << position
     return bits
-
-
-def distinct_names(tokens: Sequence[str]) -> list[str]:
-    """The tokens, with their position where a word comes more than once."""
-    times = Counter(tokens)
-    return [
-        token if times[token] == 1 else f"{token} ({position})"
-        for position, token in enumerate(tokens)
-    ]

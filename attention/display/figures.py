@@ -17,7 +17,8 @@ from plotly.io.json import to_json_plotly
 
 from attention.core import analysis
 from attention.core.functional import Trace
-from attention.display.captions import distinct_names, sums_words
+from attention.core.printing import distinct_names
+from attention.display.captions import sums_words
 from attention.display.looks import DARK, LIGHT, drawn
 
 STAGE_WORDS = {

@@ -1,5 +1,6 @@
-"""Computations of the pages that teach: steps, heads, two sequences, comparisons, operations;
-lessons.
+"""Lessons as data: chapters and how they are read, cards, terms, heads whose work is known.
 
-May import: core, inputs, trained, analysis, pipeline, display; torch, torchtext, yaml.
+`steps` and `operations` declare the computations that a learner goes through one by one.
+
+May import: core, inputs, trained, analysis, display; torch, yaml.
 """

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from attention.analysis.questions import EXCHANGED
+from attention.analysis.sentences import ANSWERED
 from attention.trained import sources
+from attention.trained.sources import CARRIED, SMOLLM2
 
 
 @dataclass(frozen=True)
@@ -47,3 +50,63 @@ def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
     """The query of a link to the first whose model is installed, "" without one."""
     there = [known for known in heads if known.model in sources.names()]
     return there[0].link(**more) if there else ""
+
+
+_TITLES = (
+    ("The capital of France", 23, 4, 4),
+    ("Her book", 26, 2, 7),
+    ("Mary and John", 24, 4, 13),
+    ("The keys to the cabinet", 26, 0, 6),
+    ("A repeated pattern", 18, 6, 23),
+)
+
+
+# Sentences whose answer few heads carry, asked after the last piece.
+EXAMPLES = (
+    *(
+        KnownHead(title, model, s, layer, head, query)
+        for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
+    ),
+    *(
+        KnownHead(title, model, s, layer, head, len(s.split()))
+        for model, source in CARRIED.items()
+        for title, s, layer, head in source.about.samples
+    ),
+)
+
+
+# Heads that carry the difference of two sentences.
+KNOWN_CAUSES = (
+    KnownHead(
+        "A name is found again",
+        SMOLLM2.about.name,
+        "When Mary and John went to the store, John gave a drink to",
+        layer=23,
+        head=3,
+        query=13,
+        second="When Mary and John went to the store, Mary gave a drink to",
+    ),
+    KnownHead(
+        "A verb agrees with a far noun",
+        SMOLLM2.about.name,
+        "The keys to the old wooden cabinet",
+        layer=26,
+        head=0,
+        query=6,
+        second="The key to the old wooden cabinet",
+    ),
+    KnownHead(
+        "A pattern is repeated",
+        SMOLLM2.about.name,
+        "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
+        layer=18,
+        head=6,
+        query=23,
+        second="Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
+    ),
+)
+
+
+def first_cause() -> str:
+    """The query of a link to the first of those that there are, "" where there is none."""
+    return first_link(KNOWN_CAUSES, intervention=EXCHANGED)

@@ -6,7 +6,7 @@ from attention.app.links import every_setting
 from attention.app.pages import PAGES, SHARED, EmbedSettings
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
-from attention.lessons.compare import OTHER
+from attention.display.compare import OTHER
 from attention.pipeline import Selection
 
 HEADER = ("name", "what it sets", "default", "values", "belongs to")

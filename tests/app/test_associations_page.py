@@ -18,11 +18,11 @@ from attention.analysis.associations import (
     curves,
     methods_for,
 )
+from attention.analysis.study import ABOUT, most_trusted, share
 from attention.app import works
-from attention.lessons import associations, small_cases
-from attention.lessons.associations import AssociationSettings
-from attention.lessons.study import ABOUT, most_trusted, share
-from attention.lessons.switches import ASSOCIATIONS
+from attention.display import associations, small_cases
+from attention.display.associations import AssociationSettings
+from attention.display.switches import ASSOCIATIONS
 from tests.running import App, opened
 from tests.trained.packaged import packaged
 

@@ -8,9 +8,10 @@ import pytest
 from torch.testing import assert_close
 
 from attention.analysis import causes as analysed
-from attention.lessons import causes
-from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, first_cause
-from attention.lessons.switches import LAYERS, PARTS, REASONS
+from attention.analysis.questions import EXCHANGED, MEAN, ZERO
+from attention.display import causes
+from attention.display.switches import LAYERS, PARTS, REASONS
+from attention.lessons.known import KNOWN_CAUSES, first_cause
 from attention.trained import sources
 from attention.trained.models import Transformer
 from tests.hostile import HOSTILE

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.lessons import compare
+from attention.analysis import sweeps
 from attention.pipeline import Result
 from tests.lessons.making import result_of
 from tests.running import App, opened
@@ -172,13 +172,13 @@ def test_swapping_sentences_exchanges_them() -> None:
 # Sweeps
 
 
-@pytest.mark.parametrize("kind", compare.SWEEPS)
+@pytest.mark.parametrize("kind", sweeps.SWEEPS)
 def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str) -> None:
     settings: dict[str, Any] = {"positions": "alibi", "mask": ("causal", "window"), "d_model": 10}
     link = settings | {"vectors": "random", "sweep": kind, "sweep_at": 2}
     app = opened("compare", compare="sweep", s=WORDS, **link)
     result = result_of(WORDS, **settings)
-    swept = compare.sweep(result.trace, kind, 2.0, result.masks)
+    swept = sweeps.sweep(result.trace, kind, 2.0, result.masks)
     shown = app.sent["sweep_view"]
     assert (shown.header["kind"], shown.header["at"]) == (kind, 2.0)
     assert swept.mask is not None
@@ -191,7 +191,7 @@ def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str) -> None:
 
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
     app = opened("compare", compare="sweep", variant="talking")
-    assert app.controls["sweep"].options == list(compare.SWEEPS[1:])
+    assert app.controls["sweep"].options == list(sweeps.SWEEPS[1:])
     assert app.sent["sweep_view"].header["kind"] == "temperature"
     assert any("no scale can be swept here" in note for note in app.notes)
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from torch.testing import assert_close
 
-from attention.display import captions
-from attention.lessons import cross, toy
-from attention.lessons.cross import PAD, CrossSettings
+from attention.display import captions, cross, toy
+from attention.display.cross import PAD, CrossSettings
 from attention.pipeline import Settings
 from tests.lessons.making import no_vectors, result_of
 from tests.running import numbers_of, opened

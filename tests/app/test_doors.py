@@ -8,7 +8,7 @@ import pytest
 
 from attention.app.links import read_link
 from attention.app.pages import EARLIER, PAGES, Page
-from attention.lessons import cross
+from attention.display import cross
 from attention.lessons.opening import OPENINGS
 from attention.trained.sources import MINILM
 from tests.running import opened

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from attention.lessons import switches
+from attention.display import switches
 from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import About

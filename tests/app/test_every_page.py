@@ -12,8 +12,8 @@ from attention.app.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, varia
 from attention.claims.identities import CLAIMS
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
+from attention.display.compare import OTHER
 from attention.inputs.text import tokenize
-from attention.lessons.compare import OTHER
 from attention.lessons.operations import OPERATIONS
 from attention.pipeline import Selection
 from tests.cases import over

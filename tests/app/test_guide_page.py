@@ -16,7 +16,7 @@ import torch
 from attention.app import learning, works
 from attention.app.chapters import check
 from attention.app.pages import FIRST, PAGES
-from attention.display.captions import distinct_names
+from attention.core.printing import distinct_names
 from attention.inputs.text import tokenize
 from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
 from attention.lessons.opening import opening

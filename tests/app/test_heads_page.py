@@ -10,9 +10,8 @@ from torch.testing import assert_close
 
 from attention.analysis import additions
 from attention.analysis import heads as analysed
-from attention.display import captions
+from attention.display import captions, heads
 from attention.hosting import metrics
-from attention.lessons import heads
 from tests.lessons.making import result_of
 from tests.running import opened
 

@@ -12,7 +12,8 @@ from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app import results
 from attention.core.printing import percent
-from attention.lessons.switches import COMPUTED, EXAMPLES, LAYERS, NAMES
+from attention.display.switches import COMPUTED, LAYERS, NAMES
+from attention.lessons.known import EXAMPLES
 from attention.trained.models import Transformer
 from tests.running import App, opened
 from tests.trained.packaged import packaged, run_model

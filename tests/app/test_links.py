@@ -12,9 +12,9 @@ from attention.app.links import MAX_PROBLEMS, every_setting, read_link
 from attention.app.pages import PAGES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
+from attention.display.compare import OF_BOTH, OTHER
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.lessons.chapters import OWN_LESSONS_VARIABLE
-from attention.lessons.compare import OF_BOTH, OTHER
 from attention.pipeline import Selection, Settings
 from tests.app import link_table
 from tests.properties import given

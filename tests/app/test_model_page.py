@@ -11,14 +11,15 @@ from torch.testing import assert_close
 
 from attention.analysis import glances, switches
 from attention.analysis.elsewhere import elsewhere
+from attention.analysis.study import most_trusted
 from attention.app import answering, works
 from attention.app.links import every_setting
 from attention.app.pages import EARLIER, MODEL
 from attention.app.view import view_of
 from attention.app.visit import Visit
-from attention.lessons import switches as told
-from attention.lessons.study import most_trusted
-from attention.lessons.switches import AS_IN, CLOSED, EXAMPLES
+from attention.display import switches as told
+from attention.display.switches import AS_IN, CLOSED
+from attention.lessons.known import EXAMPLES
 from tests.hostile import HOSTILE
 from tests.running import App, Sent, opened
 from tests.trained.packaged import packaged, run_model

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attention.analysis.names import names_of
-from attention.lessons import trained
-from attention.lessons.switches import NAMES
+from attention.display import trained
+from attention.display.switches import NAMES
 from tests.running import App, opened
 from tests.trained.packaged import packaged
 

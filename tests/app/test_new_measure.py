@@ -7,8 +7,8 @@ import torch
 
 from attention.analysis.heads import MEASURES, Measure, measures
 from attention.core.settings import settings_of
-from attention.lessons.heads import HeadSettings
-from attention.lessons.switches import CLOSED, NAMES
+from attention.display.heads import HeadSettings
+from attention.display.switches import CLOSED, NAMES
 from tests.running import opened
 
 LAST = Measure(

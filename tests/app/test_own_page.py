@@ -17,9 +17,8 @@ from attention.analysis import heads as analysed
 from attention.app import command
 from attention.app import opened as files
 from attention.capture import Recording
-from attention.display import opened_run
+from attention.display import heads, opened_run
 from attention.hosting.uploads import Uploads
-from attention.lessons import heads
 from tests.app.test_every_page import TAG
 from tests.capture.making import OwnAttention, inputs, model
 from tests.display.test_showing import saved, tensors_of

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from attention.app.pages import PAGES
-from attention.display import files
-from attention.lessons import switches
+from attention.display import files, switches
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [

@@ -11,8 +11,8 @@ from torch.testing import assert_close
 from attention.app.links import every_setting
 from attention.core.settings import settings_of
 from attention.lessons import steps
-from attention.lessons.own_matrices import OwnMatrixSettings
 from attention.lessons.steps import Computation, StepSettings
+from attention.lessons.steps.own_matrices import OwnMatrixSettings
 from attention.trained import sources
 from tests.lessons.making import result_of
 from tests.running import App, Sent, numbers_of, opened

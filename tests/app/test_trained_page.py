@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import additions, effects, glances
+from attention.analysis import additions, continuing, effects, glances
+from attention.analysis.continuing import SamplingSettings
 from attention.analysis.heads import MEASURES
 from attention.app import results, server, shared
 from attention.app.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
+from attention.display import heads, trained
+from attention.display.switches import COMPUTED, NAMES
 from attention.inputs.text import plain
-from attention.lessons import heads, trained
-from attention.lessons.switches import COMPUTED, NAMES
-from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
@@ -573,7 +573,7 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
     for label, likeliest in (("Add the likeliest", True), ("Pick at random", False)):
         for seed in range(7):
             settings = SamplingSettings(sample_seed=seed)
-            longer = trained.go_on(written, "the cat", 1, settings, likeliest)
+            longer = continuing.go_on(written, "the cat", 1, settings, likeliest)
             app = pressed(label, "the cat", seed)
             assert app.values["s"] == longer
             told[longer != "the cat"] = app.notes
@@ -591,7 +591,7 @@ def test_it_writes_on_piece_by_piece_until_it_is_stopped(
 ) -> None:
     monkeypatch.setattr(results, "AT_ONCE", 0.0)
     texts = [
-        trained.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
+        continuing.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
         for pieces in range(1, 5)
     ]
     app = opened("model", model="writer", s="the cat").press("Keep writing")
@@ -609,18 +609,18 @@ def test_it_stops_writing_at_a_piece_that_says_that_the_text_is_over(
     written: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = written.pieces("the cat").ids.tolist()
-    pieces = trained.pieces_after(written, ids, SamplingSettings(), likeliest=False)
+    pieces = continuing.pieces_after(written, ids, SamplingSettings(), likeliest=False)
     first, second = next(pieces), next(pieces)
     assert first != second
     monkeypatch.setattr(written, "parts", dataclasses.replace(written.parts, ends=(second,)))
     app = opened("model", model="writer", s="the cat").press("Keep writing")
-    assert app.values["s"] == "the cat" + trained.text_added(written, ids, [first])
+    assert app.values["s"] == "the cat" + continuing.text_added(written, ids, [first])
     assert "Keep writing" in [button.label for button in app.button]
 
 
 def test_it_stops_writing_where_there_is_no_more_room(written: Transformer) -> None:
     app = opened("model", model="writer", s="the cat").press("Keep writing")
-    whole = trained.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
+    whole = continuing.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
     assert app.values["s"] == whole
     assert "Keep writing" in [button.label for button in app.button]
 

@@ -12,7 +12,7 @@ from attention.app.links import every_setting
 from attention.app.pages import PAGES, Page
 from attention.app.view import View, view_of
 from attention.app.visit import Entry, Visit
-from attention.lessons.compare import OTHER
+from attention.display.compare import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
 from tests.hostile import links

@@ -12,11 +12,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attention.analysis import sweeps
 from attention.core.analysis import contributions, rounding, shares
 from attention.display import captions
 from attention.display.messages import message
 from attention.inputs.vectors import PackagedGlove
-from attention.lessons import compare
 from attention.pipeline import Result, Settings, compute
 from tests.lessons.making import result_of
 from tests.running import Sent, opened
@@ -115,7 +115,7 @@ def test_every_weight_and_entropy_along_a_slider_is_torchs_own(
 ) -> None:
     sent = opened("compare", compare="sweep", sweep=kind, **settings).sent["sweep_view"]
     result = compute(Settings(**settings), lambda name: glove)
-    swept = compare.sweep(result.trace, kind, 1.0, result.masks)
+    swept = sweeps.sweep(result.trace, kind, 1.0, result.masks)
     found = worked_out("sweep", sent, [*swept.values], tmp_path)
     for value, shown in zip(swept.values, found, strict=True):
         weights = swept.weights(value)

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torchtext.vocab import Vectors
 
+from attention.analysis import sweeps
 from attention.inputs.text import tokenize
-from attention.lessons import compare
 from attention.pipeline import Settings, compute
 from tests.browser.browsing import (
     Open,
@@ -93,7 +93,7 @@ def test_the_slider_shows_the_numbers_torch_works_out(open_page: Open, glove: Ve
     link = {"positions": "alibi", "mask": "causal", "query": "3"}
     page = open_page("/compare?" + urlencode({"compare": "sweep", "sweep": "scale"} | link))
     result = compute(Settings(positions="alibi", mask=("causal",)), lambda name: glove)
-    swept = compare.sweep(result.trace, "scale", 1.0, result.masks)
+    swept = sweeps.sweep(result.trace, "scale", 1.0, result.masks)
     slider = page.locator(".slider input")
 
     def as_torch_has_it() -> bool:
@@ -131,7 +131,7 @@ def test_the_slider_moves_without_a_round_trip_and_its_value_is_kept_when_let_go
     page.mouse.up()
     expect_in_search(page, "sweep_at")
     kept = float(search(page)["sweep_at"])
-    assert kept == compare.sweep_values("scale", 6)[int(slider.input_value())]
+    assert kept == sweeps.sweep_values("scale", 6)[int(slider.input_value())]
     check_link(page, open_page)
 
     button = page.get_by_role("button", name="scores × 0.2")

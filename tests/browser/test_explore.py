@@ -15,9 +15,9 @@ import pytest
 import torch
 from PIL import Image
 
+from attention.core.printing import distinct_names
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
-from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
 from tests.browser.browsing import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attention.lessons.looking import question
+from attention.display.looking import question
 from attention.lessons.opening import opening
 from tests.browser.browsing import (
     Open,

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attention.display.captions import distinct_names
+from attention.core.printing import distinct_names
 from attention.trained import sources
 from tests.browser.browsing import (
     Open,

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention.core import printing
 from attention.core.analysis import contributions, rounding, shares
 from attention.core.printing import fixed
 from attention.display import captions
@@ -567,7 +568,7 @@ def test_hostile_tokens_are_text_in_every_part(open_page: Open, tmp_path: Path) 
         eventually(page, lambda tip=tip: tip.text_content().split("\n")[:2], lines)
         part(page, ".queries .token").last.click()
         named = part(page, ".queries bdi, .keys bdi, .terms tbody bdi")
-        names = captions.distinct_names(tokens)
+        names = printing.distinct_names(tokens)
         eventually(page, named.all_text_contents, [*names, *names, *tokens])
         expect(part(page, ".summary")).to_contain_text(f"“{names[last]}”")
         short = [token if len(token) <= 12 else f"{token[:11]}…" for token in tokens]

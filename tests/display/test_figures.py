@@ -16,8 +16,8 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.analysis import contributions, entropy_bits
 from attention.core.functional import STAGES, Trace, attend
+from attention.core.printing import distinct_names
 from attention.display import figures
-from attention.display.captions import distinct_names
 from attention.inputs.text import tokenize
 from tests.hostile import HOSTILE
 

@@ -15,7 +15,7 @@ from attention.analysis import additions
 from attention.core.functional import Trace
 from attention.core.norms import RmsNorm
 from attention.core.variants import VARIANTS
-from attention.lessons import heads
+from attention.display import heads
 from attention.lessons.chapters import GUIDE, Chapter
 from attention.lessons.glossary import GLOSSARY
 from attention.lessons.reading import read_lesson

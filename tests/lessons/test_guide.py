@@ -14,17 +14,18 @@ from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
+from attention.analysis import sweeps
 from attention.analysis.names import marked, names_of, noun_targets, pairs
+from attention.analysis.spread import spread_of_scores
+from attention.analysis.sweeps import MAX_TEMPERATURE, MIN_TEMPERATURE
 from attention.app.chapters import check, training_of
 from attention.app.links import settings_of_link
 from attention.core.functional import Trace, attend
+from attention.display import finale, trained
+from attention.display.finale import Ending
 from attention.inputs.vectors import look_up
-from attention.lessons import compare, finale, trained
 from attention.lessons.chapters import GUIDE, Chapter
-from attention.lessons.compare import MAX_TEMPERATURE, MIN_TEMPERATURE
-from attention.lessons.finale import Ending
 from attention.lessons.reading import read_lesson
-from attention.lessons.spread import spread_of_scores
 from attention.pipeline import Result, Settings, compute
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.training.finished import finished
@@ -150,7 +151,7 @@ def _(shown: Shown) -> None:
 
 def swept(shown: Shown, temperature: float) -> Tensor:
     """The weights at that temperature."""
-    return compare.sweep(shown.a.trace, "temperature", temperature, {}).weights(temperature)
+    return sweeps.sweep(shown.a.trace, "temperature", temperature, {}).weights(temperature)
 
 
 @says("04", "exp of each score becomes exp(3) times as large, and so does their sum")

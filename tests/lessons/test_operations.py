@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention.core.settings import settings_of
 from attention.display.matrix import read_stack, write_matrix
+from attention.display.stacks import STACK, fits_a_grid, parts_of, resized, with_part
 from attention.lessons.operations import (
     OPERATIONS,
     Made,
@@ -23,14 +24,7 @@ from attention.lessons.operations import (
     prepare,
 )
 from attention.lessons.operations.answers import MAX_DRAWN
-from attention.lessons.operations.settings import (
-    CHANGES,
-    STACK,
-    fits_a_grid,
-    parts_of,
-    resized,
-    with_part,
-)
+from attention.lessons.operations.settings import CHANGES
 from attention.lessons.operations.softmaxes import entropy_terms
 from tests.cases import over
 from tests.hostile import HOSTILE

@@ -7,7 +7,8 @@ import torch
 
 from attention.core.settings import settings_of
 from attention.display.matrix import MAX_CELLS, read_matrix
-from attention.lessons.own_matrices import (
+from attention.lessons.steps import Computation, StepSettings, step
+from attention.lessons.steps.own_matrices import (
     MAX_TEXT,
     MAX_TOKENS,
     OwnMatrices,
@@ -16,7 +17,6 @@ from attention.lessons.own_matrices import (
     read_own_matrices,
     resized_mask,
 )
-from attention.lessons.steps import Computation, StepSettings, step
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, settings

@@ -12,22 +12,23 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.analysis import additions
+from attention.analysis import additions, sweeps
 from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
+from attention.analysis.sweeps import Sweep
 from attention.core import masks
 from attention.core.functional import Trace, masked_softmax
 from attention.core.positions import Rotary, sinusoidal
 from attention.core.scales import SCALES
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS, Variant
-from attention.display import figures
+from attention.display import compare, cross, figures, heads, toy
 from attention.display.captions import parameters_words
+from attention.display.compare import Comparison
+from attention.display.cross import Batch, CrossSettings
 from attention.display.matrix import write_matrix
 from attention.display.tables import number
-from attention.lessons import compare, cross, heads, operations, toy
-from attention.lessons.compare import Comparison, Sweep
-from attention.lessons.cross import Batch, CrossSettings
+from attention.lessons import operations
 from attention.lessons.operations import OPERATIONS, Made, OperationSettings
 from attention.lessons.steps import Computation, StepSettings, step
 from attention.pipeline import Settings
@@ -193,8 +194,8 @@ def said_of_heads(done: Computation, trace: Trace, row: int) -> Iterator[Said]:
     """Sentences of other pages on the head that is shown, and on all heads."""
     for stage in trace.stages:
         yield Said(f"stage {stage}", figures.stage_words(trace, stage), trace)
-    for kind in compare.sweeps_of(trace):
-        swept = compare.sweep(trace, kind, 1.0, done.masks)
+    for kind in sweeps.sweeps_of(trace):
+        swept = sweeps.sweep(trace, kind, 1.0, done.masks)
         yield Said(f"sweep {kind}", compare.sweep_words(swept, swept.at), swept)
     seen = analysed.overview(done.run, done.head)
     yield Said("previous", heads.previous_token_head(seen, len(done.names)), done.run.weights)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.display.matrix import Matrix
+from attention.display.stacks import read_numbers
 from attention.display.tables import whole_number
 from attention.lessons.operations.answers import (
     DIMS,
@@ -20,7 +21,7 @@ from attention.lessons.operations.answers import (
     side_by_side,
     undrawn,
 )
-from attention.lessons.operations.settings import OperationSettings, read_numbers
+from attention.lessons.operations.settings import OperationSettings
 
 
 def bmm(a: Tensor, b: Tensor) -> Tensor:

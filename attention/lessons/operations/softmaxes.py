@@ -10,6 +10,7 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.functional import masked_softmax
 from attention.display.matrix import Lights, Matrix, MatrixError
+from attention.display.stacks import read_numbers, read_row
 from attention.display.tables import number
 from attention.lessons.operations.answers import (
     MAX_DRAWN,
@@ -21,12 +22,7 @@ from attention.lessons.operations.answers import (
     side_by_side,
     undrawn,
 )
-from attention.lessons.operations.settings import (
-    OperationSettings,
-    read_lens,
-    read_numbers,
-    read_row,
-)
+from attention.lessons.operations.settings import OperationSettings, read_lens
 
 
 def exponentials(x: Tensor, dim: int) -> Tensor:

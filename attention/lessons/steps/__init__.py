@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from attention.lessons.steps.graph import Graph, graph
+from attention.display.graph import Graph
+from attention.lessons.steps.graph import graph
 from attention.lessons.steps.step import (
     NORMED,
     ROLES,

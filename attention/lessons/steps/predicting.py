@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.display.captions import listed
+from attention.core.printing import listed
 from attention.display.matrix import Matrix
 from attention.display.tables import number
 from attention.lessons.steps.step import SHORT, Step

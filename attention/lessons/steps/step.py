@@ -10,8 +10,9 @@ import torch
 from torch import Generator, Tensor
 
 from attention.core.functional import LongTrace, Trace, drop
-from attention.core.settings import choice, decimal, whole
+from attention.core.settings import choice, same_as, whole
 from attention.core.variants import Variant
+from attention.display.cross import CrossSettings
 from attention.display.matrix import Matrix
 from attention.display.tables import Working
 
@@ -43,16 +44,8 @@ class StepSettings:
     step: str = choice("x", "Step", STEPS)
     row: int = whole(0, "Row", 0, 511)
     column: int = whole(0, "Column", 0, 511)
-    dropout: float = decimal(
-        0.0,
-        "Dropout",
-        0.0,
-        0.9,
-        0.05,
-        help="How likely each weight is to be set to 0, as it is while a model is trained. Explore "
-        "shows none.",
-    )
-    dropout_seed: int = whole(0, "Dropout seed", 0, 9999, help="Draws other weights to drop.")
+    dropout: float = same_as(CrossSettings, "dropout")
+    dropout_seed: int = same_as(CrossSettings, "dropout_seed")
     predict: str = choice(
         "off",
         "Predict, then reveal",

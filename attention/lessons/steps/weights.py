@@ -8,9 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from attention.core.analysis import ROUNDING
 from attention.core.functional import merge_heads
 from attention.core.variants import DotScores
-from attention.display.captions import ROUNDING, cell_words, sums_words
+from attention.display.captions import cell_words, sums_words
 from attention.display.matrix import Matrix
 from attention.display.tables import Working, number
 from attention.lessons.steps.step import (

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attention.analysis.elsewhere import Elsewhere
-from attention.analysis.sentences import ANSWERED
+from attention.analysis.study import NAMED, Trusted, share
 from attention.analysis.switches import Head
-from attention.core.printing import fixed
+from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
-from attention.display.captions import listed
-from attention.lessons.known import KnownHead
-from attention.lessons.study import NAMED, Trusted, share
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
-from attention.trained.sources import CARRIED
 
 LOOKS, LOST, SAYS = "looks", "lost", "says"
 LENSES = {
@@ -63,27 +59,6 @@ class SwitchSettings:
     erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")
     words_by: str = choice(THIS_HEAD, "Words are coloured by", (THIS_HEAD, WHOLE_MODEL))
     more: str = choice(CLOSED, "More on this", TABS)
-
-
-_TITLES = (
-    ("The capital of France", 23, 4, 4),
-    ("Her book", 26, 2, 7),
-    ("Mary and John", 24, 4, 13),
-    ("The keys to the cabinet", 26, 0, 6),
-    ("A repeated pattern", 18, 6, 23),
-)
-# Sentences whose answer few heads carry, asked after the last piece.
-EXAMPLES = (
-    *(
-        KnownHead(title, model, s, layer, head, query)
-        for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
-    ),
-    *(
-        KnownHead(title, model, s, layer, head, len(s.split()))
-        for model, source in CARRIED.items()
-        for title, s, layer, head in source.about.samples
-    ),
-)
 
 
 def read_off(written: str, model: Model) -> list[Head]:

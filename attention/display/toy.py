@@ -14,7 +14,7 @@ from torch import Tensor
 from attention.core.functional import ScoreFunction, additive_scores, dot_scores
 from attention.core.variants import ParametersConfig, parameter_maker
 from attention.display.matrix import MatrixError
-from attention.lessons.operations.settings import read_numbers, resized
+from attention.display.stacks import read_numbers, resized
 
 QUERIES = "1 2 | 3 -1"
 KEYS = " | ".join(["; ".join(["1 1"] * 10)] * 2)

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from attention.analysis import study
 from attention.analysis.associations import METHODS
-from attention.display.associations import arcs
+from attention.display import associations, small_cases
+from attention.display.arcs import arcs
+from attention.display.associations import Association, AssociationSettings
 from attention.display.matrix import Matrix
-from attention.lessons import associations, small_cases, study
-from attention.lessons.associations import Association, AssociationSettings
 from attention.trained.models import Pieces
 from tests.cases import over
 

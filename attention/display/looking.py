@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from attention.analysis.words import slots, whole_words
 from attention.core.functional import Trace
-from attention.core.printing import percent
-from attention.display.captions import distinct_names, listed
+from attention.core.printing import distinct_names, listed, percent
 from attention.pipeline import Result
 from attention.trained import sources
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from attention.app.results import result_of
-from attention.lessons import looking
+from attention.display import looking
+from attention.display.trained import shown
+from attention.inputs.vectors import PackagedGlove
 from attention.lessons.opening import OPENINGS
-from attention.lessons.trained import shown
-from attention.pipeline import Result, Settings
+from attention.pipeline import Result, Settings, compute
 from attention.trained.sources import NONE
 from tests.lessons.test_sentences import Claim, Said, hold
 from tests.properties import strategies as st
@@ -164,7 +164,7 @@ def test_what_is_said_of_a_word_holds_for_its_weights() -> None:
 
 
 def read(text: str, **settings: Any) -> Result:
-    return result_of(Settings(text, **settings))
+    return compute(Settings(text, **settings), lambda name: PackagedGlove())
 
 
 def lines_of(text: str, other: str = "", **settings: Any) -> list[str]:

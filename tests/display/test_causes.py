@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from attention.analysis import causes as analysed
+from attention.analysis import questions
 from attention.analysis.interventions import Change, hidden
+from attention.analysis.questions import EXCHANGED, MEAN, ZERO, Question
 from attention.core.settings import settings_of
+from attention.display import causes
 from attention.display.effects import effect_map, guess_lines, part_bars
-from attention.lessons import causes
-from attention.lessons.causes import EXCHANGED, KNOWN_CAUSES, MEAN, ZERO, Question
-from attention.lessons.known import KnownHead
+from attention.lessons.known import KNOWN_CAUSES, KnownHead
 from attention.pipeline import Settings
 from attention.trained.models import Model, Run, Transformer
 from tests.lessons.making import shown
@@ -30,12 +31,14 @@ def asked(
     second = OTHER if intervention == EXCHANGED else ""
     other = run_model(name, second) if second else None
     raw = Question(name, TEXT, second, intervention, part)
-    return model, run, other, causes.question(model, run, other, raw, words)
+    return model, run, other, questions.question(model, run, other, raw, words)
 
 
-def answered(name: str, intervention: str, part: str = "output") -> tuple[Question, causes.Answer]:
+def answered(
+    name: str, intervention: str, part: str = "output"
+) -> tuple[Question, questions.Answer]:
     model, run, other, question = asked(name, intervention, part)
-    return question, causes.answer(model, question, run, other, lambda done, of: None)
+    return question, questions.answer(model, question, run, other, lambda done, of: None)
 
 
 def test_a_head_set_to_zero_loses_what_it_gave() -> None:
@@ -118,10 +121,12 @@ def test_a_question_without_an_answer_is_told_in_words() -> None:
     model, run = packaged("minilm"), run_model("minilm", TEXT)
     other = run_model("minilm", "one two")
     with pytest.raises(ValueError, match="the first has 8, the second 4"):
-        causes.question(model, run, other, Question("minilm", TEXT, "", ZERO, "output"), ("", ""))
+        questions.question(
+            model, run, other, Question("minilm", TEXT, "", ZERO, "output"), ("", "")
+        )
     long = run_model("minilm", "one " * 70)
     with pytest.raises(ValueError, match="up to 64 pieces; this one has 72"):
-        causes.question(model, long, None, Question("minilm", "", "", ZERO, "output"), ("", ""))
+        questions.question(model, long, None, Question("minilm", "", "", ZERO, "output"), ("", ""))
 
 
 def test_votes_sum_to_the_difference_of_the_scores() -> None:
@@ -177,11 +182,11 @@ def test_a_known_cause_carries_what_its_title_says(known: KnownHead) -> None:
     model = packaged(known.model)
     run, other = (run_model(known.model, text) for text in (known.s, known.second))
     raw = Question(known.model, known.s, known.second, EXCHANGED, "output")
-    question = causes.question(model, run, other, raw, ("", ""))
-    found = causes.answer(model, question, run, other, lambda done, of: None)
+    question = questions.question(model, run, other, raw, ("", ""))
+    found = questions.answer(model, question, run, other, lambda done, of: None)
     assert (known.layer, known.head) in found.strongest
     for name, value in known.settings.items():
-        about = (settings_of(Settings) | settings_of(causes.CauseSettings))[name]
+        about = (settings_of(Settings) | settings_of(questions.CauseSettings))[name]
         assert about.problem(value) is None
 
 

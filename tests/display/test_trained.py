@@ -14,16 +14,16 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
-from attention.analysis import additions, effects, glances, interventions
+from attention.analysis import additions, continuing, effects, glances, interventions
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
+from attention.analysis.continuing import SamplingSettings
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.core.norms import RmsNorm
 from attention.core.printing import percent
+from attention.display import heads, trained
 from attention.display.tables import number as shown_number
-from attention.lessons import heads, trained
-from attention.lessons.trained import SamplingSettings
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layers import Layer
@@ -514,9 +514,9 @@ def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
 # What comes next
 
 
-def narrowed(written: Transformer, **settings: Any) -> trained.Next:
+def narrowed(written: Transformer, **settings: Any) -> continuing.Next:
     run = written.run("the cat sat")
-    return trained.next_pieces(written, run, SamplingSettings(**settings))
+    return continuing.next_pieces(written, run, SamplingSettings(**settings))
 
 
 def numbers(column: Any) -> list[float]:
@@ -526,7 +526,7 @@ def numbers(column: Any) -> list[float]:
 def test_the_likeliest_pieces_come_first_with_their_share_of_all(written: Transformer) -> None:
     found = narrowed(written)
     shares = next_scores(written, written.run("the cat sat")).double().softmax(-1)
-    order = shares.argsort(descending=True)[: trained.LIKELIEST].tolist()
+    order = shares.argsort(descending=True)[: continuing.LIKELIEST].tolist()
     assert list(found.ids) == order
     names, columns = found.table()
     assert names == list(written.shown(order))
@@ -559,7 +559,7 @@ def test_a_model_that_was_not_trained_to_go_on_says_so() -> None:
     model, run = run_of("minilm")
     assert isinstance(model, Transformer)
     with pytest.raises(ValueError, match="was not trained to say which piece comes next"):
-        trained.next_pieces(model, run, SamplingSettings())
+        continuing.next_pieces(model, run, SamplingSettings())
 
 
 def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
@@ -573,9 +573,11 @@ def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
         steps.append(text)
     assert len({*steps}) == 5
     for count, expected in enumerate(steps, 1):
-        gone_on = trained.go_on(written, "the cat sat", count, SamplingSettings(), likeliest=True)
+        gone_on = continuing.go_on(
+            written, "the cat sat", count, SamplingSettings(), likeliest=True
+        )
         assert gone_on == expected
-    assert trained.go_on(written, "the cat sat", 0, SamplingSettings(), likeliest=True) == (
+    assert continuing.go_on(written, "the cat sat", 0, SamplingSettings(), likeliest=True) == (
         "the cat sat"
     )
 
@@ -583,7 +585,7 @@ def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
 def test_what_is_drawn_is_drawn_again_with_the_same_seed_alone(written: Transformer) -> None:
     def gone_on(seed: int) -> str:
         settings = SamplingSettings(sample_seed=seed, sample_temperature=0.3)
-        return trained.go_on(written, "the cat", 3, settings, likeliest=False)
+        return continuing.go_on(written, "the cat", 3, settings, likeliest=False)
 
     assert [gone_on(seed) for seed in range(7)] == [gone_on(seed) for seed in range(7)]
     assert len({gone_on(seed) for seed in range(7)}) > 1
@@ -592,7 +594,8 @@ def test_what_is_drawn_is_drawn_again_with_the_same_seed_alone(written: Transfor
 def test_of_the_one_piece_that_top_k_leaves_the_draw_is_the_likeliest(written: Transformer) -> None:
     only = SamplingSettings(top_k=1)
     drawn_once, likeliest = (
-        trained.go_on(written, "the cat sat", 5, only, likeliest=greedy) for greedy in (False, True)
+        continuing.go_on(written, "the cat sat", 5, only, likeliest=greedy)
+        for greedy in (False, True)
     )
     assert drawn_once == likeliest
 
@@ -602,13 +605,13 @@ def test_a_sentence_grows_no_longer_than_the_model_takes(tmp_path: Path) -> None
     lengths = set()
     for seed in range(11):
         settings = SamplingSettings(sample_seed=seed)
-        longer = trained.go_on(small, "the cat", 99, settings, likeliest=False)
+        longer = continuing.go_on(small, "the cat", 99, settings, likeliest=False)
         pieces = small.pieces(longer)
         assert longer.startswith("the cat")
         assert pieces.left_out == 0
         lengths.add(len(pieces.ids))
         if len(pieces.ids) == small.limit:
-            assert trained.go_on(small, longer, 1, settings, likeliest=False) == longer
+            assert continuing.go_on(small, longer, 1, settings, likeliest=False) == longer
     assert max(lengths) == small.limit == 5
 
 
@@ -618,7 +621,7 @@ def test_where_nothing_is_added_the_reason_is_said(written: Transformer, tmp_pat
 
     text = "the cat sat"
     settings = [SamplingSettings(sample_seed=seed) for seed in range(99)]
-    drawn_once = [trained.go_on(written, text, 1, some, likeliest=False) for some in settings]
+    drawn_once = [continuing.go_on(written, text, 1, some, likeliest=False) for some in settings]
     assert text in drawn_once, "a piece that is only a part of a character"
     for longer in drawn_once:
         assert ("only a part of a character" in why(text, longer)) == (longer == text)

@@ -8,9 +8,10 @@ import re
 import pytest
 import torch
 
+from attention.analysis import continuing
 from attention.analysis.elsewhere import Elsewhere
-from attention.lessons import switches, trained
-from attention.lessons.switches import Answered
+from attention.display import switches
+from attention.display.switches import Answered
 from attention.trained.models import Transformer
 from tests.properties import given
 from tests.properties import settings as given_settings
@@ -156,5 +157,5 @@ def test_a_sentence_ends_with_its_point_and_with_no_comma() -> None:
     model = packaged("smollm2")
     assert isinstance(model, Transformer)
     texts = (".", "!", "?", ",", " Paris")
-    ends = [trained.ends_sentence(model, int(model.pieces(text).ids[-1])) for text in texts]
+    ends = [continuing.ends_sentence(model, int(model.pieces(text).ids[-1])) for text in texts]
     assert ends == [True, True, True, False, False]

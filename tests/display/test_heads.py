@@ -14,9 +14,9 @@ from attention.analysis import heads as analysed
 from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.positions import alibi
+from attention.core.printing import distinct_names
 from attention.core.variants import Variant
-from attention.display.captions import distinct_names
-from attention.lessons import heads
+from attention.display import heads
 from tests.lessons.making import HEADS, drawn, layer_of, shown
 from tests.properties import given, strategies
 from tests.properties import settings as given_settings

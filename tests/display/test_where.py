@@ -6,9 +6,10 @@ import pytest
 import torch
 from torchtext.vocab import Vectors
 
+from attention.analysis.planes import cosines, plane_of
+from attention.analysis.spread import WIDTHS, spread_of_scores
+from attention.display.where import MOST_TOKENS, where_it_goes, why_nowhere
 from attention.inputs.vectors import Neighbours
-from attention.lessons.spread import WIDTHS, spread_of_scores
-from attention.lessons.where import MOST_TOKENS, cosines, plane_of, where_it_goes, why_nowhere
 from attention.pipeline import Result, Settings, compute
 
 

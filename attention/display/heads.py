@@ -12,10 +12,10 @@ from torch import Tensor
 from attention.analysis.additions import Additions
 from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
 from attention.core.functional import Trace
-from attention.core.printing import fixed, percent
+from attention.core.printing import fixed, listed, percent
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
-from attention.display.captions import EMPTY_ROW, listed
+from attention.display.captions import EMPTY_ROW
 from attention.display.tables import number
 
 MEASURED = "what each head attends to"

@@ -16,15 +16,15 @@ from attention.core import functional
 from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
 from attention.core.papers import SCORING_CHAPTER
+from attention.core.printing import listed
 from attention.core.scales import Scale
-from attention.core.settings import choice, same_as, text, whole
-from attention.display.captions import EMPTY_ROW, MASK_NAMES, listed
+from attention.core.settings import choice, decimal, text, whole
+from attention.display import toy as toy_batch
+from attention.display.captions import EMPTY_ROW, MASK_NAMES
 from attention.display.matrix import Matrix, MatrixError, cells
+from attention.display.stacks import HELP, MAX_MATRICES, MAX_TEXT
 from attention.display.tables import Working, number
 from attention.inputs.text import tokenize
-from attention.lessons import toy as toy_batch
-from attention.lessons.operations.settings import HELP, MAX_MATRICES, MAX_TEXT
-from attention.lessons.steps.step import StepSettings
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from attention.pipeline.preparing import read_sentence
@@ -115,8 +115,16 @@ class CrossSettings:
         when=("toy_scores", toy_batch.ADDITIVE),
         help="Draws other random numbers, repeatably.",
     )
-    dropout: float = same_as(StepSettings, "dropout")
-    dropout_seed: int = same_as(StepSettings, "dropout_seed")
+    dropout: float = decimal(
+        0.0,
+        "Dropout",
+        0.0,
+        0.9,
+        0.05,
+        help="How likely each weight is to be set to 0, as it is while a model is trained. Explore "
+        "shows none.",
+    )
+    dropout_seed: int = whole(0, "Dropout seed", 0, 9999, help="Draws other weights to drop.")
     batch: str = text(
         "hello world | the cat walks on the street | good morning my friend",
         "Memories, apart by |",

@@ -10,14 +10,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from attention.analysis import comparison, sweeps
+from attention.analysis.comparison import divergence_bits, divergence_terms
 from attention.core import masks
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, masked_softmax
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
+from attention.display import compare
+from attention.display.compare import Comparison
 from attention.display.tables import number
-from attention.lessons import compare
-from attention.lessons.compare import Comparison, divergence_bits, divergence_terms
 from attention.pipeline import Settings
 from tests.cases import over
 from tests.lessons.making import result_of
@@ -233,8 +235,8 @@ def test_rows_of_joined_words_that_sum_to_less_than_1_say_so() -> None:
         ("a a", "a a a", ((0, 0), (1, 1), (None, 2))),
     ],
 )
-def test_sentences_are_laid_side_by_side(first: str, second: str, slots: compare.Slots) -> None:
-    assert compare.align(tuple(first.split()), tuple(second.split())) == slots
+def test_sentences_are_laid_side_by_side(first: str, second: str, slots: comparison.Slots) -> None:
+    assert comparison.align(tuple(first.split()), tuple(second.split())) == slots
 
 
 sentences = st.lists(st.sampled_from("abcd"), min_size=1, max_size=11).map(tuple)
@@ -244,20 +246,20 @@ sentences = st.lists(st.sampled_from("abcd"), min_size=1, max_size=11).map(tuple
 def test_every_token_stands_in_exactly_one_slot_and_in_order(
     first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
-    slots = compare.align(first, second)
+    slots = comparison.align(first, second)
     assert [i for i, _ in slots if i is not None] == list(range(len(first)))
     assert [j for _, j in slots if j is not None] == list(range(len(second)))
     assert (None, None) not in slots
-    assert compare.align(first, first) == tuple(
+    assert comparison.align(first, first) == tuple(
         (position, position) for position in range(len(first))
     )
 
 
 def test_words_that_repeat_without_end_stand_beside_each_other_in_their_order() -> None:
     first, second = ("a", "b") * 256, ("a",) * 512
-    assert compare.align(first, second) == tuple((position, position) for position in range(512))
+    assert comparison.align(first, second) == tuple((position, position) for position in range(512))
     tail = ("a",) * 300
-    slots = compare.align(("x", "y", *tail), ("y", *tail))
+    slots = comparison.align(("x", "y", *tail), ("y", *tail))
     assert slots == ((0, None), *((position + 1, position) for position in range(301)))
 
 
@@ -304,9 +306,9 @@ def test_words_of_one_sentence_alone_are_counted_and_have_no_numbers() -> None:
 # Sweeps
 
 
-def swept(kind: str, at: float = 1.0, **settings: Any) -> tuple[Trace, compare.Sweep]:
+def swept(kind: str, at: float = 1.0, **settings: Any) -> tuple[Trace, sweeps.Sweep]:
     result = result_of(**settings)
-    return result.trace, compare.sweep(result.trace, kind, at, result.masks)
+    return result.trace, sweeps.sweep(result.trace, kind, at, result.masks)
 
 
 @pytest.mark.parametrize(
@@ -323,10 +325,10 @@ def swept(kind: str, at: float = 1.0, **settings: Any) -> tuple[Trace, compare.S
 def test_a_sweep_meets_the_settings_it_passes(settings: dict[str, Any]) -> None:
     result = result_of(**settings)
     meets = {"scale": result.trace.scale, "temperature": 1.0, "window": 4.0}
-    kinds = compare.sweeps_of(result.trace)
+    kinds = sweeps.sweeps_of(result.trace)
     assert set(meets) - set(kinds) == ({"scale"} if "talking" in settings.values() else set())
     for kind in kinds:
-        weights = compare.sweep(result.trace, kind, 1.0, result.masks).weights(meets[kind])
+        weights = sweeps.sweep(result.trace, kind, 1.0, result.masks).weights(meets[kind])
         torch.testing.assert_close(weights.float(), result.trace.weights)
 
 
@@ -349,13 +351,13 @@ def test_a_swept_window_stands_in_for_the_chosen_one_and_joins_the_other_masks()
     assert torch.equal(scale.weights(1.0) > 0, masks.causal(5, 5) & masks.window(5, 5, 1))
 
 
-@pytest.mark.parametrize("kind", compare.SWEEPS)
+@pytest.mark.parametrize("kind", sweeps.SWEEPS)
 @over("n", [1, 2, 5, 64, 65, 512])
 def test_a_sweep_stops_where_its_small_multiples_are(kind: str, n: int) -> None:
-    values, shown = compare.sweep_values(kind, n), compare.multiples(kind, n)
+    values, shown = sweeps.sweep_values(kind, n), sweeps.multiples(kind, n)
     assert list(values) == sorted(set(values))
-    assert len(shown) == len(set(shown)) <= compare.MAX_MULTIPLES
-    assert all(compare.within(kind, value, n) == value for value in (*values, *shown))
+    assert len(shown) == len(set(shown)) <= sweeps.MAX_MULTIPLES
+    assert all(sweeps.within(kind, value, n) == value for value in (*values, *shown))
     assert values[0] <= min(shown)
     assert max(shown) <= values[-1]
     assert all(round(value, 3) == value for value in values), "the link carries three decimals"
@@ -381,7 +383,7 @@ def test_a_value_beyond_the_sweep_becomes_its_end_and_the_words_say_so(
     assert (said in compare.sweep_words(sweep, asked)) == (asked != shown)
 
 
-@pytest.mark.parametrize("kind", compare.SWEEPS)
+@pytest.mark.parametrize("kind", sweeps.SWEEPS)
 def test_small_multiples_are_the_weights_in_255_steps(kind: str) -> None:
     _, sweep = swept(kind, mask=("causal",))
     assert sweep.block == 1
@@ -391,7 +393,7 @@ def test_small_multiples_are_the_weights_in_255_steps(kind: str) -> None:
 
 def test_small_multiples_of_long_sentences_keep_the_greatest_of_each_square() -> None:
     result = result_of(words(131))
-    sweep = compare.sweep(result.trace, "window", 1.0, {})
+    sweep = sweeps.sweep(result.trace, "window", 1.0, {})
     assert (sweep.block, tuple(sweep.dots.shape[1:])) == (3, (44, 44))
     assert (sweep.dots[0].diagonal() == 255).all()
     assert "3² weights" in compare.sweep_words(sweep, 1.0)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from attention.lessons import study
-from attention.lessons.study import Comparison, Effects, Figure, Study, most_trusted
+from attention.analysis import study
+from attention.analysis.study import Comparison, Effects, Figure, Study, most_trusted
 from benchmarks import study as made
 from benchmarks.study_tables import PAPER, PLACE, TABLES, filled
 

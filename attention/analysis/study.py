@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attention.analysis.associations import BASELINES, METHODS
-from attention.core.printing import fixed
-from attention.display.captions import listed
+from attention.core.printing import fixed, listed
 
 # what erasure can be asked about: how far it moves, but for the last, which is by how much it falls
 ABOUT = {

@@ -15,10 +15,8 @@ from attention.core import masks
 from attention.core.positions import rotary
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.display.matrix import MatrixError
-from attention.display.tables import working as as_html
-from attention.lessons import cross, toy
-from attention.lessons.cross import (
+from attention.display import cross, toy
+from attention.display.cross import (
     PAD,
     Batch,
     CrossSettings,
@@ -27,6 +25,8 @@ from attention.lessons.cross import (
     read_lens,
     read_memories,
 )
+from attention.display.matrix import MatrixError
+from attention.display.tables import working as as_html
 from attention.pipeline import Settings
 from tests.cases import over
 from tests.hostile import HOSTILE
