@@ -27,9 +27,9 @@ from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
+from tests.display.test_trained import moved_by
 from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
-from tests.lessons.test_trained import moved_by
 from tests.running import App, Sent, opened
 from tests.trained.built import offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
