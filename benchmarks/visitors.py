@@ -172,7 +172,7 @@ class Visitor:
         elif kind == "token" and "selection" in self.widgets:
             key, self.turn = "selection", self.turn + 1
             values = {"query": self.random.randrange(6), "stage": "weights"}
-            chosen = {"event": "selection", "value": {"turn": self.turn, "values": values}}
+            chosen = {"event": "selection", "value": [self.turn, values]}
             widget.json_trigger_value = json.dumps([chosen])
         else:
             key = "s"

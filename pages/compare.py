@@ -154,7 +154,7 @@ def rows(view: View) -> None:
     if now is None:
         return
     compared, both = now
-    tell_selection(view.selection, session.select, key="selection")
+    tell_selection(view.selection, session.select)
     last = len(compared.names) - 1
     wanted = int(view["query"])
     query = min(wanted, last)
@@ -211,7 +211,7 @@ def sweep(view: View) -> None:
 def hidden_from_chosen(view: View) -> None:
     """Note what each mask hides from the chosen query."""
     if result := results.current_result(view):
-        tell_selection(view.selection, session.select, key="selection")
+        tell_selection(view.selection, session.select)
         notes.note_masks(result, min(view["query"], len(result.tokens) - 1))
 
 

@@ -140,7 +140,7 @@ def translated(view: View) -> None:
 @part
 def tell(view: View) -> None:
     """Tells the server which word is chosen, so that it goes along to other pages."""
-    tell_selection(view.selection, session.select, key="selection")
+    tell_selection(view.selection, session.select)
 
 
 def sentences(view: View) -> None:

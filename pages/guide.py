@@ -310,9 +310,7 @@ def more(view: View, chapter: Chapter) -> None:
 @part
 def told(view: View, chapter: Chapter) -> None:
     """Tell the server what is chosen in the pictures, and note what is said of it."""
-    tell_selection(
-        chapters.selection(view, chapter), partial(chapters.select, view, chapter), key="selection"
-    )
+    tell_selection(chapters.selection(view, chapter), partial(chapters.select, view, chapter))
     if said := chapters.looks_most(view, chapter):
         notes.note_quietly(said)
 
@@ -399,7 +397,7 @@ def heads(view: View, chapter: Chapter, shown: Result) -> None:
 def word_map(view: View, chapter: Chapter, shown: Result) -> None:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
     selection = chapters.selection(view, chapter)
-    tell_selection(selection, partial(chapters.select, view, chapter), key="selection")
+    tell_selection(selection, partial(chapters.select, view, chapter))
     query = min(selection["values"]["query"], len(shown.tokens) - 1)
     found = sections.drawn_map(shown, query, chapter.probes, chapters.other_end(view, chapter))
     if found is not None:

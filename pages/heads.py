@@ -49,7 +49,7 @@ def of_token(view: View) -> None:
     result = results.layer_result(view)
     if result is None:
         return
-    tell_selection(view.selection, session.select, key="selection")
+    tell_selection(view.selection, session.select)
     tokens, piece = trained.shown(result)[0], trained.piece_at(result, view["query"])
     last = len(tokens) - 1
     wanted = int(view["query"])

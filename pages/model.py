@@ -54,7 +54,7 @@ def page(view: View) -> None:
     further(view, words)
     if not words:
         return
-    tell_selection(view.selection, window.select, key="selection")
+    tell_selection(view.selection, window.select)
     tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
     if tab == switches.CLOSED or view["figure"] == "layers":
         tab = OF_FIGURES.get(view["figure"], tab)

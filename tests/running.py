@@ -157,9 +157,9 @@ class App(AppTest):
     def selection(self) -> dict[str, Any]:
         """The query and the stage that all pictures of the page are told to show."""
         told = [part.header.get("selection", part.header) for part in self.sent.values()]
-        first, *others = [one for one in told if "turn" in one and "values" in one]
+        first, *others = [one["values"] for one in told if "defaults" in one]
         assert all(other == first for other in others)
-        return dict(first["values"])
+        return dict(first)
 
     # What can be done
 
@@ -188,17 +188,14 @@ class App(AppTest):
         """Run as after something was done in the browser to the component of that key."""
         (proto,) = (item.proto for item in self.get("bidi_component") if item.key == key)
         states = self._tree.get_widget_states()
-        happened = json.dumps([{"event": event, "value": value}])
+        happened = json.dumps([{"event": event, "value": [self.sent[key].turn + 1, value]}])
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{proto.id}__events"
         states.widgets.append(WidgetState(id=name, json_trigger_value=happened))
         return self._run(states)
 
     def move(self, **values: Any) -> App:
         """Run as after another query or stage was chosen in the browser."""
-        turn = self.sent["selection"].header["turn"] + 1
-        return self.tell(
-            "selection", "selection", {"turn": turn, "values": self.selection | values}
-        )
+        return self.tell("selection", "selection", self.selection | values)
 
     def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
         """Run as after a step in the browser's history, to a link of any page."""
@@ -218,11 +215,15 @@ class App(AppTest):
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """Message to the script of one component: a header, float32 numbers, bytes behind them."""
+    """Message to the script of one component: a header, float32 numbers, bytes behind them.
+
+    turn: of the last answer that the page has heard of.
+    """
 
     header: dict[str, Any]
     numbers: Tensor
     rest: bytes
+    turn: int = 0
 
     @property
     def parts(self) -> dict[str, Tensor]:
@@ -266,13 +267,15 @@ def sent_as(data: bytes) -> Sent:
     header = json.loads(data[4:start])
     end = start + 4 * header.pop("floats")
     floats = numpy.frombuffer(data[start:end], numpy.float32)
+    turn = header.pop("turn", 0)
+    header.pop("key", None)
     if header.keys() == {"selection", "drawn", "switch"}:
         switch = header["switch"]
         content = sent_as(data[end:][: switch and switch["size"]])
         return dataclasses.replace(
-            content, header=content.header | {"selection": header["selection"]}
+            content, header=content.header | {"selection": header["selection"]}, turn=turn
         )
-    return Sent(header, torch.from_numpy(floats.copy()), data[end:])
+    return Sent(header, torch.from_numpy(floats.copy()), data[end:], turn)
 
 
 def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:

@@ -24,7 +24,7 @@ from attention.app.session import change, choose, keep, visit
 from attention.app.shared import width_of
 from attention.app.view import View
 from attention.app.visit import SELECTED, legal_selection
-from attention.components.pictures import SelectionHeader
+from attention.components.pictures import Selection
 from attention.core.masks import format_cells
 from attention.core.printing import distinct_names
 from attention.core.settings import settings_of
@@ -319,11 +319,10 @@ def choose_in(name: str, value: Any) -> None:
     keep(visit().in_its_chapter(**{name: value}))
 
 
-def selection(view: View, chapter: Chapter) -> SelectionHeader:
+def selection(view: View, chapter: Chapter) -> Selection:
     """Query and stage that the chapter's pictures show: see `View.selection`."""
     own: Any = {name: value_in(chapter.link, name) for name in SELECTED}
     return {
-        "turn": view.visit.turn,
         "values": kept(view, "selection", own),
         "defaults": own,
     }
@@ -331,8 +330,8 @@ def selection(view: View, chapter: Chapter) -> SelectionHeader:
 
 def select(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
     """Take over what has been chosen in the browser, within a callback; on this page alone."""
-    values = selection(view, chapter)["values"] | legal_selection(chosen["values"])
-    keep(replace(visit(), turn=chosen["turn"]).in_its_chapter(selection=values))
+    values = selection(view, chapter)["values"] | legal_selection(chosen)
+    keep(visit().in_its_chapter(selection=values))
 
 
 def result(view: View, chapter: Chapter, side: str = "") -> Result | None:

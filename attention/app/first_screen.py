@@ -187,4 +187,4 @@ def _reader(result: Result) -> Sequence[str]:
 @part
 def _tell(view: View) -> None:
     """Tells the server which word is chosen."""
-    tell_selection(view.selection, session.select, key="selection")
+    tell_selection(view.selection, session.select)

@@ -14,7 +14,7 @@ from attention.app.view import View
 from attention.components.pictures import (
     PARTS,
     Picture,
-    SelectionHeader,
+    Selection,
     chart,
     picture,
     tell_selection,
@@ -115,7 +115,7 @@ def lines_and_weights(
     key: str = "picture",
     caption: str = "",
     parts: Sequence[str] = ("lines", "heatmap"),
-    selection: SelectionHeader | None = None,
+    selection: Selection | None = None,
 ) -> None:
     """The weights of a trained model's head alone, its pieces joined into words where that is set.
 
@@ -141,7 +141,7 @@ def lines_and_weights(
 def _rest(view: View, settings: Settings, memory: str | None) -> None:
     """Show what the server adds to the chosen token: the words nearest to it, and files."""
     result = results.result_of(settings, memory)
-    tell_selection(view.selection, session.select, key="selection")
+    tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
     notes.nearest_words(result, query)
     word_map(view, result, query)

@@ -155,7 +155,7 @@ def choose_query(query: int) -> None:
 
 def _choose_query(query: int) -> None:
     now = visit()
-    keep(now.selecting(now.turn, {**_selected(), "query": query}))
+    keep(now.selecting({**_selected(), "query": query}))
 
 
 def follow(now: View, tokens: Sequence[str]) -> View:
@@ -188,7 +188,7 @@ def select(chosen: Mapping[str, Any]) -> None:
 
     The browser has put it into the address itself, where it may say something newer by now.
     """
-    keep(visit().selecting(chosen["turn"], chosen["values"]))
+    keep(visit().selecting(chosen))
 
 
 def _selected() -> dict[str, Any]:

@@ -43,13 +43,15 @@ def map_of(view: View, run: OpenedRun, layer: int, head: int) -> None:
         number = run.shown[layer].number
         shown, map_id = _shown(run.run, number, run.head_numbers[head])
         before = session.visit().map_asked
-        asked = before if before and before["map"] == map_id and before["turn"] else None
+        same = before is not None and before["map"] == map_id
+        question = before if before and same else _first(shown, map_id, before)
         if before:
-            session.change(map_asked={**before, "turn": 0})
+            answered = first_question(before["map"], -1, [])
+            looked_at: MapAsked = {**answered, "shown": before["shown"], "query": before["query"]}
+            session.change(map_asked=looked_at)
         if not shown.is_done:
-            _read_on(shown, map_id, asked is None)
+            _read_on(shown, map_id, not same)
         texts = _texts_of(run)
-        question = asked or _first(shown, map_id, before)
         sent = answer(shown, texts, question, partial(_tile, shown, map_id))
         street_map(
             shown,
@@ -60,11 +62,9 @@ def map_of(view: View, run: OpenedRun, layer: int, head: int) -> None:
 
 
 def _first(shown: HeadMap, map_id: str, before: MapAsked | None) -> MapAsked:
-    """Parts that a browser will ask for: of another map those that it looked at in the last one."""
+    """Parts that a browser will ask for first: those that it looked at in the map before."""
     tiles, query = shown.whole(), shown.rows - 1
-    if before is not None and before["map"] == map_id:
-        tiles, query = [], -1  # which it has, unless it asks again
-    elif before is not None:
+    if before is not None:
         tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
         query = min(before["query"], query)
     return first_question(map_id, query, tiles)

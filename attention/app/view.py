@@ -10,7 +10,7 @@ from attention.app.links import every_setting
 from attention.app.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page, hidden_names
 from attention.app.shared import load_model, width_of
 from attention.app.visit import SELECTED, Link, Visit
-from attention.components.pictures import SelectionHeader
+from attention.components.pictures import Selection
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.display.compare import OTHER
@@ -59,11 +59,11 @@ class View(Mapping[str, Any]):
         return self.page is FIRST and self["numbers"] == HIDDEN and whole
 
     @property
-    def selection(self) -> SelectionHeader:
+    def selection(self) -> Selection:
         """Query and stage that the pictures show; they are chosen in the browser."""
         values: Any = {name: self[name] for name in SELECTED}
         defaults: Any = {name: every_setting()[name].default for name in SELECTED}
-        return {"turn": self.visit.turn, "values": values, "defaults": defaults}
+        return {"values": values, "defaults": defaults}
 
     def of(self, schema: Any) -> Any:
         """A dataclass of settings with their values; the default where one does not apply."""

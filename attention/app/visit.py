@@ -77,9 +77,8 @@ class Visit:
     received: how many of these the browser is known to have received; beside:
     the parts drawn at the side of the page, each with the setting it belongs to and all that
     decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
-    the query and the stage chosen in the pictures, and turn: how many such choices of the browser
-    are known; followed: the word chosen there; chapter: which chapter is open, and in_chapter: what
-    is chosen in its figure;
+    the query and the stage chosen in the pictures; followed: the word chosen there; chapter: which
+    chapter is open, and in_chapter: what is chosen in its figure;
     answer, marked: the answer to the question asked, and the cells marked for it, see
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
@@ -101,7 +100,6 @@ class Visit:
     beside: tuple[tuple[str, object], ...] | None = None
     started: frozenset[str] = frozenset()
     selected: Mapping[str, Any] = field(default_factory=dict)
-    turn: int = 0
     followed: Followed | None = None
     chapter: tuple[object, ...] = ()
     in_chapter: Mapping[str, Any] = field(default_factory=dict)
@@ -167,9 +165,9 @@ class Visit:
         choice = Choice(value, older, self.last_choice + 1)
         return replace(self, choices={**self.choices, name: choice})
 
-    def selecting(self, turn: int, values: Mapping[str, Any]) -> Visit:
+    def selecting(self, values: Mapping[str, Any]) -> Visit:
         """The visit after a choice in the pictures; one that is not legal changes nothing."""
-        return replace(self, turn=turn, selected={**self.selected, **legal_selection(values)})
+        return replace(self, selected={**self.selected, **legal_selection(values)})
 
     def in_its_chapter(self, **chosen: Any) -> Visit:
         """The visit after something was chosen in the figure of the open chapter."""

@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attention import components
-from attention.components.shapes import KEYS, KINDS
+from attention.components.turns import KEYS, KINDS
 from attention.display.messages import is_a
 
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less

@@ -12,7 +12,7 @@ import streamlit as st
 import streamlit.components.v1 as components
 from torch import Tensor
 
-from attention.components.shapes import Taken, declare, when
+from attention.components.turns import Taken, declare, turn_of, when
 from attention.display.messages import message
 from attention.display.modules import BROWSER, style_of
 
@@ -95,5 +95,5 @@ class Component(Generic[Header]):
         callbacks: dict[str, Any] = {
             f"on_{event}_change": when(key, event, its) for event, its in taken.items()
         }
-        data = message(header, *tensors, rest=rest)
+        data = message({**header, "key": key, "turn": turn_of(key)}, *tensors, rest=rest)
         self._draw(key=key, data=data, width=width, **callbacks)

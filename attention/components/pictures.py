@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 import plotly.graph_objects as go
-import streamlit as st
 import torch
 from torch import Tensor
 
 from attention.analysis.heads import PLAIN_DOTS
 from attention.analysis.sweeps import Sweep
 from attention.components.base import Component
+from attention.components.turns import turn_of
 from attention.core.functional import Trace
 from attention.display import figures, files
 from attention.display.captions import EMPTY_ROW, MASK_NAMES, mask_bits
@@ -24,6 +24,7 @@ from attention.display.matrix import Matrix
 from attention.display.messages import message
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
+SELECTION = "selection"  # key
 CALM_PARTS = ("arcs", "heatmap", "mixture")
 CALM_CELLS = (30, 64, 360)  # pixels of one, of one where there are few, and of these together
 
@@ -35,17 +36,22 @@ class QueryAndStage(TypedDict):
     stage: str
 
 
-class SelectionAnswer(TypedDict):
-    """Selection, and how many choices have been made in the browser."""
-
-    turn: int
-    values: QueryAndStage
-
-
-class SelectionHeader(SelectionAnswer):
+class Selection(TypedDict):
     """Selection as the server knows it."""
 
+    values: QueryAndStage
     defaults: QueryAndStage
+
+
+class SelectionHeader(Selection):
+    """Selection beside other things, with the turn of `tell_selection`."""
+
+    turn: int
+
+
+def now(selection: Selection) -> SelectionHeader:
+    """A selection, for the header of a picture that shows it."""
+    return {**selection, "turn": turn_of(SELECTION)}
 
 
 class PictureHeader(StagesOfHeatmap):
@@ -218,7 +224,7 @@ class Switch:
 
 def picture(
     shown: Picture,
-    selection: SelectionHeader,
+    selection: Selection,
     *,
     key: str,
     content: bytes | None = None,
@@ -234,7 +240,7 @@ def picture(
     _offer_trace(shown)
     content = content or shown.content()
     header: SelectedHeader = {
-        "selection": selection,
+        "selection": now(selection),
         "drawn": list(shown.parts if drawn is None else drawn),
         "switch": None,
     }
@@ -262,17 +268,15 @@ def _offer_trace(shown: Picture) -> None:
         files.offer_matrix("new vectors y", trace.output, asking, of=of)
 
 
-_selection = Component("selection", SelectionHeader, selection=SelectionAnswer)
+_selection = Component("selection", Selection, selection=QueryAndStage)
 
 
-def tell_selection(
-    selection: SelectionHeader, on_choose: Callable[[Any], None], *, key: str
-) -> None:
+def tell_selection(selection: Selection, on_choose: Callable[[Any], None]) -> None:
     """Tells the server what is chosen in the pictures of a page, and them what a link says.
 
     Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
     """
-    _selection.draw(selection, key=key, selection=(lambda answer: True, on_choose))
+    _selection.draw(selection, key=SELECTION, selection=(lambda values: True, on_choose))
 
 
 class MatrixHeader(TypedDict):
@@ -430,7 +434,7 @@ _comparison = Component("comparison", ComparisonHeader)
 def comparison(
     compared: Comparison,
     titles: Sequence[str],
-    selection: SelectionHeader,
+    selection: Selection,
     *,
     key: str,
 ) -> None:
@@ -461,7 +465,7 @@ def comparison(
         "both": (compared.in_a & compared.in_b).tolist(),
         "absent": absent,
         "titles": list(titles),
-        "selection": selection,
+        "selection": now(selection),
     }
     _comparison.draw(header, *sides, compared.divergence.float(), key=key)
 
@@ -472,7 +476,6 @@ class SweepHeader(TypedDict):
     names: list[str]
     values: Sequence[float]
     at: float
-    turn: int
     shown: Sequence[float]
     dots: int
     biased: bool
@@ -480,13 +483,13 @@ class SweepHeader(TypedDict):
     selection: SelectionHeader
 
 
-_sweep = Component("sweep", SweepHeader, at=tuple[int, float])
+_sweep = Component("sweep", SweepHeader, at=float)
 
 
 def sweep(
     swept: Sweep,
     names: Sequence[str],
-    selection: SelectionHeader,
+    selection: Selection,
     on_release: Callable[[float], None],
     *,
     key: str,
@@ -495,34 +498,26 @@ def sweep(
     """Weights under a slider: each of its stops is worked out in the browser, from the scores.
 
     selection: as in `picture`; its row is shown in numbers of so many digits. on_release gets the
-    value the slider is left at. The browser counts the values it sends, and keeps its own until the
-    last one it sent has come back.
+    value the slider is left at.
     """
     masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
     title = "scores" if swept.kind == "scale" else "scores before the softmax"
     files.offer_matrix(title, swept.base, names, names, swept.mask)
-    turns, first, last = f"{key}_turn", swept.values[0], swept.values[-1]
-
-    def released(answer: tuple[int, float]) -> None:
-        st.session_state[turns], value = answer
-        if first <= value <= last:
-            on_release(float(value))
-
+    first, last = swept.values[0], swept.values[-1]
     header: SweepHeader = {
         "kind": swept.kind,
         "size": len(names),
         "names": list(names),
         "values": swept.values,
         "at": swept.at,
-        "turn": st.session_state.get(turns, 0),
         "shown": swept.shown,
         "dots": swept.dots.shape[-1],
         "biased": swept.bias is not None,
         "digits": digits,
-        "selection": selection,
+        "selection": now(selection),
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
-    at = (lambda answer: True, released)
+    at = (lambda value: first <= value <= last, lambda value: on_release(float(value)))
     _sweep.draw(header, *numbers, key=key, rest=swept.dots.numpy().tobytes(), at=at)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.components.base import Component
-from attention.components.pictures import SelectionHeader
+from attention.components.pictures import Selection, SelectionHeader, now
 from attention.display import files
 from attention.display.trained import LayerLines
 
@@ -35,7 +35,7 @@ def head_view(
     weights: Tensor,
     active: Sequence[int],
     query: int,
-    selection: SelectionHeader,
+    selection: Selection,
     on_active: Callable[[list[int]], None],
     *,
     key: str,
@@ -58,7 +58,7 @@ def head_view(
         "whole": rows == len(tokens),
         "active": list(active),
         "query": query,
-        "selection": selection,
+        "selection": now(selection),
     }
     fits = (lambda chosen: all(head in range(heads) for head in chosen), on_active)
     _head_view.draw(header, weights, key=key, active=fits)
@@ -82,7 +82,7 @@ def layer_lines(
     tokens: Sequence[str],
     titles: Sequence[str],
     query: int,
-    selection: SelectionHeader,
+    selection: Selection,
     *,
     key: str,
 ) -> None:
@@ -98,7 +98,7 @@ def layer_lines(
         "layers": list(titles),
         "query": query,
         "byHead": lines.heads is not None,
-        "selection": selection,
+        "selection": now(selection),
     }
     parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
     rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)

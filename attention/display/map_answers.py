@@ -25,15 +25,14 @@ Packed = tuple["StreetMapHeader", Tensor, bytes]
 class MapAsked(TypedDict):
     """All that a browser has not yet of what it shows.
 
-    turn: a number of its own, which the answer has too; map: of which map it speaks; tiles: level,
-    row and column of each; texts: side (0 = queries, 1 = keys) and chunk of each; row: a query, or
-    −1; block: level, row and column of a square whose greatest weight is to be chosen, or nothing;
-    words: to be searched, "" for none, at that side; far: how far apart the ends of links are to
-    be, and whether the first key is left out (0 or 1), or nothing; shown: the tiles that are to be
-    seen, and query: the chosen one, both also of the next map.
+    map: of which map it speaks; tiles: level, row and column of each; texts: side (0 = queries,
+    1 = keys) and chunk of each; row: a query, or −1; block: level, row and column of a square whose
+    greatest weight is to be chosen, or nothing; words: to be searched, "" for none, at that side;
+    far: how far apart the ends of links are to be, and whether the first key is left out (0 or 1),
+    or nothing; shown: the tiles that are to be seen, and query: the chosen one, both also of the
+    next map.
     """
 
-    turn: int
     map: str
     tiles: list[tuple[int, int, int]]
     texts: list[tuple[int, int]]
@@ -91,7 +90,6 @@ class StreetMapHeader(TypedDict):
     """
 
     map: str
-    turn: int
     rows: int
     columns: int
     sides: int
@@ -113,7 +111,6 @@ class StreetMapHeader(TypedDict):
 def first_question(map_id: str, query: int, tiles: list[tuple[int, int, int]]) -> MapAsked:
     """The question that a browser would begin with: these tiles, and the row of a query, or −1."""
     return {
-        "turn": 0,
         "map": map_id,
         "tiles": tiles,
         "texts": [],
@@ -190,7 +187,6 @@ def answer(
         greatest = _named(texts, [Link(query, key, weight) for key, weight in named])
     header: StreetMapHeader = {
         "map": asked["map"],
-        "turn": asked["turn"],
         "rows": head.rows,
         "columns": head.columns,
         "sides": len(texts),

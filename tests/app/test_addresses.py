@@ -21,8 +21,7 @@ def shown(app: App) -> dict[str, Any]:
     parts = {}
     for key, part in app.sent.items():
         header = dict(part.header)
-        for counting in (header, header.get("selection", {})):
-            counting.pop("turn", None)  # the choices of a visit
+        header.get("selection", {}).pop("turn", None)  # the choices of a visit
         parts[key] = (header, part.numbers.numpy().tobytes(), part.rest)
     return {"settings": settings(app), "said": app.said, "heading": app.heading} | parts
 

@@ -12,19 +12,19 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attention.components.answers import MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
-from attention.components.shapes import KEYS
+from attention.components.turns import KEYS
 from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
 from tests.serving import started
 
-SELECTION = {"turn": 1, "values": {"query": 1, "stage": "scores"}}
+SELECTION = {"query": 1, "stage": "scores"}
 # Every component that answers: its page, a link, its key, an event, and an answer that fits.
 ANSWERS = (
     ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
     ("explore", {}, "examples", "example", 1),
     ("explore", {}, "selection", "selection", SELECTION),
     ("compare", {}, "selection", "selection", SELECTION),
-    ("compare", {"compare": "sweep"}, "sweep_view", "at", [1, 0.5]),
+    ("compare", {"compare": "sweep"}, "sweep_view", "at", 0.5),
     ("compare", {"compare": "sweep"}, "selection", "selection", SELECTION),
     ("heads", {}, "head_grid", "head", 1),
     ("heads", {}, "selection", "selection", SELECTION),
@@ -39,8 +39,8 @@ each_answer = pytest.mark.parametrize(
     [pytest.param(*answer, id=f"{answer[0]} {answer[2]} {answer[3]}") for answer in ANSWERS],
 )
 EVENTS = sorted({answer[3] for answer in ANSWERS})
-WHOLE = {"example", "head"}
-PAIRS = {"active", "at", "cell"}
+WHOLE = {"at", "example", "head"}
+PAIRS = {"active", "cell"}
 MANY = 10**6
 # No answer that fits, each with the events it has the right shape for: those need the page to tell.
 WRONG = (
@@ -56,7 +56,7 @@ WRONG = (
     (None, set()),
     (True, set()),
     ("1", {"step"}),
-    (11.5, set()),
+    (11.5, {"at"}),
     (float("nan"), set()),
     (float("inf"), set()),
     (10**4000, WHOLE),
@@ -68,7 +68,8 @@ WRONG = (
     ([0, 10**9], PAIRS),
     ([0, -1], PAIRS),
     ([10**4000, -1], PAIRS),
-    ([0, -0.5], {"at"}),
+    (-0.5, {"at"}),
+    ([0, -0.5], set()),
     ([0.5, 0.5], set()),
     ([0, float("inf")], set()),
     ([0, 0.5, 1], set()),
@@ -76,10 +77,9 @@ WRONG = (
     ([0, 1, 10**9], {"active"}),
     ([[[[]]]], set()),
     ([0, float("nan")], set()),
-    ({"turn": True, "values": {"query": 1, "stage": "weights"}}, set()),
-    ({"turn": 0, "values": {"query": 1}}, set()),
-    ({"turn": 0, "values": {"query": -1, "stage": "weights"}}, {"selection"}),
-    ({"turn": 10**9, "values": {"query": 10**9, "stage": "none"}}, {"selection"}),
+    ({"query": 1}, set()),
+    ({"query": -1, "stage": "weights"}, {"selection"}),
+    ({"query": 10**9, "stage": "none"}, {"selection"}),
     ({"cells": [["0", "1"]], "allowed": False}, set()),
     ({"cells": [[0]], "allowed": False}, set()),
     ({"cells": [[0, 10**9]], "allowed": False}, {"paint"}),
@@ -87,23 +87,23 @@ WRONG = (
     ({"cells": [[0, 1]], "allowed": 0}, set()),
     ({"cells": [[0, 1]]}, set()),
     ({"cells": None, "allowed": False}, set()),
-    ({"turn": 1, "values": {"query": 512, "stage": "<b>"}}, {"selection"}),
-    ({"turn": -(10**4000), "values": {"query": -1, "stage": "x" * 9000}}, {"selection"}),
-    ({"turn": 10**4000, "values": {"query": 10**4000, "stage": ""}}, {"selection"}),
-    ({"turn": 1, "values": {"query": 1.0, "stage": "scores"}}, set()),
-    ({"turn": 1, "values": {"query": True, "stage": "scores"}}, set()),
-    ({"turn": 1, "values": {"query": 1, "stage": ["scores"]}}, set()),
-    ({"turn": 1, "values": {"query": 1}}, set()),
-    ({"turn": 1, "values": {"query": 1, "stage": "scores", "s": "x"}}, set()),
-    ({"turn": 1, "values": [1, "scores"]}, set()),
-    ({"turn": None, "values": {"query": 1, "stage": "scores"}}, set()),
-    ({"values": {"query": 1, "stage": "scores"}}, set()),
-    ({**SELECTION, "defaults": {}}, set()),
+    ({"query": 512, "stage": "<b>"}, {"selection"}),
+    ({"query": -1, "stage": "x" * 9000}, {"selection"}),
+    ({"query": 10**4000, "stage": ""}, {"selection"}),
+    ({"query": 1.0, "stage": "scores"}, set()),
+    ({"query": True, "stage": "scores"}, set()),
+    ({"query": 1, "stage": ["scores"]}, set()),
+    ({"query": 1, "stage": "scores", "s": "x"}, set()),
+    ({"values": SELECTION}, set()),
 )
 NO_EVENTS = (
     *("", "{", "null", "1", '{"event": "head", "value": 1}', '[{"event": "head"}]'),
     *('[{"value": 1}, 1, null, [1]]', '[{"event": ["head"], "value": 1}]'),
     '[{"event": "__class__", "value": 1}]',
+    *(
+        f'[{{"event": "head", "value": {value}}}]'
+        for value in ("1", "[true, 1]", "[1]", "[1, 1, 1]")
+    ),
     *("[" * 50_000, "9" * 50_000, " " * MAX_ANSWERS + '[{"event": "head", "value": 1}]'),
 )
 FIELDS = {
@@ -118,7 +118,7 @@ FIELDS = {
 
 
 def events(event: str, *values: object) -> str:
-    return json.dumps([{"event": event, "value": value} for value in values])
+    return json.dumps([{"event": event, "value": [1, value]} for value in values])
 
 
 def of_events(component: str) -> str:
@@ -152,14 +152,14 @@ def told(sent: str) -> object:
 
 def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     for *_, event, fitting in ANSWERS:
-        assert told(events(event, fitting)) == [{"event": event, "value": fitting}]
+        assert told(events(event, fitting)) == [{"event": event, "value": [1, fitting]}]
     repeated = [
         *json.loads(events("head", *range(1000))),
-        *json.loads(events("at", [1, 1], [2, 2.5])),
+        *json.loads(events("at", 1, 2.5)),
     ]
     assert told(json.dumps(repeated)) == [
-        {"event": "head", "value": 999},
-        {"event": "at", "value": [2, 2.5]},
+        {"event": "head", "value": [1, 999]},
+        {"event": "at", "value": [1, 2.5]},
     ]
     for wrong, shaped in WRONG:
         passed = {event for event in EVENTS if told(events(event, wrong))}

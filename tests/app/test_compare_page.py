@@ -200,8 +200,8 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
     app = opened("compare", compare="sweep", sweep="window", sweep_at=400)
     assert app.sent["sweep_view"].header["at"] == 5.0
     assert "There is no window 400 here; showing 5." in app.read_as_markdown
-    app.tell("sweep_view", "at", [1, 2])
-    assert app.sent["sweep_view"].header["turn"] == 1
+    app.tell("sweep_view", "at", 2)
+    assert app.sent["sweep_view"].turn == 1
     app.move(query=1)
     assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
     assert "There is no window" not in app.read_as_markdown

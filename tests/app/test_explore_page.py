@@ -122,7 +122,7 @@ def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
     assert app.values["s"] == "she ate an apple and a pear with sugar"
     app.move(query=4, stage="scores")
     assert app.selection == {"query": 4, "stage": "scores"}
-    assert app.sent["selection"].header["turn"] == 1
+    assert app.sent["selection"].turn == 1
     assert app.query_params == {"s": "she ate an apple and a pear with sugar"}, (
         "the browser writes the rest"
     )

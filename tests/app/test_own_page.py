@@ -96,7 +96,7 @@ def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_
 def asked(app: App, **more: Any) -> dict[str, Any]:
     """A question of a browser that shows the map."""
     none = {"tiles": [], "texts": [], "row": -1, "block": [], "words": "", "side": 0, "far": []}
-    its = {"turn": 3, "map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
+    its = {"map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
     return none | its | more
 
 
@@ -114,7 +114,7 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
 
     far = asked(app, tiles=[[-1, 1, 0]], texts=[[0, 0]], row=89, words="<b>", far=[500, 1])
     sent = app.tell("street_map", "ask", far).sent["street_map"]
-    assert sent.header["turn"] == 3
+    assert sent.turn == 1
     assert_close(sent.numbers, torch.cat([whole[64:128, :64].flatten(), whole[89]]))
     assert sent.header["texts"][0]["texts"][:2] == [" <b>", " 1"]
     assert sent.header["found"]["positions"] == [0]
@@ -156,8 +156,9 @@ def test_a_map_answers_nothing_that_is_not_there_or_too_much(
     tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     app = give(opened("own"), recorded(tmp_path, tokens=601)[1])
-    sent = app.tell("street_map", "ask", asked(app, **wrong)).sent["street_map"].header
-    assert sent["turn"] == 0
+    before = app.sent["street_map"]
+    sent = app.tell("street_map", "ask", asked(app, **wrong)).sent["street_map"]
+    assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, 1)
 
 
 def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(

@@ -49,21 +49,27 @@ test("a component is built once in each place, and drawn for each message", () =
   assert.deepEqual(drawn, ["left: a", "right: b", "left: c"])
 })
 
-test("a component answers by the way that it was given last", () => {
-  const answers = []
-  const answer = {}
+test("a component answers by the way it was given last, and draws what has heard of it", () => {
+  const [answers, drawn, answer, root] = [[], [], {}, {}]
   const build = ({ content, send }) => {
     answer.send = send
     return { content }
   }
-  const take = component(build, () => {}, null)
-  const root = {}
-  for (const name of ["first", "last"])
+  const take = component(build, ({ content }) => drawn.push(content.at), null)
+  const give = (at, turn) =>
     take({
-      data: message,
+      data: encoded({ key: "heads", turn, at }, new Float32Array(), []),
       parentElement: root,
-      setTriggerValue: (event, value) => answers.push([name, event, value]),
+      setTriggerValue: (event, value) => answers.push([at, event, value]),
     })
+  give("first", 4)
   answer.send("head", 3)
-  assert.deepEqual(answers, [["last", "head", 3]])
+  give("late", 4)
+  answer.send("head", 2)
+  give("last", 6)
+  assert.deepEqual(drawn, ["first", "last"])
+  assert.deepEqual(answers, [
+    ["first", "head", [5, 3]],
+    ["late", "head", [6, 2]],
+  ])
 })

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from attention.components.base import ADDRESS, COMPONENTS, LOADER, _contents
-from attention.components.shapes import declare
+from attention.components.turns import declare
 from attention.core.functional import attend
 from attention.display import figures
 from attention.display.figures import HeatmapAxis, HeatmapCells, HeatmapLayout

@@ -13,9 +13,9 @@ export interface QueryAndStage {
 }
 
 export interface SelectionHeader {
-  turn: number
   values: QueryAndStage
   defaults: QueryAndStage
+  turn: number
 }
 
 export interface ComparisonHeader {
@@ -299,9 +299,9 @@ export interface SaveFiguresHeader {
   figures: Record<string, string>
 }
 
-export interface SelectionAnswer {
-  turn: number
+export interface Selection {
   values: QueryAndStage
+  defaults: QueryAndStage
 }
 
 export interface Box {
@@ -355,7 +355,6 @@ export interface MapFound {
 
 export interface StreetMapHeader {
   map: string
-  turn: number
   rows: number
   columns: number
   sides: number
@@ -375,7 +374,6 @@ export interface StreetMapHeader {
 }
 
 export interface MapAsked {
-  turn: number
   map: string
   tiles: [number, number, number][]
   texts: [number, number][]
@@ -394,7 +392,6 @@ export interface SweepHeader {
   names: string[]
   values: number[]
   at: number
-  turn: number
   shown: number[]
   dots: number
   biased: boolean
@@ -421,7 +418,7 @@ export interface Headers {
   picture: SelectedHeader
   picture_content: PictureHeader
   save_figures: SaveFiguresHeader
-  selection: SelectionHeader
+  selection: Selection
   step_graph: StepGraphHeader
   street_map: StreetMapHeader
   sweep: SweepHeader
@@ -445,8 +442,8 @@ export interface Answers {
   number_grid: { cells: string[][] }
   picture: { word: number }
   save_figures: {}
-  selection: { selection: SelectionAnswer }
+  selection: { selection: QueryAndStage }
   step_graph: { step: string }
   street_map: { ask: MapAsked }
-  sweep: { at: [number, number] }
+  sweep: { at: number }
 }

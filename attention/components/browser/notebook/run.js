@@ -60,8 +60,8 @@ export function showRun(parent, shown, first) {
     grid({
       data: encode({ ...header, chosen: at }, numbers, rest),
       parentElement: above.root,
-      setTriggerValue: (_, index) => {
-        const [layer, head] = heads[Number(index)]
+      setTriggerValue: (_, answer) => {
+        const [layer, head] = heads[/** @type {[number, number]} */ (answer)[1]]
         show({ ...chosen, layer, head })
         shown.choose(chosen)
       },
@@ -81,7 +81,7 @@ export function showRun(parent, shown, first) {
     map({
       data,
       parentElement: below.root,
-      setTriggerValue: (_, next) => ask(/** @type {MapAsked} */ (next)),
+      setTriggerValue: (_, next) => ask(/** @type {[number, MapAsked]} */ (next)[1]),
     })
   }
 }

@@ -8,6 +8,6 @@ export default component(build, ({ content }) => adopt(content), null)
 /** @param {Mount<"selection">} mount */
 function build({ root, content, send }) {
   const frame = root instanceof ShadowRoot ? root.host : root
-  tellBy((answer) => send("selection", answer), content.turn)
+  tellBy((values) => send("selection", values), content.turn)
   return { content, frame: /** @type {HTMLElement} */ (frame) }
 }

@@ -1,4 +1,5 @@
 import { decode } from "./message.js"
+import { isLate, nextTurn } from "./turns.js"
 
 /** @import { Answers } from "../messages.js"
     @import { Content } from "./message.js"
@@ -18,8 +19,8 @@ import { decode } from "./message.js"
     @type {Set<Watch>} */
 const watching = new Set()
 
-/** A component: its view is built once in each place and drawn for each message, and again in
-    another theme, in another width where it has one, and on paper.
+/** A component: its view is built once in each place and drawn for each message that is not late,
+    and again in another theme, in another width where it has one, and on paper.
     @template {keyof Answers} Name
     @template {{ content: Content<Name>, frame: HTMLElement, width?: number }} View
     @param {(mount: Mount<Name>) => View} build
@@ -33,11 +34,14 @@ export function component(build, draw, again = draw) {
     const root = given.parentElement
     const content = /** @type {Content<Name>} */ (decode(given.data))
     const known = mounted.get(root)
+    const late = isLate(content.key, content.turn)
     if (known) {
       known.given = given
+      if (late) return
       known.view.content = content
       return draw(known.view)
     }
+    const { key } = content
     const mount = { given, view: build({ root, content, send }) }
     mounted.set(root, mount)
     if (again) follow(root, mount.view, () => again(mount.view))
@@ -45,7 +49,7 @@ export function component(build, draw, again = draw) {
 
     /** @type {Mount<Name>["send"]} */
     function send(event, value) {
-      mount.given.setTriggerValue(event, value)
+      mount.given.setTriggerValue(event, [nextTurn(key), value])
     }
   }
 }

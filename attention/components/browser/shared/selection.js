@@ -1,16 +1,18 @@
 import { whenBack } from "./cuts.js"
+import { isLate, nextTurn } from "./turns.js"
 
 /** What all pictures of a page show: what has been chosen, a query and a stage, and what is pointed
     at for the moment. A choice shows here and stands in the address at once, and the server is told
     of it a moment later; what the server says holds, unless it has not heard of the last choice.
-    @import { SelectionHeader, SelectionAnswer, QueryAndStage } from "../messages.js"
+    @import { SelectionHeader, QueryAndStage } from "../messages.js"
     @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed
-    @typedef {(answer: SelectionAnswer) => void} Tell */
+    @typedef {(values: QueryAndStage) => void} Tell */
+
+export const KEY = "selection"
 
 const selection = {
   values: { query: 0, stage: "" },
   defaults: { query: 0, stage: "" },
-  turn: 0,
   pointed: /** @type {Pointed | null} */ (null),
 }
 /** @type {Set<{ element: Element, task: () => void }>} */
@@ -19,6 +21,7 @@ const SOON = 60 // milliseconds
 /** @type {Tell} */
 let tell = () => {}
 let telling = 0
+let chosen = false
 let asked = 0
 let page = "" // whose address has been written last
 
@@ -28,7 +31,7 @@ let page = "" // whose address has been written last
 export function adopt({ turn, values, defaults }) {
   const { query, stage } = selection.values
   selection.defaults = defaults
-  if (turn >= selection.turn) Object.assign(selection, { turn, values })
+  if (!isLate(KEY, turn)) selection.values = values
   write()
   if (selection.values.query !== query || selection.values.stage !== stage) announce()
 }
@@ -58,7 +61,8 @@ export function choose(name, value) {
   selection.pointed = null
   if (selection.values[name] !== value) {
     selection.values = { ...selection.values, [name]: value }
-    selection.turn += 1
+    chosen = true
+    nextTurn(KEY, Infinity)
     write()
     tellSoon()
   }
@@ -68,19 +72,18 @@ export function choose(name, value) {
 /** Of choices made in a row the server is told the last. */
 function tellSoon() {
   clearTimeout(telling)
-  const { turn, values } = selection
-  telling = window.setTimeout(() => tell({ turn, values }), SOON)
+  telling = window.setTimeout(() => tell(selection.values), SOON)
 }
 
-/** How the server is told from now on; at once, where it has heard of fewer choices.
-    @type {(by: Tell, heard: number) => void} */
-export function tellBy(by, heard) {
+/** How the server is told from now on; at once, where it has not heard of the last choice.
+    @type {(by: Tell, turn: number) => void} */
+export function tellBy(by, turn) {
   tell = by
-  if (heard < selection.turn) tellSoon()
+  if (isLate(KEY, turn)) tellSoon()
 }
 
 /* What the server is told while it is away is lost. */
-whenBack(() => selection.turn && tellSoon())
+whenBack(() => chosen && tellSoon())
 
 /** Runs a task whenever something is chosen or pointed at, for as long as the element is there.
     @type {(element: Element, task: () => void) => void} */

@@ -7,17 +7,10 @@ import { HEIGHT, layoutOf } from "./layout.js"
     @typedef {ReturnType<typeof build>} View */
 
 const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
-const PATIENCE = 2000 // milliseconds after which the server is thought to have another step
 const TYPING = "input, textarea, select, [contenteditable='true']"
 const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
 
-export default component(build, take, draw)
-
-/** @type {(view: View) => void} */
-function take(view) {
-  if (view.content.chosen === view.wanted) view.wanted = null
-  draw(view)
-}
+export default component(build, draw)
 
 /** @param {Mount<"step_graph">} mount */
 function build({ root, content, send }) {
@@ -25,8 +18,7 @@ function build({ root, content, send }) {
   const frame = make("div", "frame", root, { role: "toolbar", ariaLabel })
   const lines = makeShape("svg", { "aria-hidden": "true" }, frame)
   const buttons = /** @type {HTMLElement[]} */ ([])
-  const wanted = /** @type {number | null} */ (null)
-  const view = { content, frame, lines, buttons, names: "", width: 0, wanted, asked: 0, send }
+  const view = { content, frame, lines, buttons, names: "", width: 0, send }
   frame.addEventListener("keydown", (event) => {
     const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
@@ -50,8 +42,7 @@ function goOn(view, event) {
   const by = KEYS[/** @type {keyof typeof KEYS} */ (event.key.toLowerCase())]
   const typing = /** @type {Element} */ (event.composedPath()[0]).matches?.(TYPING)
   if (!by || typing || event.ctrlKey || event.metaKey || event.altKey) return
-  if (performance.now() - view.asked > PATIENCE) view.wanted = null
-  const to = (view.wanted ?? view.content.chosen) + by
+  const to = view.content.chosen + by
   if (!view.content.boxes[to]?.step) return
   event.stopPropagation()
   show(view, to)
@@ -59,8 +50,6 @@ function goOn(view, event) {
 
 /** @type {(view: View, index: number) => void} */
 function show(view, index) {
-  view.wanted = index
-  view.asked = performance.now()
   view.content.chosen = index
   draw(view)
   view.send("step", view.content.boxes[index].step)

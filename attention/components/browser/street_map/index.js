@@ -81,7 +81,6 @@ function build({ root, content, send }) {
     rows: /** @type {Map<string, { weights: Float32Array, greatest: MapLink[] }>} */ (new Map()),
     texts: /** @type {Map<string, string[]>} */ (new Map()),
     wish: { ...NOTHING },
-    turn: 0,
     waiting: 0, // since when, 0: for nothing
     answered: 0, // when
     frames: 0,
@@ -178,10 +177,8 @@ function take(view) {
     view.map = map
   }
   view.taken = content
-  if (content.turn === 0 || content.turn === view.turn) {
-    view.waiting = 0
-    view.answered = performance.now()
-  }
+  view.waiting = 0
+  view.answered = performance.now()
   let [byte, number] = [0, 0]
   for (const tile of content.tiles) {
     const count = tile.height * tile.width
@@ -258,11 +255,10 @@ function ask(view) {
     view.timer = window.setTimeout(() => ask(view), view.answered + LOOK_AGAIN - performance.now())
     return
   }
-  view.turn += 1
   view.waiting = performance.now()
   view.timer = window.setTimeout(() => ask(view), PATIENCE)
   view.send("ask", {
-    ...{ turn: view.turn, map: content.map, tiles: [...gone, ...old].slice(0, AT_ONCE), texts },
+    ...{ map: content.map, tiles: [...gone, ...old].slice(0, AT_ONCE), texts },
     ...{ row, ...wish, shown: tiles.slice(0, AT_ONCE), query: chosen[0] },
   })
   view.wish = { ...NOTHING }

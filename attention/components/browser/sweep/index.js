@@ -21,9 +21,8 @@ export default component(build, take, draw)
 
 /** @type {(view: View) => void} */
 function take(view) {
-  const { turn, at, selection } = view.content
-  view.turn = Math.max(view.turn, turn)
-  if (!view.moving && view.turn === turn) view.value = at
+  const { at, selection } = view.content
+  if (!view.moving) view.value = at
   draw(view)
   adopt(selection)
 }
@@ -44,13 +43,10 @@ function build({ root, content, send }) {
   const view = {
     ...{ content, frame, title, slider, output, plot, list, multiples, canvas, bits },
     ...{ outline: "", width: 0, side: 0, cell: 0, chosen: make("div", "chosen") },
-    ...{ moving: false, turn: 0, value: content.at, asked: 0 },
+    ...{ moving: false, value: content.at, asked: 0 },
     weights: /** @type {Float64Array} */ (new Float64Array()),
     entropy: /** @type {Float64Array} */ (new Float64Array()),
-    release: () => {
-      view.turn += 1
-      send("at", [view.turn, view.value])
-    },
+    release: () => send("at", view.value),
   }
   slider.addEventListener("input", () => {
     view.moving = true
