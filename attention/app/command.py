@@ -30,6 +30,8 @@ What an owner can set in the environment:
   ATTENTION_MODELS   more trained models, with commas between: folders with config.json,
                      model.safetensors and tokenizer.json, GGUF files, or names at Hugging Face;
                      -smollm2 leaves a packaged model out
+  ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
+                     place of ~/.cache/attention-explorer
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; README says more of these:
 {limits}

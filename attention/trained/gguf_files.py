@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
+import hashlib
+import os
+import shutil
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +17,12 @@ import gguf
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
-from attention.trained.checkpoints import fitting
+from attention.trained.checkpoints import Checkpoint, fitting
 from attention.trained.layouts import Layout, Llama
 from attention.trained.models import About, Parts, Transformer
 from attention.trained.pieces import Reader
@@ -51,6 +59,8 @@ TENSORS = {
 # How a text is split before its bytes are merged: as GPT-2's (Radford et al. 2019).
 SPLITS = ("gpt-2", "smollm")
 ROWS = 1024  # of a tensor that are dequantised at a time, so that what is between stays small
+WEIGHTS_VARIABLE = "ATTENTION_WEIGHTS"
+WORTH_MAPPING = 1 << 24  # bytes of a file
 CONTROL, USER_DEFINED = int(gguf.TokenType.CONTROL), int(gguf.TokenType.USER_DEFINED)
 
 
@@ -75,7 +85,8 @@ class GgufFile:
     """
 
     def __init__(self, file: Path, outline: bool = False) -> None:
-        self._outline = outline
+        self._file, self._outline = file, outline
+        self._mapped: Checkpoint | None = None
         try:
             opened = _Opened(file)
             self._said = opened.fields
@@ -163,18 +174,51 @@ class GgufFile:
         found = tuple(map(int, reversed(tensor.shape)))
         if found != shape:
             raise ValueError(f"{tensor.name} must be {shape}, got {found}")
-        values = np.empty(shape, np.float32)  # takes no memory until it is written
+        if self._mapped is not None:
+            return self._mapped.take(tensor.name, *shape)
+        values = self._whole(tensor, 1 if self._outline else shape[0])
+        return torch.zeros(()).expand(shape) if self._outline else values  # one number, everywhere
+
+    def _whole(self, tensor: gguf.ReaderTensor, count: int | None = None) -> Tensor:
+        """A tensor, dequantised. count: of its first rows alone, others are not set; None: all."""
+        values = np.empty([*reversed(tensor.shape)], np.float32)  # no memory until it is written
         try:
-            for first in range(0, 1 if self._outline else shape[0], ROWS):
+            for first in range(0, len(values) if count is None else count, ROWS):
                 rows = slice(first, first + ROWS)
                 values[rows] = gguf.dequantize(tensor.data[rows], tensor.tensor_type)
         except NotImplementedError as error:
             kind = tensor.tensor_type.name
             raise ValueError(f"{tensor.name} is quantised in an unknown way, {kind}") from error
-        if self._outline:
-            return torch.zeros(()).expand(shape)  # one number, seen everywhere
         whole = torch.from_numpy(values)
         return self._apart(whole) if tensor.name.endswith(("_q.weight", "_k.weight")) else whole
+
+    def map(self, folder: Path) -> None:
+        """Take tensors from now on from a file in a folder that has them as float32, mapped into
+        memory: later starts dequantise nothing, and processes share them.
+
+        It is made where it is missing. Where it cannot be, as in a folder that is full or may only
+        be read, tensors are dequantised as before.
+        """
+        with self._file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        file = folder / f"{digest}-gguf-{version('gguf')}.safetensors"
+        with contextlib.suppress(OSError, ValueError, SafetensorError):
+            if not file.is_file():
+                self._write(file)
+            self._mapped = Checkpoint([file])
+
+    def _write(self, file: Path) -> None:
+        """Write all tensors, dequantised; the file is there once it is whole."""
+        nbytes = sum(4 * int(tensor.n_elements) for tensor in self._tensors.values())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(file.parent).free < 2 * nbytes:
+            raise OSError(errno.ENOSPC, "too little space for dequantised weights")
+        made = file.with_suffix(f".{os.getpid()}")
+        try:
+            save_file({name: self._whole(each) for name, each in self._tensors.items()}, made)
+            made.replace(file)
+        finally:
+            made.unlink(missing_ok=True)
 
     def _apart(self, rows: Tensor) -> Tensor:
         """Rows of W_q or W_k in the order of safetensors: GGUF has the two that are rotated
@@ -197,7 +241,11 @@ def _stored(name: str) -> str:
 def load_gguf(file: Path, about: About) -> Transformer:
     """The model in a GGUF file. Raises ValueError, saying what was expected and what came, where it
     cannot be read."""
-    parts, reader = _read(GgufFile(file))
+    opened = GgufFile(file)
+    if file.stat().st_size >= WORTH_MAPPING:
+        named = os.environ.get(WEIGHTS_VARIABLE)
+        opened.map(Path(named or Path.home() / ".cache" / "attention-explorer"))
+    parts, reader = _read(opened)
     return Transformer(about, reader, parts)
 
 
