@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 from playwright import sync_api as playwright
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attention.app.pages import PAGES
+from attention.app.state.pages import PAGES
 from tests.chromium import ARGUMENTS, find
 from tests.hostile import links, sentences
 from tests.running import opened

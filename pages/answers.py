@@ -5,8 +5,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app import chapters, frame, notes, qr, widgets
-from attention.app.view import View
+from attention.app.parts import chapters, notes, widgets
+from attention.app.shell import frame, qr
+from attention.app.state.view import View
 from attention.display import tables
 from attention.lessons import carried
 from attention.lessons.carried import Class

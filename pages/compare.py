@@ -6,9 +6,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.analysis import effects, sweeps
-from attention.app import frame, notes, results, sections, session, widgets
-from attention.app.parts import part
-from attention.app.view import View
+from attention.app.parts import notes, sections, widgets
+from attention.app.parts.part import part
+from attention.app.results import comparisons, overviews, runs
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.components.pictures import comparison, tell_selection
 from attention.components.pictures import sweep as sweep_view
 from attention.core.printing import distinct_names
@@ -20,8 +23,8 @@ from attention.trained.sources import NONE
 def names(view: View) -> Sequence[str]:
     """The tokens of what is compared: of both sides where these have others."""
     apart = {"pair": True, "settings": view["special"] != view[f"{OTHER}special"], "sweep": False}
-    now = results.compared(view) if apart[view["compare"]] else None
-    return now[0].names if now else results.tokens_shown(view)
+    now = comparisons.compared(view) if apart[view["compare"]] else None
+    return now[0].names if now else runs.tokens_shown(view)
 
 
 def choices(view: View) -> None:
@@ -62,7 +65,7 @@ def take_apples() -> None:
 def body(view: View) -> None:
     """Show what is compared now."""
     choices(view)
-    result = results.current_result(view)
+    result = runs.current_result(view)
     if result and sections.over_another(result):
         return
     {"settings": settings, "sweep": sweep, "pair": pair}[view["compare"]](view)
@@ -70,7 +73,7 @@ def body(view: View) -> None:
 
 def settings(view: View) -> None:
     """Two settings, A and B, on the same sentence."""
-    now = results.compared(view)
+    now = comparisons.compared(view)
     said, figure, other = st.container(), st.container(), st.container(border=True)
     if now is None:
         explain_what_is_empty()
@@ -79,7 +82,7 @@ def settings(view: View) -> None:
         with figure:
             comparison(compared, ["A", "B", "B − A"], view.selection, key="comparison")
         with said:
-            show_differences(results.differences(view))
+            show_differences(comparisons.differences(view))
     with other:
         st.markdown(
             "**Setting B**" if st.context.is_embedded else "**Setting B** · A is in the sidebar"
@@ -94,8 +97,8 @@ def settings(view: View) -> None:
 
 def what_comes_out(view: View) -> None:
     """Show how far A and B move a trained model's output, and which of its heads matter."""
-    states = results.changed_states(view)
-    if states and (following := results.following(view, states)):
+    states = comparisons.changed_states(view)
+    if states and (following := comparisons.following(view, states)):
         st.markdown("**Which piece comes next** · after the sentence")
         st.text(trained.following_words(*following))
         st.html(tables.shares("likeliest next pieces with A and B", *following))
@@ -105,7 +108,7 @@ def what_comes_out(view: View) -> None:
         if not states:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
-            tokens, cosines = results.moved(view, states)
+            tokens, cosines = comparisons.moved(view, states)
             names, columns, means = trained.moved_table(distinct_names(tokens), cosines)
             st.html(tables.table("cosines of what comes out", names, columns, total=means))
             st.caption(
@@ -120,12 +123,12 @@ def what_comes_out(view: View) -> None:
 @part
 def which_heads_matter(view: View) -> None:
     """Show how far each head moves what comes out; at once where that is quick, else on request."""
-    tokens, _ = results.sequence_tokens(view)
+    tokens, _ = runs.sequence_tokens(view)
     if len(tokens) > effects.MAX_PIECES_UNASKED and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):
-        names, columns = trained.importance_table(results.without_each(view))
+        names, columns = trained.importance_table(overviews.without_each(view))
     st.html(tables.table("which heads matter", names, columns))
     st.caption(
         "How close the last hidden states stay to those of the whole model, by cosine. The head "
@@ -150,7 +153,7 @@ def show_differences(changed: list[str]) -> None:
 @part
 def rows(view: View) -> None:
     """The chosen row key by key, what masks hide of it, and all rows."""
-    now = results.compared(view)
+    now = comparisons.compared(view)
     if now is None:
         return
     compared, both = now
@@ -178,7 +181,7 @@ def rows(view: View) -> None:
 
 def sweep(view: View) -> None:
     """One setting over its range, worked out in the browser as the slider moves."""
-    result = results.current_result(view)
+    result = runs.current_result(view)
     if result is None:
         explain_what_is_empty()
         return
@@ -191,7 +194,7 @@ def sweep(view: View) -> None:
         notes.note(f"This attention {made}: no {kind} can be swept here.")
         kind = kinds[0]
     wanted = float(view["sweep_at"])
-    swept = results.sweep_of(result, kind, wanted)
+    swept = comparisons.sweep_of(result, kind, wanted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widgets.widget(view, "sweep", offered=kinds, width="content")
         widgets.widget(view, "sweep_at", boxed=True, width=170, format="%0.3f")
@@ -210,7 +213,7 @@ def sweep(view: View) -> None:
 @part
 def hidden_from_chosen(view: View) -> None:
     """Note what each mask hides from the chosen query."""
-    if result := results.current_result(view):
+    if result := runs.current_result(view):
         tell_selection(view.selection, session.select)
         notes.note_masks(result, min(view["query"], len(result.tokens) - 1))
 
@@ -219,7 +222,7 @@ def pair(view: View) -> None:
     """One setting on two sentences, token by token."""
     widgets.widget(view, "s2", live="200ms")
     said, figure = st.container(), st.container()
-    now = results.compared(view)
+    now = comparisons.compared(view)
     if now is None:
         st.info("Both sentences need a word: one stands on top, the other just above.")
         return
@@ -242,7 +245,7 @@ def changed(view: View) -> list[str]:
     """Differences between A and B, in words."""
     if view["compare"] != "settings":
         return []
-    return [f"A → B: {'; '.join(results.differences(view)) or 'the same'}"]
+    return [f"A → B: {'; '.join(comparisons.differences(view)) or 'the same'}"]
 
 
 frame.show(__file__, body, sentences=sentences, more=changed, tokens=names)

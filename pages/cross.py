@@ -5,10 +5,13 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, grids, notes, results, sections, session, widgets
-from attention.app.links import every_setting
-from attention.app.parts import part
-from attention.app.view import View
+from attention.app.parts import grids, notes, sections, widgets
+from attention.app.parts.part import part
+from attention.app.results import runs, sequences
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import matrices, tell_selection
 from attention.display import cross, tables, toy
@@ -110,7 +113,7 @@ def swap() -> None:
 
 def lengths_to_try(view: View, name: str) -> None:
     """Valid lengths to start from, the batch's own first."""
-    made = results.cross_batch(view)
+    made = sequences.cross_batch(view)
     first = str(every_setting()[name].default)
     tries = (first, *(cross.lengths_to_try(made) if made else ()))
     examples(
@@ -126,7 +129,7 @@ def translated(view: View) -> None:
     if not cross.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
         return
-    made = results.translation_by(TRANSLATOR.name, view["s"], "words")
+    made = runs.translation_by(TRANSLATOR.name, view["s"], "words")
     if made is None:
         st.info("Type an English sentence above, or take one of the examples.")
         return
@@ -145,7 +148,7 @@ def tell(view: View) -> None:
 
 def sentences(view: View) -> None:
     """Show what the first sentence makes of the second."""
-    if result := results.cross_result(view):
+    if result := sequences.cross_result(view):
         settings = result.settings
         sections.attention_of(view, result, cross.mask_words(settings.mask, settings.positions))
     else:
@@ -163,7 +166,7 @@ def explain_what_is_empty(view: View) -> None:
 
 def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
-    made = results.cross_batch(view)
+    made = sequences.cross_batch(view)
     if made is None:
         st.info(
             "A batch needs a sentence for the queries and at least one memory with a word in it."

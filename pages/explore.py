@@ -2,15 +2,17 @@
 
 import streamlit as st
 
-from attention.app import first_screen, frame, results, sections
-from attention.app.view import View
+from attention.app.parts import first_screen, sections
+from attention.app.results import runs
+from attention.app.shell import frame
+from attention.app.state.view import View
 
 
 def explore(view: View) -> None:
     """All that follows from the sentence, the settings and the chosen token."""
     if view.calm and first_screen.draw(view):
         return
-    if result := results.current_result(view):
+    if result := runs.current_result(view):
         sections.attention_of(view, result)
     else:
         st.info("Type a sentence above, or take one of the examples.")

@@ -9,22 +9,14 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis import sweeps
-from attention.app import (
-    chapters,
-    frame,
-    learning,
-    notes,
-    results,
-    sections,
-    session,
-    trainings,
-    widgets,
-    works,
-)
-from attention.app.links import every_setting
-from attention.app.pages import EARLIER, FIRST, PAGES
-from attention.app.parts import part
-from attention.app.view import View
+from attention.app.parts import chapters, learning, notes, sections, trainings, widgets, works
+from attention.app.parts.part import part
+from attention.app.results import comparisons, continuations, fitting, overviews
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.view import View
 from attention.components.inputs import examples, lights, next_pieces
 from attention.components.pictures import (
     chart,
@@ -238,7 +230,7 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
 def invitations(view: View, chapter: Chapter) -> None:
     """Where to go at the end, with the sentence and the head of the card as far as it is made."""
     text = chapters.sentence_of(view, chapter)
-    made = None if results.steps_to_ending(text) else results.ending_of(text)
+    made = None if fitting.steps_to_ending(text) else fitting.ending_of(text)
     settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)
     with st.container(key="guide_end"):
         st.markdown("### You have seen all of it. And now?")
@@ -366,7 +358,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     kinds = sweeps.sweeps_of(shown.trace)
     wanted = chapters.setting(chapter, "sweep")
     kind = wanted if wanted in kinds else kinds[0]
-    swept = results.sweep_of(
+    swept = comparisons.sweep_of(
         shown, kind, chapters.kept(view, "at", chapters.setting(chapter, "sweep_at"))
     )
     sweep_view(
@@ -381,7 +373,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
 
 def heads(view: View, chapter: Chapter, shown: Result) -> None:
     """All heads of a layer, and the chosen one in detail."""
-    overview = results.overview_of(shown.settings)
+    overview = overviews.overview_of(shown.settings)
     notes.titled("Every head of the layer", hint="click one")
     head_grid(
         overview.dots,
@@ -407,11 +399,11 @@ def word_map(view: View, chapter: Chapter, shown: Result) -> None:
 def finale(view: View, chapter: Chapter, shown: Result) -> None:
     """The sentence, and the head that fits it best, as a card and as lines."""
     text = shown.settings.s
-    steps = results.steps_to_ending(text)
+    steps = fitting.steps_to_ending(text)
     quick = len(shown.tokens) <= endings.QUICK
     if not works.done(works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")):
         return
-    made = results.ending_of(text)
+    made = fitting.ending_of(text)
     if made is None:
         return
     ending, of_head = made
@@ -432,7 +424,7 @@ def finale(view: View, chapter: Chapter, shown: Result) -> None:
 def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
     """The next words, and what the head adds to the first of them."""
     text = shown.settings.s
-    made = None if results.steps_to_ending(text) else results.ending_of(text)
+    made = None if fitting.steps_to_ending(text) else fitting.ending_of(text)
     if made is None:
         return
     ending, _ = made
@@ -447,7 +439,7 @@ def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
 
 def go_on(ending: Ending, at: int) -> None:
     """Let the sentence grow by the word clicked, within a callback."""
-    longer = results.text_with(ending.settings.model, ending.settings.s, ending.ids[at])
+    longer = continuations.text_with(ending.settings.model, ending.settings.s, ending.ids[at])
     if longer is not None and not every_setting()["s"].problem(longer):
         session.choose("s", longer)
 

@@ -4,9 +4,12 @@ import streamlit as st
 
 from attention.analysis import additions as analysed
 from attention.analysis.heads import Overview
-from attention.app import frame, notes, results, sections, session, widgets
-from attention.app.parts import part
-from attention.app.view import View
+from attention.app.parts import notes, sections, widgets
+from attention.app.parts.part import part
+from attention.app.results import overviews, runs
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.components.pictures import head_grid, matrices, tell_selection
 from attention.components.tokens import head_view
 from attention.core.printing import distinct_names
@@ -18,13 +21,13 @@ from attention.pipeline import Result
 
 def all_heads(view: View) -> None:
     """All that follows from the sentence, the settings, the chosen head and token."""
-    result = results.layer_result(view)
+    result = runs.layer_result(view)
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return
     if sections.over_another(result):
         return
-    overview = results.overview_of(result.settings)
+    overview = overviews.overview_of(result.settings)
     left, right = st.columns([5, 6.5], gap="large")
     with left:
         widgets.widget(view, "head", label="**Head** · click one")
@@ -46,7 +49,7 @@ def all_heads(view: View) -> None:
 @part
 def of_token(view: View) -> None:
     """Where the chosen token looks, what each head adds to it, and where its weights come from."""
-    result = results.layer_result(view)
+    result = runs.layer_result(view)
     if result is None:
         return
     tell_selection(view.selection, session.select)
@@ -60,7 +63,7 @@ def of_token(view: View) -> None:
         token_lines(view, result, min(wanted, last))
         notes.note_masks(result, min(wanted, last))
     with measured:
-        measures(view, results.overview_of(result.settings), len(tokens))
+        measures(view, overviews.overview_of(result.settings), len(tokens))
         if words := parameters_words(result.layer.origin):
             st.caption(words)
     named = distinct_names(result.tokens)

@@ -5,9 +5,11 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app import frame, notes, session, shared, widgets
-from attention.app.links import every_setting
-from attention.app.view import View
+from attention.app.parts import notes, widgets
+from attention.app.shell import frame
+from attention.app.state import session, shared
+from attention.app.state.links import every_setting
+from attention.app.state.view import View
 from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, separated
 from attention.claims.identities import (
     ALL,

@@ -4,9 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, learning, notes, session, widgets, works
-from attention.app.trainings import training
-from attention.app.view import View
+from attention.app.parts import learning, notes, widgets, works
+from attention.app.parts.trainings import training
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.components.inputs import examples
 from attention.display import tables
 from attention.lessons.known import EXAMPLES, known_of

@@ -2,12 +2,8 @@
 
 import streamlit as st
 
-from attention.app import (
-    frame,
+from attention.app.parts import (
     notes,
-    results,
-    session,
-    shared,
     tab_associations,
     tab_computed,
     tab_layers,
@@ -19,7 +15,10 @@ from attention.app import (
     works,
     writing,
 )
-from attention.app.view import View
+from attention.app.results import runs
+from attention.app.shell import frame
+from attention.app.state import session, shared
+from attention.app.state.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import tell_selection
 from attention.display import switches
@@ -45,7 +44,7 @@ def page(view: View) -> None:
     if view["model"] == NONE:
         notes.explain_missing_models()
         return
-    words = results.as_trained(view) is not None
+    words = runs.as_trained(view) is not None
     if words:
         again = pause(view)
         st.fragment(drawn, run_every=again)(followed(view), again is not None)

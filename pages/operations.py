@@ -5,9 +5,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, grids, notes, session, widgets
-from attention.app.links import every_setting
-from attention.app.view import View
+from attention.app.parts import grids, notes, widgets
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import matrices
 from attention.core.settings import Value

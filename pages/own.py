@@ -5,9 +5,12 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app import frame, notes, opened, results, session, street_map, widgets
-from attention.app.opened import Opened
-from attention.app.view import View
+from attention.app.parts import notes, street_map, widgets
+from attention.app.results import opened, runs
+from attention.app.results.opened import Opened
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.components.pictures import Picture, head_grid, picture
 from attention.core.limits import MAX_SEEN
 from attention.display import heads, showing, tables
@@ -62,7 +65,7 @@ def explain() -> None:
         'a notebook `attention.show(weights, tokens, layer="all")` shows the same.'
     )
     st.download_button(
-        "The example as a file", results.example_weights, "example-weights.npz", on_click="ignore"
+        "The example as a file", runs.example_weights, "example-weights.npz", on_click="ignore"
     )
 
 

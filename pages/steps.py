@@ -4,8 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app import frame, notes, predicting, results, sections, session, widgets
-from attention.app.view import View
+from attention.app.parts import notes, predicting, sections, widgets
+from attention.app.results import runs
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.components.inputs import number_grid, step_graph
 from attention.components.pictures import matrices
 from attention.core.settings import settings_of
@@ -109,7 +112,7 @@ def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
 
 def from_sentence(view: View, settings: StepSettings) -> Computation | None:
     """The steps of the current result; without a word in the sentence, what to do about it."""
-    result = results.current_result(view)
+    result = runs.current_result(view)
     if result is None:
         st.info("Type a sentence above, or take one of the examples.")
         return None

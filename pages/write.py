@@ -7,8 +7,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app import chapters, drafting, frame, notes, session
-from attention.app.view import View
+from attention.app.parts import chapters, drafting, notes
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
 from attention.lessons import carried
 from attention.lessons.cards import Card, Draft
 from attention.lessons.chapters import CARRIED, FIGURES, MAX_CHOICES, WORDLESS, Lesson, escaped

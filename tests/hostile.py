@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from attention.app.links import every_setting
-from attention.app.pages import PAGES
+from attention.app.state.links import every_setting
+from attention.app.state.pages import PAGES
 from attention.core.settings import Setting
 from attention.trained import sources
 

@@ -24,10 +24,10 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
-from attention.app.doors import ADDRESS
-from attention.app.links import whole_numbers
-from attention.app.pages import FIRST
-from attention.app.session import RECEIVED
+from attention.app.shell.doors import ADDRESS
+from attention.app.state.links import whole_numbers
+from attention.app.state.pages import FIRST
+from attention.app.state.session import RECEIVED
 from attention.components.answers import legal_address
 from attention.display.matrix import Matrix
 from attention.hosting.pace import Pace

@@ -17,29 +17,6 @@ PAGES = (
     "app; "
     "streamlit"
 )
-# the parts of the app, each leaning on those before it alone
-APP = (
-    *("pages", "links", "visit", "shared", "view", "session", "parts", "results", "answering"),
-    "opened",
-    *(
-        "chapters",
-        "viewed",
-        "drafting",
-        "notes",
-        "predicting",
-        "works",
-        "street_map",
-        "learning",
-        "trainings",
-        "widgets",
-        "grids",
-        "sections",
-        "first_screen",
-    ),
-    *("window", "writing", "tab_parts", "tab_layers", "tab_reasons", "tab_associations"),
-    *("tab_names", "tab_computed"),
-    *("heading", "qr", "cuts", "left", "errors", "server", "cold", "doors", "frame", "command"),
-)
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]
 FOLDERS = ("attention", "pages", "tests", "benchmarks")
@@ -94,6 +71,13 @@ def loaded_by(statement: str) -> set[str]:
     return {name.split(".")[0] for name in ran.stdout.split()}
 
 
+def circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Names of those that lean on each other in a circle. below: by name, what each leans on."""
+    while ground := [name for name, leaned_on in below.items() if not leaned_on]:
+        below = {name: on - {*ground} for name, on in below.items() if name not in ground}
+    return below
+
+
 def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
     for source in SOURCES:
         room = room_of(source)
@@ -108,22 +92,28 @@ def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
 
 def test_rooms_lean_on_each_other_one_way() -> None:
     rooms = {*map(room_of, SOURCES)} - {"__init__"}
-    below = {room: may_import(room)[0] & rooms for room in rooms}
-    while ground := [room for room, leaned_on in below.items() if not leaned_on]:
-        below = {room: on - {*ground} for room, on in below.items() if room not in ground}
-    assert below == {}
+    assert circles({room: may_import(room)[0] & rooms for room in rooms}) == {}
 
 
-def test_each_part_of_the_app_leans_on_those_before_it_alone() -> None:
-    assert {path.stem for path in (LIBRARY / "app").glob("*.py")} == {"__init__", *APP}
-    for position, part in enumerate(APP):
-        names = imports(parsed(f"attention/app/{part}.py"))
-        leaned_on = {
-            name.removeprefix("attention.app.").split(".")[0]
-            for name in names
-            if name.startswith("attention.app.")
+def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -> None:
+    paths = [source for source in SOURCES if Path(source).match("attention/app/*/[!_]*.py")]
+    modules = {source.removesuffix(".py").replace("/", "."): source for source in paths}
+    below = {
+        module: {
+            on
+            for on in modules
+            for name in imports(parsed(source))
+            if f"{name}.".startswith(f"{on}.")
         }
-        assert leaned_on <= set(APP[:position]), part
+        for module, source in modules.items()
+    }
+    parts: dict[str, set[str]] = {}
+    for module, leaned_on in below.items():
+        _, _, part, _ = module.split(".")
+        parts.setdefault(part, set()).update({on.split(".")[2] for on in leaned_on} - {part})
+    assert len(parts) == 5
+    assert circles(below) == {}
+    assert circles(parts) == {}
 
 
 def test_settings_need_the_standard_library_alone() -> None:

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 from streamlit.web import cli
 
 import attention
-from attention.app import command
+from attention.app.shell import command
 from attention.core.limits import Limits
 from attention.core.settings import settings_of
 from tests.serving import ROOT, running
@@ -132,7 +132,7 @@ for path in sorted(pathlib.Path("attention").rglob("*.py")):
     room, *rest = path.relative_to("attention").with_suffix("").parts
     if rest and room not in ("app", "components", "hosting"):
         importlib.import_module(".".join(["attention", room, *rest]).removesuffix(".__init__"))
-from attention.app import command
+from attention.app.shell import command
 command.main(sys.argv[1:])
 """
 
@@ -202,8 +202,8 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
     wheel.extractall(installed)
     elsewhere.mkdir()
     (points,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
-    assert b"attention-explorer = attention.app.command:main" in wheel.read(points)
-    run = "import attention.app.command as command; command.main()"
+    assert b"attention-explorer = attention.app.shell.command:main" in wheel.read(points)
+    run = "import attention.app.shell.command as command; command.main()"
     environment = os.environ | {"PYTHONPATH": str(installed)}
     with running([sys.executable, "-c", run], subprocess.DEVNULL, elsewhere, environment) as served:
         address = f"http://127.0.0.1:{served[0]}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from attention.app import works
+from attention.app.parts import works
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attention.app.links import every_setting
-from attention.app.pages import PAGES, SHARED, EmbedSettings
+from attention.app.state.links import every_setting
+from attention.app.state.pages import PAGES, SHARED, EmbedSettings
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.display.compare import OTHER

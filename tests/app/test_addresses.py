@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attention.app.links import every_setting
+from attention.app.state.links import every_setting
 from attention.lessons.opening import opening
 from tests.app.test_answers import each_answer
 from tests.running import App, opened

@@ -19,7 +19,7 @@ from attention.analysis.associations import (
     methods_for,
 )
 from attention.analysis.study import ABOUT, most_trusted, share
-from attention.app import works
+from attention.app.parts import works
 from attention.display import associations, small_cases
 from attention.display.associations import AssociationSettings
 from attention.display.switches import ASSOCIATIONS

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 import pytest
 import segno
 
-from attention.app import chapters
-from attention.app.pages import PAGES, Page
+from attention.app.parts import chapters
+from attention.app.state.pages import PAGES, Page
 from attention.lessons.carried import EXAMPLE, Result, code_of, pack, unpack
 from attention.lessons.chapters import CARRIED, GUIDE, Lesson
 from attention.lessons.reading import MAX_PROBLEMS, read_lesson, read_text

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attention.app import cuts
+from attention.app.streamlit_fixes import cuts
 
 ASKED, CHANGED = BackMsg(app_heartbeat=True), BackMsg(stop_script=True)
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
-from attention.app.links import read_link
-from attention.app.pages import EARLIER, PAGES, Page
+from attention.app.state.links import read_link
+from attention.app.state.pages import EARLIER, PAGES, Page
 from attention.display import cross
 from attention.lessons.opening import OPENINGS
 from attention.trained.sources import MINILM

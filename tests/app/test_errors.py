@@ -7,8 +7,8 @@ import logging
 import pytest
 from streamlit import config, error_util
 
-from attention.app import errors
-from attention.app.view import own_settings
+from attention.app.state.view import own_settings
+from attention.app.streamlit_fixes import errors
 
 SECRET = "what a visitor typed"
 
@@ -40,13 +40,13 @@ def test_an_error_is_one_line_with_its_places_and_none_of_its_words(logged: list
     errors.log_without_words()
     error_util._log_uncaught_app_exception(raised(SECRET))
     error_util._log_uncaught_app_exception(ValueError(SECRET))
-    assert logged[0].startswith("KeyError at attention/app/view.py:")
+    assert logged[0].startswith("KeyError at attention/app/state/view.py:")
     assert logged[1] == "ValueError at no line of the app"
     assert not any(SECRET in line or "\n" in line for line in logged)
 
 
 def test_streamlit_alone_writes_all_of_it(logged: list[str]) -> None:
-    """Once this fails, `attention/app/errors.py` can go."""
+    """Once this fails, `attention/app/streamlit_fixes/errors.py` can go."""
     assert not config.get_option("logger.enableRich")
     error_util._log_uncaught_app_exception(raised(SECRET))
     assert SECRET in logged[0]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from attention.app.links import every_setting, read_link
-from attention.app.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
+from attention.app.state.links import every_setting, read_link
+from attention.app.state.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
 from attention.claims.identities import CLAIMS
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS

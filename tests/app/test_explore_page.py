@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.app import results
+from attention.app.results import runs
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
 from attention.display import captions
@@ -202,7 +202,7 @@ def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_word
     assert "apple" in app.sent["word_map"].header["label"]
     table = next(table for table in app.tables if "before" in table)
     assert table[""][:2] == ["software", "fruit"]
-    result = results.result_of(Settings(link["s"]))
+    result = runs.result_of(Settings(link["s"]))
     assert result.words is not None
     for name, vectors in (("before", result.x), ("after", result.trace.output)):
         for row, word in enumerate(("software", "fruit")):

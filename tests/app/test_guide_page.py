@@ -13,9 +13,9 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 
-from attention.app import learning, works
-from attention.app.chapters import check
-from attention.app.pages import FIRST, PAGES
+from attention.app.parts import learning, works
+from attention.app.parts.chapters import check
+from attention.app.state.pages import FIRST, PAGES
 from attention.core.printing import distinct_names
 from attention.inputs.text import tokenize
 from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS

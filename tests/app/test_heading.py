@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attention.app import heading
-from attention.app.pages import MODEL, PAGES, Page
+from attention.app.shell import heading
+from attention.app.state.pages import MODEL, PAGES, Page
 from attention.core import papers
 from attention.core.variants import VARIANTS
 from attention.lessons.glossary import GLOSSARY

@@ -10,7 +10,7 @@ from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
-from attention.app import results
+from attention.app.results import runs
 from attention.core.printing import percent
 from attention.display.switches import COMPUTED, LAYERS, NAMES
 from attention.lessons.known import EXAMPLES
@@ -144,6 +144,6 @@ def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:
 
 def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:
     model, text = packaged("smollm2"), "cat " * packaged("smollm2").limit
-    run = results.run_model("smollm2", text)
+    run = runs.run_model("smollm2", text)
     assert len(run.pieces.ids) == model.limit
-    assert results.run_model("smollm2", text) is run
+    assert runs.run_model("smollm2", text) is run

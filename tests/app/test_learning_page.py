@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attention.app import learning, works
+from attention.app.parts import learning, works
 from attention.hosting.jobs import Job, Jobs, Owner
 from attention.training import TASKS, TrainingSettings
 from attention.training.worker import Worker

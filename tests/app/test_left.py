@@ -8,7 +8,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attention.app.left import only_of_the_page
+from attention.app.streamlit_fixes.left import only_of_the_page
 
 
 def rerun(page: str, part: str = "") -> BackMsg:

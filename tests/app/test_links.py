@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attention.app.links import MAX_PROBLEMS, every_setting, read_link
-from attention.app.pages import PAGES
+from attention.app.state.links import MAX_PROBLEMS, every_setting, read_link
+from attention.app.state.pages import PAGES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.display.compare import OF_BOTH, OTHER

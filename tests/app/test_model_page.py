@@ -12,11 +12,12 @@ from torch.testing import assert_close
 from attention.analysis import glances, switches
 from attention.analysis.elsewhere import elsewhere
 from attention.analysis.study import most_trusted
-from attention.app import answering, works
-from attention.app.links import every_setting
-from attention.app.pages import EARLIER, MODEL
-from attention.app.view import view_of
-from attention.app.visit import Visit
+from attention.app.parts import works
+from attention.app.results import answering
+from attention.app.state.links import every_setting
+from attention.app.state.pages import EARLIER, MODEL
+from attention.app.state.view import view_of
+from attention.app.state.visit import Visit
 from attention.display import switches as told
 from attention.display.switches import AS_IN, CLOSED
 from attention.lessons.known import EXAMPLES

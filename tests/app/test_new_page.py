@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.app.links import every_setting, read_link
-from attention.app.pages import PAGES, SHARED, Page
+from attention.app.state.links import every_setting, read_link
+from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting
 from tests.app import link_table
 from tests.app.test_links import test_the_readme_lists_the_pages_as_they_are_declared as readme

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from attention.app import session
-from attention.app.links import every_setting
-from attention.app.pages import PAGES, Page
-from attention.app.view import View
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.pages import PAGES, Page
+from attention.app.state.view import View
 from attention.components.answers import legal_address
 from attention.lessons.chapters import CARRIED
 from tests.hostile import links

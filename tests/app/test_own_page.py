@@ -14,8 +14,8 @@ from torch.testing import assert_close
 import attention
 from attention.analysis import glances
 from attention.analysis import heads as analysed
-from attention.app import command
-from attention.app import opened as files
+from attention.app.results import opened as files
+from attention.app.shell import command
 from attention.capture import Recording
 from attention.display import heads, opened_run
 from attention.hosting.uploads import Uploads

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from attention.app import server, shared
-from attention.app.shared import neighbours
+from attention.app.shell import server
+from attention.app.state import shared
+from attention.app.state.shared import neighbours
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from tests.inputs.own_files import BROKEN, THREE_WORDS
 from tests.running import opened

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attention.app.pages import PAGES
+from attention.app.state.pages import PAGES
 from attention.display import files, switches
 from tests.running import App, opened
 

@@ -18,7 +18,8 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from attention.app import chapters, server
+from attention.app.parts import chapters
+from attention.app.shell import server
 from attention.components import base
 from attention.core.limits import Limits, read_limits
 from attention.hosting.pace import Pace

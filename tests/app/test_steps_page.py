@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.app.links import every_setting
+from attention.app.state.links import every_setting
 from attention.core.settings import settings_of
 from attention.lessons import steps
 from attention.lessons.steps import Computation, StepSettings

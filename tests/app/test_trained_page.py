@@ -16,8 +16,10 @@ from torch.testing import assert_close
 from attention.analysis import additions, continuing, effects, glances
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.heads import MEASURES
-from attention.app import results, server, shared
-from attention.app.pages import OF_MODELS, PAGES
+from attention.app.results import continuations
+from attention.app.shell import server
+from attention.app.state import shared
+from attention.app.state.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.display import heads, trained
 from attention.display.switches import COMPUTED, NAMES
@@ -589,7 +591,7 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
 def test_it_writes_on_piece_by_piece_until_it_is_stopped(
     written: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "AT_ONCE", 0.0)
+    monkeypatch.setattr(continuations, "AT_ONCE", 0.0)
     texts = [
         continuing.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
         for pieces in range(1, 5)

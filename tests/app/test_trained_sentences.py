@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention.app import results
+from attention.app.results import runs
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from tests.cases import over
@@ -47,6 +47,6 @@ def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
         return write(self, text)
 
     monkeypatch.setattr(EncoderDecoder, "write", counted)
-    results._model_runs.clear()
+    runs._model_runs.clear()
     opened("model", model="en-pt", s="a sentence that nobody has translated yet")
     assert times == ["a sentence that nobody has translated yet"]

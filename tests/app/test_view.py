@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from attention.app.links import every_setting
-from attention.app.pages import PAGES, Page
-from attention.app.view import View, view_of
-from attention.app.visit import Entry, Visit
+from attention.app.state.links import every_setting
+from attention.app.state.pages import PAGES, Page
+from attention.app.state.view import View, view_of
+from attention.app.state.visit import Entry, Visit
 from attention.display.compare import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attention.app.pages import FIRST, MODEL, PAGES
+from attention.app.state.pages import FIRST, MODEL, PAGES
 from attention.lessons.chapters import GUIDE
 from attention.lessons.reading import read_lesson
 from tests.browser.browsing import (

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attention.app.pages import FIRST, PAGES
-from attention.app.widgets import EXAMPLES
+from attention.app.parts.widgets import EXAMPLES
+from attention.app.state.pages import FIRST, PAGES
 from tests.browser.browsing import (
     FITS,
     Open,

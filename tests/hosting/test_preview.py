@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attention.app import server
-from attention.app.pages import FIRST, PAGES
+from attention.app.shell import server
+from attention.app.state.pages import FIRST, PAGES
 from attention.hosting.preview import Preview
 from attention.lessons.carried import EXAMPLE, pack
 from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from attention.app.chapters import check
+from attention.app.parts.chapters import check
 from attention.lessons.cards import Card, Draft, read_cards
 from attention.lessons.carried import EXAMPLE
 from attention.lessons.reading import MAX_LESSON, read_text

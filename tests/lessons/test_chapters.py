@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attention.app.chapters import check
+from attention.app.parts.chapters import check
 from attention.lessons import reading
 from attention.lessons.chapters import FIGURES, GUIDE, NUMBERED
 from attention.lessons.reading import (

@@ -18,8 +18,8 @@ from attention.analysis import sweeps
 from attention.analysis.names import marked, names_of, noun_targets, pairs
 from attention.analysis.spread import spread_of_scores
 from attention.analysis.sweeps import MAX_TEMPERATURE, MIN_TEMPERATURE
-from attention.app.chapters import check, training_of
-from attention.app.links import settings_of_link
+from attention.app.parts.chapters import check, training_of
+from attention.app.state.links import settings_of_link
 from attention.core.functional import Trace, attend
 from attention.display import finale, trained
 from attention.display.finale import Ending

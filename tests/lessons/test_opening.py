@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from attention.app.links import read_link, settings_of_link
-from attention.app.results import result_of
+from attention.app.results.runs import result_of
+from attention.app.state.links import read_link, settings_of_link
 from attention.lessons import opening
 from attention.lessons.opening import OPENINGS, Opening
 from attention.trained import sources

@@ -1,0 +1,366 @@
+"""The window of a model: its sentence and answer, all its heads with a switch on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention.analysis.names import names_of
+from attention.analysis.switches import Head, can_erase
+from attention.app.parts import works
+from attention.app.results import answering, continuations, runs
+from attention.app.results.answering import Asked
+from attention.app.state import session
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.components.model_window import Answer, Bars, ModelWindow, model_window
+from attention.display import switches
+from attention.display.switches import AS_IN, MEAN, ZERO, Answered
+from attention.display.trained import name_words
+from attention.trained.models import Model, Run
+from attention.trained.sources import NONE
+
+ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
+WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
+LEGENDS = {
+    switches.LOOKS: "a small map for each head: queries down, keys across",
+    switches.LOST: "orange: the answer loses · blue: it gains · dot: other sentences need it too",
+    switches.SAYS: "blue: speaks for the answer · orange: for the next likeliest word",
+}
+MOVES = "the stronger the orange, the further the vector moves · dot: other sentences need it too"
+ENCODER_LEGENDS = LEGENDS | {switches.LOST: MOVES}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Subject of the window: the model with its run, the question asked and its answer."""
+
+    model: Model
+    run: Run
+    asked: Asked
+    off: tuple[Head, ...]
+    erased: int
+    answered: Answered
+
+    @property
+    def erased_word(self) -> str:
+        """The word that is erased, "" for none."""
+        return switches.word_of(self.run.pieces.texts[self.erased]) if self.erased >= 0 else ""
+
+
+def shown_of(view: View) -> Shown:
+    """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
+    asked, off = answering.asked_of(view), tuple(answering.off_of(view))
+    model, run = load_model(asked.model), runs.run_model(asked.model, asked.text)
+    erased = answering.erased_of(view, asked)
+    return Shown(model, run, asked, off, erased, answering.answered(asked, off, erased))
+
+
+def problems(view: View) -> Sequence[str]:
+    """Problems of a view that could not be taken as it was set, in words."""
+    result = runs.as_trained(view)
+    return () if result is None else result.notes
+
+
+def task_of(view: View, shown: Shown) -> works.Task:
+    """The work of finding the effects of all heads."""
+    steps = answering.steps_to_effects(shown.asked)
+    return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
+
+
+def draw(view: View, shown: Shown) -> None:
+    """Draws the window as far as it is worked out."""
+    model = shown.model
+    heads = model.layers[0].attention.heads
+
+    def at(index: int) -> Head:
+        layer, head = divmod(index, heads)
+        return layer, head
+
+    def choose(index: int) -> None:
+        layer, head = at(index)
+        session.choose("layer", layer)
+        session.choose("head", head)
+
+    def switch(index: int, off: bool) -> None:
+        choose(index)
+        now = {*answering.off_of(session.view())} - {at(index)}
+        set_off(now | ({at(index)} if off else set()))
+
+    def set_off(now: set[Head]) -> None:
+        session.choose("off", switches.write_off(now, model))
+
+    def act(name: str) -> None:
+        layer, _ = chosen(session.view(), model)
+        now = {*answering.off_of(session.view())}
+        if name == ALL_ON:
+            set_off(set())
+            session.choose("erased", -1)
+        elif name == ERASE:
+            shown_now = session.view()
+            key = shown_now["key"]
+            session.choose("erased", -1 if shown_now["erased"] == key else key)
+        elif name == LAYER:
+            whole = {(layer, head) for head in range(heads)}
+            set_off(now - whole if whole <= now else now | whole)
+        elif name == NEEDS:
+            works.begin(needs_name(shown.asked))
+
+    def link(query: int, key: int) -> None:
+        causal = model.layers[0].causal
+        query, key = (max(query, key), min(query, key)) if causal else (query, key)
+        session.choose_query(query)
+        session.choose("key", key)
+
+    def add(position: int) -> None:
+        pieces = [piece for likeliest in drawn_bars(shown) for piece in likeliest]
+        longer = continuations.sentence_with(session.view(), pieces[position][2])
+        take(session.view(), longer)
+
+    model_window(
+        window_of(view, shown),
+        key="model_window",
+        on_head=choose,
+        on_switch=switch,
+        on_lens=lambda lens: session.choose("lens", lens),
+        on_pair=link,
+        on_piece=add,
+        on_act=act,
+    )
+
+
+def select(chosen: Mapping[str, Any]) -> None:
+    """Take over the word chosen in the browser, to be linked with no other yet."""
+    session.select(chosen)
+    session.choose("key", -1)
+
+
+def take(now: View, longer: str | None) -> None:
+    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
+    why = continuations.why_nothing_added(now, longer)
+    session.change(not_added=((now["model"], now["s"]), why))
+    if longer is not None and not why:
+        session.choose("s", longer)
+        ask_from_last()
+
+
+def ask_from_last() -> None:
+    """Ask from the last piece where a model goes on from there, within a callback."""
+    now = session.view()
+    session.choose("key", -1)
+    if now["model"] != NONE and switches.kind_of(load_model(now["model"])) == "piece":
+        session.choose_query(max(0, len(runs.pieces_of(now, now["s"]).ids) - 1))
+
+
+def chosen(view: View, model: Model) -> Head:
+    """The chosen layer and head, as far as there are such."""
+    layer = min(view["layer"], len(model.layers) - 1)
+    return layer, min(view["head"], model.layers[layer].attention.heads - 1)
+
+
+def needs_name(asked: Asked) -> tuple[str, Asked]:
+    """The name of the search for the heads that an answer needs most."""
+    return ("needs", asked)
+
+
+def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
+    """The lists of likely next pieces that are drawn."""
+    trained, now = shown.answered.likeliest
+    if not trained:
+        return []
+    return [trained, now] if shown.off or shown.erased >= 0 else [trained]
+
+
+def sequences_of(
+    view: View, shown: Shown
+) -> tuple[list[list[str]], list[int], list[tuple[int, int]]]:
+    """The words of each sequence, the chosen one of each, and for each layer which sequence it asks
+    from, and which it asks.
+
+    Sequences are the sentence, what a decoder's self-attention reads, and what it writes, as far
+    as there are such.
+    """
+    aside, inputs = view["special"] == "ignored", shown.run.inputs
+    kinds = [(one.layer.decodes, one.layer.crosses) for one in inputs]
+    order = sorted({*kinds})
+    every = [inputs[kinds.index(kind)].pieces for kind in order]
+    kept = [pieces.kept(aside) for pieces in every]
+    words = [
+        [switches.word_of(pieces.texts[at]) for at in there]
+        for pieces, there in zip(every, kept, strict=True)
+    ]
+    queries = [min(view["query"], len(there) - 1) for there in kept]
+    asking = [order.index(kind) for kind in kinds]
+    of_layers = [(at, 0 if crosses else at) for at, (_, crosses) in zip(asking, kinds, strict=True)]
+    return words, queries, of_layers
+
+
+def window_of(view: View, shown: Shown) -> ModelWindow:
+    """All that the window shows, in numbers and words."""
+    model, asked, answered = shown.model, shown.asked, shown.answered
+    words, queries, of_layers = sequences_of(view, shown)
+    rows = answering.rows_of(view, shown.run, queries)
+    effects = answering.effects_so_far(asked)
+    lenses = switches.lenses_of(model, answering.is_long(asked))
+    lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
+    says = answering.votes_of(asked) if switches.SAYS in lenses else None
+    layer, head = chosen(view, model)
+    heads = effects.shape[1]
+    key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
+    there = answering.elsewhere_of(asked)
+    kind = answered.kind
+    return ModelWindow(
+        sequences=words,
+        queries=queries,
+        layers=[
+            (model.title_of(at), *of_layers[at], tile)
+            for at, tile in enumerate(answering.tiles_of(view))
+        ],
+        rows=rows,
+        effects=effects,
+        says=says,
+        lenses=lenses,
+        legends=ENCODER_LEGENDS if kind == "vector" else LEGENDS,
+        lens=lens,
+        sign=answered.sign,
+        chosen=layer * heads + head,
+        off=[at * heads + each for at, each in shown.off],
+        needed=[
+            at * heads + each
+            for at, each in switches.needed_heads(kind, there, WAYS[asked.way] or "mean")
+        ],
+        told=told_of(
+            shown, lens, answering.looks_of(view, rows, words, queries, of_layers), effects, says
+        ),
+        off_words=switches.off_words(
+            *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
+        ),
+        pair=key,
+        least=switches.LINKS,
+        link_words=link_words(words, queries, of_layers, rows, key, layer),
+        link_legend=f"blue: heads that give it at least {switches.percent(switches.LINKS)}",
+        answer=answer_of(answered),
+        bars=bars_of(shown),
+        acts=acts_of(shown, words[0], key),
+        erased=view["erased"] if shown.erased >= 0 else -1,
+        whole=answering.whole_model(view, asked),
+    )
+
+
+def singles(shown: Shown, effects: Tensor) -> list[float]:
+    """The effect of each head that is off alone; empty where one is not known yet."""
+    found = [float(effects[head]) for head in shown.off]
+    return found if all(map(torch.isfinite, torch.tensor(found))) else []
+
+
+def told_of(
+    shown: Shown,
+    lens: str,
+    looks: Sequence[Sequence[str]],
+    effects: Tensor,
+    says: Tensor | None,
+) -> list[str]:
+    """The sentences on each head, in the order of the map. looks: those on where each looks."""
+    asked, answered = shown.asked, shown.answered
+    way, there = WAYS[asked.way], answering.elsewhere_of(asked)
+    other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
+    names = names_of(asked.model)
+    told = []
+    for layer, of_layer in enumerate(looks):
+        for head, where in enumerate(of_layer):
+            told.append(
+                switches.head_words(
+                    lens,
+                    answered,
+                    (layer, head),
+                    where,
+                    float(effects[layer, head]),
+                    None if says is None else float(says[layer, head]),
+                    other,
+                    name_words(names, layer, head)
+                    if lens == switches.LOOKS
+                    else switches.elsewhere_words(answered.kind, there, (layer, head), way),
+                )
+            )
+    return told
+
+
+def link_words(
+    words: Sequence[Sequence[str]],
+    queries: Sequence[int],
+    of_layers: Sequence[tuple[int, int]],
+    rows: Sequence[Tensor],
+    key: int,
+    layer: int,
+) -> str:
+    """The heads that look from the chosen word at another; "" where none is chosen."""
+    asking, keys = of_layers[layer]
+    if key < 0:
+        return ""
+    ours = torch.stack(
+        [
+            row[:, key] if of_layers[at] == (asking, keys) else torch.zeros(len(row))
+            for at, row in enumerate(rows)
+        ]
+    )
+    return switches.link_words(words[asking][queries[asking]], words[keys][key], ours)
+
+
+def answer_of(answered: Answered) -> Answer | None:
+    """The answer as it is read behind the sentence; None where it is a vector."""
+    if answered.kind == "vector":
+        return None
+    before, now = switches.percent(answered.before), switches.percent(answered.now)
+    return {"word": answered.word, "before": before, "now": now}
+
+
+def bars_of(shown: Shown) -> list[Bars]:
+    """The likely next words as trained, and with heads off."""
+    off = f"{switches.write_off(shown.off, shown.model)} off" if shown.off else ""
+    off = off if len(off) < 24 else f"{len(shown.off)} heads off"
+    without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
+    titles = ("Next word, all heads on", " · ".join(filter(None, (off, without))))
+    return [
+        {
+            "title": title,
+            "texts": [text for text, _, _ in likeliest],
+            "shares": [share for _, share, _ in likeliest],
+        }
+        for title, likeliest in zip(titles, drawn_bars(shown), strict=False)
+    ]
+
+
+def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str]]:
+    """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
+    acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
+    if key >= 0:
+        at = shown.run.pieces.kept(len(words) < len(shown.run.pieces.ids))[key]
+        if at == shown.erased:
+            acts.append((ERASE, f"Bring “{words[key]}” back"))
+        elif shown.asked.way != AS_IN and can_erase(
+            shown.model, shown.run.pieces, at, shown.asked.position
+        ):
+            acts.append((ERASE, f"Erase “{words[key]}”"))
+    acts.append((LAYER, "Switch its whole layer"))
+    if not answering.is_long(shown.asked):
+        acts.append((NEEDS, "What does the answer need most?"))
+    return acts
+
+
+def search(view: View, shown: Shown) -> None:
+    """Looks for the heads that the answer needs most, once asked; then switches them off."""
+    asked = shown.asked
+    steps = answering.steps_to_needs(asked, switches.MOST_NEEDED)
+    task = works.Task(needs_name(asked), steps, quick=False, unasked=False, key="needs_work")
+    if not task.is_asked_for:
+        return
+    if works.done(task):
+        session.change(begun=session.visit().begun - {task.what})
+        found = answering.needs_of(asked)
+        session.choose("off", switches.write_off(found, shown.model))
+        st.rerun()

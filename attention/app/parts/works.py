@@ -1,0 +1,123 @@
+"""Works that take long: begun, shown while they are under way, stopped."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from attention.app.state import session
+from attention.hosting import work
+from attention.hosting.jobs import Job, Jobs, State, Step
+
+WAIT = 0.3  # seconds that a page waits for a work before it goes on without
+PAUSE = 0.4  # seconds from one look at a work to the next
+MAX_PAUSE = 4.0  # seconds: who waits for many others looks less often
+
+_jobs = Jobs(crowded=work.is_crowded_for)
+atexit.register(_jobs.end)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Task to be worked out.
+
+    what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
+    whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
+    what a step has told that it has found so far, see `jobs.Tell`; jobs: those that it is one of.
+    """
+
+    what: Hashable
+    steps: Sequence[Step]
+    quick: bool
+    unasked: bool
+    key: str
+    so_far: Callable[[Any], object] | None = None
+    jobs: Jobs = field(default=_jobs, repr=False)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """True if it is to be worked out."""
+        visit = session.visit()
+        return self.what in visit.begun or (self.unasked and visit.stopped != self.what)
+
+
+def done(task: Task) -> bool:
+    """True if nothing is left to be done; else begins it, or shows how far it is."""
+    if not task.steps:
+        return True
+    if not task.is_asked_for:
+        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
+        st.caption("This runs the model many times over the sentence, which takes a while.")
+        return False
+    with work.waiting():
+        state = ask(task, WAIT)
+    if state.done:
+        return True
+    st.fragment(_shown, run_every=pause(state))(task)
+    return False
+
+
+def pause(state: State) -> float:
+    """Seconds until one looks at a work again: the longer, the more of one's own come first."""
+    return min(MAX_PAUSE, PAUSE * (1 + state.ahead))
+
+
+def is_done(task: Task) -> bool:
+    """True if nothing is left to be done; else begins it, where it is asked for, and waits a bit.
+
+    For who draws what is there so far and asks again, see `show`.
+    """
+    if not task.steps:
+        return True
+    with work.waiting():
+        return task.is_asked_for and ask(task, WAIT).done
+
+
+def show(task: Task) -> None:
+    """Shows how far a work is, in a fragment that asks again; a button where it is not begun."""
+    if not task.is_asked_for:
+        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
+        return
+    _shown(task)
+
+
+def ask(task: Task, wait: float = 0.0) -> State:
+    """Ask for a task, and wait for it for so many seconds. Raises what one of its steps raises."""
+    job = Job(task.what, task.steps, task.quick)
+    state = task.jobs.ask(session.owner(task.key), job, wait)
+    if state.done:
+        session.change(begun=session.visit().begun - {task.what})
+    return state
+
+
+def _shown(task: Task) -> None:
+    """Show how far a work is; once it is over, the page."""
+    if not task.is_asked_for:
+        st.rerun()
+    with session.turn(session.view().page):
+        state = ask(task)
+    if state.done:
+        st.rerun()
+    if task.so_far is not None and state.found is not None:
+        task.so_far(state.found)
+    at, of = state.parts
+    waits = f" · {state.ahead} before it" if state.ahead else ""
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{task.key}_way"):
+        st.progress(at / of, f"{state.title} …{waits}")
+        stop = f"{task.key}_stop"
+        st.button("Stop", icon=":material/stop:", key=stop, on_click=leave, args=(task,))
+
+
+def begin(what: Hashable) -> None:
+    """Ask for a work, within a callback."""
+    session.change(begun=session.visit().begun | {what}, stopped=None)
+
+
+def leave(task: Task) -> None:
+    """Ask no more for a work, within a callback."""
+    session.change(begun=session.visit().begun - {task.what}, stopped=task.what)
+    task.jobs.leave(session.owner(task.key))

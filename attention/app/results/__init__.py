@@ -1,0 +1,1 @@
+"""Results of a view, by subject, each computed once for all visitors."""

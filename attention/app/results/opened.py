@@ -1,0 +1,99 @@
+"""The files that visitors open: read once, counted while they are held, let go as a visit ends."""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.typing import UploadedFile
+
+from attention.analysis.glances import Glance, glance_of
+from attention.app.results.runs import example_weights
+from attention.app.state.uploads import uploads
+from attention.capture.files import open_recording
+from attention.display.opened_run import RUN_VARIABLE, OpenedRun, opened_run
+from attention.display.showing import OpenedWeights, read_own, unpacked_bytes
+from attention.hosting.uploads import NoRoom, Taken
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The weights or the run of a file, and the room that they take."""
+
+    weights: OpenedWeights | OpenedRun
+    taken: Taken | None = None
+
+    @functools.cached_property
+    def glance(self) -> Glance:
+        """All heads at a glance: of hundreds in a long run the work of seconds."""
+        read = self.weights
+        return glance_of(read.each(), read.shape[0], read.crosses)
+
+
+def example() -> Opened:
+    """The example, without a file."""
+    return Opened(read_own(example_weights()))
+
+
+def has_owners_run() -> bool:
+    """True if whoever serves this app has named a run."""
+    return bool(os.environ.get(RUN_VARIABLE))
+
+
+@st.cache_resource(show_spinner="Reading the run")
+def owners_run() -> Opened | None:
+    """The run that whoever serves this app shows, None without one.
+
+    Raises ValueError, in words, where it cannot be read.
+    """
+    path = os.environ.get(RUN_VARIABLE)
+    if not path:
+        return None
+    try:
+        run = open_recording(path)
+    except OSError as error:
+        raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
+    return Opened(opened_run(run, bounded=False))
+
+
+def own_file() -> Opened | None:
+    """Read the file that a visitor has opened, None without one.
+
+    Raises ValueError, in words, where it cannot be shown. To be called after the uploader with the
+    key `own_file` is drawn.
+    """
+    file = st.session_state.get("own_file")
+    if file is None:
+        _read.clear()
+        return None
+    if isinstance(file, UploadedFile):
+        file.close()  # its bytes are Streamlit's to hold; a visit is kept longer than they are
+    context = get_script_run_ctx()
+    assert context is not None
+    found = _read(file.file_id, context.session_id)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+# Streamlit lets go of it as the visit is cut off, or another file is opened.
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
+def _read(file: str, visit: str) -> Opened | str:
+    """Read a file, or tell why it cannot be shown: either way it is read once."""
+    context = get_script_run_ctx()
+    assert context is not None
+    held = context.uploaded_file_mgr.get_files(visit, [file])
+    if not held:
+        raise ValueError(uploads().why_missing(file))
+    content = held[0].data
+    try:
+        taken = uploads().take(visit, unpacked_bytes(content))
+        weights = read_own(content)
+    except NoRoom:  # there may be some later
+        raise
+    except ValueError as error:
+        return str(error)
+    return Opened(weights, taken)

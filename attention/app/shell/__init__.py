@@ -1,0 +1,1 @@
+"""Around the pages: the frame, heading, menu, server and command."""

@@ -1,0 +1,92 @@
+"""The command `attention-explorer`: serves the app with Streamlit, wherever it is installed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from attention import __version__
+from attention.core.limits import Limits
+from attention.core.settings import settings_of
+
+HELP = """\
+Serve the attention explorer; open the address that it prints in a browser.
+`attention-explorer open run.safetensors` shows a run that attention.capture()
+has kept, of any length: it is read from the disk and sent nowhere.
+Every other option goes to Streamlit: attention-explorer --server.port 8600
+`streamlit run --help` lists them.
+"""
+LIBRARY_ALONE = """\
+{error}: the library is installed without what the app needs. In its
+folder this adds it:
+pip install ".[app]\""""
+INDENT = " " * 21
+ENVIRONMENT = """\
+What an owner can set in the environment:
+  ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
+  ATTENTION_MODELS   more trained models, with commas between: folders with config.json,
+                     model.safetensors and tokenizer.json, GGUF files, or names at Hugging Face;
+                     -smollm2 leaves a packaged model out
+  ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
+                     place of ~/.cache/attention-explorer
+  ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
+  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; README says more of these:
+{limits}
+  ATTENTION_RUN      a run, as attention.capture() saves it: Own run then opens on it
+  ATTENTION_EMBEDDED_IN
+                     which pages may embed the app, as "'self' https://school.example"
+"""
+
+
+def served() -> Path:
+    """The folder of the app: within the package where it is installed, else around it."""
+    library = Path(__file__).parents[2]
+    within = library / "served"
+    return within if within.is_dir() else library.parent
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the app until it is stopped. arguments: None = those of the command line.
+
+    Ends with a word where Streamlit is not installed.
+    Streamlit takes `.streamlit/config.toml` from beside the script, in whatever folder it is run.
+    """
+    names = ", ".join(f"{name}={about.default}" for name, about in settings_of(Limits).items())
+    parser = argparse.ArgumentParser(
+        "attention-explorer",
+        "attention-explorer [--help] [--version] [open FILE] [an option of Streamlit] ...",
+        HELP,
+        ENVIRONMENT.format(
+            limits=textwrap.fill(names, 98, initial_indent=INDENT, subsequent_indent=INDENT)
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    _, options = parser.parse_known_args(arguments)
+    if options[:1] == ["open"]:
+        _take_run(options[1:2])
+        options = options[2:]
+    try:
+        from streamlit.web import cli
+    except ModuleNotFoundError as error:
+        raise SystemExit(LIBRARY_ALONE.format(error=error)) from None
+    cli.main(["run", str(served() / "streamlit_app.py"), *options], prog_name="streamlit")
+
+
+def _take_run(named: Sequence[str]) -> None:
+    """Have the app show the run in a file. Ends with a word where it is none."""
+    from attention.capture.files import open_recording
+    from attention.display.opened_run import RUN_VARIABLE
+
+    if not named:
+        raise SystemExit("open must be followed by a file, as in: open run.safetensors")
+    try:
+        open_recording(named[0])
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{named[0]} cannot be opened: {error}") from None
+    os.environ[RUN_VARIABLE] = str(Path(named[0]).resolve())
+    print("The run is on the page Own run: /own behind the address below.")

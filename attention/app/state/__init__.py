@@ -1,0 +1,1 @@
+"""Settings in force: pages, names in links, a visit, and the one `View` of a run."""

@@ -1,0 +1,387 @@
+"""State of a visit in Streamlit, read into a View and written by choices; nobody else reads it.
+
+Streamlit has the values of widgets in `st.session_state`, under the names of the settings, and
+the address in `st.query_params`. All else that a visit keeps is one `Visit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attention.analysis.words import same_word
+from attention.app.state.links import every_setting, read_link, value_in
+from attention.app.state.pages import EARLIER, PAGES, Page
+from attention.app.state.shared import width_of
+from attention.app.state.view import View, view_of
+from attention.app.state.visit import SELECTED, Entry, Followed, Visit
+from attention.core.settings import Value
+from attention.display.looking import asked_about
+from attention.hosting import work
+from attention.hosting.addresses import network
+from attention.hosting.jobs import Owner
+from attention.trained.sources import NONE
+
+VISIT = "visit"
+RECEIVED = "received"  # the number of the last choice from code that the browser has received
+WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
+AGAIN = "again"  # whether the run is to begin anew, with the address as it is now
+
+
+def visit() -> Visit:
+    """The state of this visit."""
+    found: Visit = st.session_state.get(VISIT) or Visit()
+    received = st.session_state.get(RECEIVED, 0)
+    return found if received <= found.received else replace(found, received=received)
+
+
+def change(**changes: Any) -> None:
+    """Keep something else of this visit."""
+    st.session_state[VISIT] = replace(visit(), **changes)
+
+
+def keep(now: Visit) -> None:
+    """Keep another state of this visit."""
+    st.session_state[VISIT] = now
+
+
+def view() -> View:
+    """The view of this run, or within a callback of the next one."""
+    now = visit()
+    return view_of(page(), now, link(), _widgets(now))
+
+
+def page() -> Page:
+    """The page of this visit."""
+    return _named(visit().page) or PAGES[0]
+
+
+def _named(name: str) -> Page | None:
+    return next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+
+
+def viewed() -> View | None:
+    """The last view in this visit that can stand in a chapter, as it was left; None: no such."""
+    now = visit()
+    there = _named(now.viewed)
+    return view_of(there, now, {}, _widgets(now)) if there else None
+
+
+def _widgets(now: Visit) -> dict[str, Any]:
+    """The values of all widgets that there are, and of those set before they are drawn."""
+    names = now.drawn | now.choices.keys()
+    return {name: now.newest(name, st.session_state.get(name)) for name in names}
+
+
+def link() -> dict[str, list[str]]:
+    """The address now: every text of every name."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def choose(name: str, value: Any) -> None:
+    """Set a setting from code, within a callback or before its widget is drawn.
+
+    One that has no widget stands in the address until it is drawn.
+    """
+    now = visit()
+    _set(name, value)
+    if name not in now.drawn:
+        _write(name, value)
+    if name in _beside(now):
+        st.session_state[WHOLE_RUN] = True
+
+
+def _set(name: str, value: Any) -> None:
+    chosen = list(value) if isinstance(value, tuple) else value
+    keep(visit().choosing(name, chosen, st.session_state.get(name)))
+    st.session_state[name] = chosen
+
+
+def tell(key: str, value: Any) -> None:
+    """Have a widget that is about to be drawn, and is of no setting, show another value."""
+    _set(key, value)
+
+
+def heard(key: str) -> Any:
+    """Value of such a widget, as the browser sent it unless it had not received the one told."""
+    return visit().newest(key, st.session_state.get(key))
+
+
+def bring(name: str) -> None:
+    """Have a widget that is about to be drawn take a choice that the browser has not received."""
+    sent = st.session_state.get(name)
+    if (newest := visit().newest(name, sent)) != sent:
+        st.session_state[name] = newest
+
+
+def send_choices() -> None:
+    """To be called when all widgets are drawn: with them the browser gets the number of the last
+    choice from code, in a hidden widget, whose value it sends back with theirs.
+
+    It is there from the start: of a widget that the browser does not know yet Streamlit would take
+    the server's own value for the browser's.
+    """
+    change(received=visit().received)
+    st.session_state[RECEIVED] = visit().last_choice
+    st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
+
+
+def _write(name: str, value: Any) -> None:
+    """Put a setting without a widget into the address; a default stands in none."""
+    if name in st.query_params:
+        st.session_state[AGAIN] = True  # its widget would take what the address said before
+    if value != every_setting()[name].default:
+        st.query_params[name] = _texts(value)  # at once: each message is a step of the history
+    elif name in st.query_params:
+        del st.query_params[name]
+
+
+def _texts(value: Any) -> list[str] | str:
+    """A value as it stands in an address."""
+    return list(value) if isinstance(value, tuple) else str(value)
+
+
+def choose_query(query: int) -> None:
+    """Choose a token from code, within a callback."""
+    change(followed=None)
+    _choose_query(query)
+
+
+def _choose_query(query: int) -> None:
+    now = visit()
+    keep(now.selecting({**_selected(), "query": query}))
+
+
+def follow(now: View, tokens: Sequence[str]) -> View:
+    """Have the chosen word stay chosen where the tokens are others than before, and the view so.
+
+    tokens: those of the page that is about to be drawn. A word that is gone, in the opening one
+    that nobody has chosen too, makes room for the one to ask about.
+    """
+    if not tokens:
+        return now
+    before, at = now.visit.followed, int(now["query"])
+    if before is None:
+        chosen = at > 0 or "query" in st.query_params
+        change(followed=Followed(tuple(tokens), at, chosen))
+        return now
+    chosen = before.chosen or at != before.at
+    if before.tokens != tuple(tokens):
+        there = at < len(before.tokens)
+        found = same_word(before.tokens, at, tokens) if chosen and there else None
+        chosen = found is not None
+        at = found if found is not None else asked_about(tokens) if now.calm else at
+    change(followed=Followed(tuple(tokens), at, chosen))
+    if at != now["query"]:
+        _choose_query(at)
+    return view()
+
+
+def select(chosen: Mapping[str, Any]) -> None:
+    """Take over what has been chosen in the pictures, within a callback.
+
+    The browser has put it into the address itself, where it may say something newer by now.
+    """
+    keep(visit().selecting(chosen))
+
+
+def _selected() -> dict[str, Any]:
+    now = view()
+    return {name: now[name] for name in SELECTED}
+
+
+def enter(page: Page) -> View:
+    """Begin a whole run of a page: what the address says wrongly is put right, and what is set
+    goes along from the page before. Gives the page's view."""
+    if st.session_state.pop(AGAIN, False) and not _returned():  # else the browser's is newer
+        st.rerun()
+    st.session_state.pop(WHOLE_RUN, None)
+    before = visit()
+    entry = before.entry(page, _returned())
+    if entry is Entry.RETURNED:
+        if before.page != page.name:
+            _take_browsers_link()
+        known = (before.drawn | before.choices.keys()) & every_setting().keys()
+        for name in known:  # Streamlit sets each only as its widget is drawn
+            _set(name, value_in(link(), name))
+    said = link()
+    taken, problems = read_link(said, width_of, _instead(page))
+    now = before.entered(page, entry, problems)
+    keep(now)
+    _put_right(said, taken)
+    if not now.selected:
+        keep(replace(now, selected={name: value_in(taken, name) for name in SELECTED}))
+    if entry is Entry.ARRIVED:
+        _take_along(page, before)
+        _set_aside_or_back(page)
+    shown = view()
+    change(hidden={name: shown[name] for name in shown.hidden})
+    if now.problems and now.opened_as is None:
+        change(opened_as=(shown.settings(), shown.layer_settings))
+    return replace(shown, visit=visit())
+
+
+def _returned() -> bool:
+    """True if this run follows a step in the browser's history."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _instead(page: Page) -> dict[str, Value]:
+    """The values that a page takes where a link says nothing legal, if they are no defaults."""
+    return {"model": view_of(page, Visit(), {}, {})["model"]}
+
+
+def _put_right(said: Mapping[str, Sequence[str]], taken: Mapping[str, Sequence[str]]) -> None:
+    """Take out of the address what cannot be taken, so that no widget fails on it.
+
+    A widget that is there puts its own right.
+    """
+    wrong = [name for name in said if said[name] != taken.get(name) and name not in visit().drawn]
+    for name in wrong:
+        del st.query_params[name]
+        if name in taken:
+            st.query_params[name] = [*taken[name]]
+    if wrong:
+        st.rerun()
+
+
+def _take_browsers_link() -> None:
+    """After a step to another page the address decides, as the browser has it; begin the run anew.
+
+    Streamlit would leave out of it what the page before has drawn too.
+    """
+    context = get_script_run_ctx()
+    said = parse_qs(context.query_string if context else "", keep_blank_values=True)
+    for name in visit().drawn:
+        _set(name, value_in(said, name))
+    lost = {name for name in visit().drawn & said.keys() if name not in st.query_params}
+    if lost:
+        st.query_params.update({name: [*said[name]] for name in lost})
+    change(page="")
+    st.rerun()
+
+
+def _set_aside_or_back(page: Page) -> None:
+    """Set the visitor's sentence aside on a page that shows its own, and back on any other."""
+    typed, default = view()["s"], every_setting()["s"].default
+    if page.own_sentences and typed != default:
+        set_sentence_aside()
+    elif not page.own_sentences and typed == default and visit().aside:
+        _set("s", visit().aside)
+
+
+def set_sentence_aside() -> None:
+    """Have a page show its own sentence, and keep the one given, within a callback or before its
+    widget is drawn."""
+    if (given := view()["s"]) != (default := every_setting()["s"].default):
+        change(aside=given)
+        choose("s", default)
+
+
+def _take_along(page: Page, before: Visit) -> None:
+    """Have the settings of the page before on another one.
+
+    There they have other widgets, to which Streamlit gives what was typed, but not what a link
+    said, and it writes only those at the side into the address again. What a link hid is drawn
+    again, as it was in force.
+    """
+    for name, value in before.hidden.items():
+        if name not in st.session_state:
+            _set(name, value)
+    arrived = view()
+    here = {"s", *page.declared, *page.beside(arrived)}
+    address = {}
+    for name in before.drawn & here:
+        if name in st.session_state and name not in st.query_params:
+            _set(name, before.newest(name, st.session_state[name]))
+            if name not in _beside(before) and arrived[name] != every_setting()[name].default:
+                address[name] = _texts(arrived[name])
+    if address:
+        st.query_params.update(address)  # at once: each message is a step of the history
+    if page.name not in before.started:
+        _start(page, before, arrived)
+
+
+def _start(page: Page, before: Visit, arrived: View) -> None:
+    """Have a page that one first comes to by the menu begin as its own link does, where nothing has
+    been set but what that link says too. A sentence of one's own, or one seen before, stays."""
+    declared = every_setting()
+    link = parse_qs(page.opens()) if page.opens else {}
+    said: dict[str, Any] = {name: value_in(link, name) for name in link}
+    apart = any(said.get(name) != value for name, value in arrived.changed().items())
+    begin = {} if before.hidden or apart else said
+    if begin.get("model", arrived["model"]) == NONE:
+        begin = {**begin, **page.starts}
+    seen = any(known.models for known in PAGES if known.name in before.started)
+    own = seen or arrived["s"] != declared["s"].default
+    if own and arrived["s"] != begin.get("s"):
+        texts = {name for name in begin if declared[name].is_text}
+        beside = page.declared if texts & page.declared.keys() else {}  # a text that goes with s
+        begin = {name: begin[name] for name in begin if name not in texts | beside.keys()}
+    elif not own and "query" in begin:
+        choose_query(begin["query"])
+    for name, value in begin.items():
+        untouched = arrived[name] == declared[name].default
+        if name not in SELECTED and name not in before.hidden and untouched:
+            choose(name, value)
+
+
+def give(name: str, value: Any) -> None:
+    """Have a widget that is about to be drawn take another value than it has."""
+    _set(name, value)
+    if name not in visit().drawn:
+        st.query_params[name] = value
+
+
+def draws(name: str) -> None:
+    """Note that a setting has a widget from now on."""
+    now = visit()
+    if name not in now.drawn:
+        change(drawn=now.drawn | {name})
+
+
+def _beside(now: Visit) -> set[str]:
+    """The settings that are drawn at the side of the page."""
+    return {name for name, _ in now.beside or ()}
+
+
+def turn(page: Page) -> AbstractContextManager[float]:
+    """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`.
+
+    Streamlit stops a run that is not wanted any more where it looks at the session's state; else
+    each change of a visitor who has to wait would leave one more waiting thread.
+    """
+    if "share" not in st.session_state:
+        st.session_state["share"] = work.share()
+    used = st.session_state["share"]
+    return work.rerun(page.name, used, _address(), lambda: st.session_state["share"])
+
+
+def _address() -> str:
+    """Where this visit comes from; Streamlit names none on the server's own machine."""
+    return network(st.context.ip_address or "")
+
+
+def owner(place: str) -> Owner:
+    """Owner of a job that is asked for at a place of the page."""
+    context = get_script_run_ctx()
+    visit = context.session_id if context is not None else ""
+    return Owner(_address(), visit, place)
+
+
+def whole_run_is_due() -> bool:
+    """True if code has chosen something that stands beside the page, which runs alone."""
+    return bool(st.session_state.pop(WHOLE_RUN, False))
+
+
+def problems(now: View) -> tuple[str, ...]:
+    """Problems of the opened link that could not be taken, until something is changed."""
+    opened_as = now.visit.opened_as
+    return now.visit.problems if opened_as == (now.settings(), now.layer_settings) else ()

@@ -1,0 +1,206 @@
+"""Everything that is set, in one immutable value for one run: what pages and results start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from attention.app.state.links import every_setting
+from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page, hidden_names
+from attention.app.state.shared import load_model, width_of
+from attention.app.state.visit import SELECTED, Link, Visit
+from attention.components.pictures import Selection
+from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
+from attention.core.variants import VARIANTS
+from attention.display.compare import OTHER
+from attention.inputs.text import tokenize
+from attention.lessons.opening import HIDDEN
+from attention.pipeline import Settings
+from attention.trained.layers import Layer
+from attention.trained.sources import NONE
+
+# Whether a layer of a trained model has what a setting leaves out.
+OF_LAYERS: Mapping[str, Callable[[Layer], bool]] = {
+    "trained_mask": lambda layer: bool(layer.masks(1, 1)),
+    "trained_positions": lambda layer: layer.attention.has_positions,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class View(Mapping[str, Any]):
+    """The value of every setting, by name, as a page shows it: each is legal.
+
+    page: the one it is for; visit: what the visit keeps besides.
+    """
+
+    page: Page
+    visit: Visit
+    values_: Mapping[str, Any] = field(repr=False)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values_[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+    @property
+    def hidden(self) -> Set[str]:
+        """The names of the settings that the link leaves undrawn; their values are in force."""
+        return {name for name in hidden_names(self["hide"]) if name in self}
+
+    @property
+    def calm(self) -> bool:
+        """True if it is the first page without its numbers, and nothing at its side."""
+        whole = self["figure"] == WHOLE_PAGE
+        return self.page is FIRST and self["numbers"] == HIDDEN and whole
+
+    @property
+    def selection(self) -> Selection:
+        """Query and stage that the pictures show; they are chosen in the browser."""
+        values: Any = {name: self[name] for name in SELECTED}
+        defaults: Any = {name: every_setting()[name].default for name in SELECTED}
+        return {"values": values, "defaults": defaults}
+
+    def of(self, schema: Any) -> Any:
+        """A dataclass of settings with their values; the default where one does not apply."""
+        return schema(**{name: self[name] for name in settings_of(schema) if self.applies(name)})
+
+    def applies(self, name: str, side: str = "", variant: str | None = None) -> bool:
+        """True if a setting has any effect, given the others of its side (`OTHER` or none).
+
+        variant: the one in use, None = the chosen one.
+        """
+        if name == "model":
+            return len(every_setting()[name].choices) > 1
+        if name in OF_LAYERS and self["model"] != NONE:
+            return any(map(OF_LAYERS[name], load_model(self["model"]).layers))
+        if name in ("head", "seed"):
+            if self["model"] != NONE:
+                return name == "head"
+            config = settings_of(VARIANTS[variant or self[f"{side}variant"]].Config)
+            if name == "head":
+                return "heads" in config
+            return "seed" in config or self[f"{side}vectors"] == "random"
+        about = every_setting()[self.of_side(side, name)]
+        if not about.applies(self.__getitem__):
+            return False
+        return about.when is None or self.applies(about.when[0].removeprefix(side), side, variant)
+
+    def of_side(self, side: str, name: str) -> str:
+        """The name of a setting of a side in links: those that both sides share have one name."""
+        return side + name if side + name in self else name
+
+    @property
+    def menu(self) -> str:
+        """The name of the setting that chooses the variant of the page, "" where there is none."""
+        return next((name for name in self.page.beside(self) if name in VARIANT_MENUS), "")
+
+    @property
+    def variant(self) -> str:
+        """The variant that the page shows."""
+        return str(self[self.menu or "variant"])
+
+    def in_use(self, side: str = "", variant: str | None = None) -> dict[str, Value]:
+        """The settings of one side that have an effect, with their values, under plain names.
+
+        variant: the one in use, None = the chosen one.
+        """
+        names = [name for name in SHARED if name != "s" and self.applies(name, side, variant)]
+        values = {name: self[self.of_side(side, name)] for name in names}
+        if "variant" in values:
+            values["variant"] = variant = variant or values["variant"]
+            values |= {name: self[side + name] for name in own_settings(variant)}
+        return values
+
+    def settings(self, side: str = "", variant: str | None = None) -> Settings:
+        """The settings of one side; those without any effect have their default."""
+        values = self.in_use(side, variant)
+        shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
+        own = tuple((name, value) for name, value in values.items() if name not in SHARED)
+        return Settings(self["s"], **shared, config=own)
+
+    def changed(self) -> dict[str, Value]:
+        """The settings of one side that have an effect and are no defaults."""
+        declared = every_setting()
+        return {n: v for n, v in self.in_use().items() if v != declared[n].default}
+
+    @property
+    def layer_settings(self) -> Settings:
+        """The settings, for the variant that the page Heads shows."""
+        return self.settings(variant=self["heads_variant"])
+
+    @property
+    def two_sequences(self) -> tuple[list[str], list[str]]:
+        """The tokens of queries and keys where they are two sentences."""
+        return tokenize(self["target"]), tokenize(self["memory"])
+
+    def divided(self, name: str) -> int:
+        """The number that a setting must divide, 0 where it need not divide any."""
+        side = OTHER if name.startswith(OTHER) else ""
+        divides = every_setting()[name].divides.removeprefix(side)
+        if divides == "d_model":
+            return _width(self, side)
+        return int(self[side + divides]) if divides else 0
+
+
+def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) -> View:
+    """The view of a page: of each setting its widget decides, before it has one the link.
+
+    Where neither says anything legal, it has its default. A page without trained models goes on as
+    if none were chosen, one that needs a model takes the first where none is; a number that must
+    divide another becomes the greatest below it that does.
+    """
+    declared = every_setting()
+    values = {
+        name: _value(about, widgets.get(name), link.get(name), page.implied.get(name))
+        for name, about in declared.items()
+    }
+    values |= visit.selected
+    model = declared["model"]
+    if not page.models:
+        values["model"] = model.default
+    elif page.models == "needed" and values["model"] == NONE and len(model.choices) > 1:
+        values["model"] = model.choices[1]
+    for side in ("", OTHER):
+        values |= _fitting(declared, values, side)
+    return View(page, visit, values)
+
+
+def _value(
+    about: Setting, widget: Any, texts: Sequence[str] | None, implied: Value | None
+) -> Value:
+    if widget is not None:
+        value = about.parse_all(widget) if isinstance(widget, list) else widget
+    elif texts:
+        value = about.parse_all(texts)
+    else:
+        return about.default if implied is None else implied
+    return about.default if about.problem(value) else value
+
+
+def _fitting(declared: Declared, values: Mapping[str, Any], side: str) -> dict[str, Value]:
+    """The settings of one side that must divide others, each lowered until it does."""
+    ours = {
+        name: about
+        for name, about in declared.items()
+        if about.divides and not name.startswith(OTHER)
+    }
+    wanted = {name: values[side + name] for name in ours}
+    fitting = with_divisors(ours, wanted | {"d_model": _width(values, side)})
+    return {side + name: fitting[name] for name in ours}
+
+
+def _width(values: Mapping[str, Any], side: str) -> int:
+    """The d_model of the vectors of one side."""
+    vectors = values[f"{side}vectors"]
+    return int(values[f"{side}d_model"]) if vectors == "random" else width_of(vectors)
+
+
+def own_settings(variant: str) -> Declared:
+    """The settings only the variant of that name has."""
+    config = settings_of(VARIANTS[variant].Config)
+    return {name: about for name, about in config.items() if name not in SHARED}

@@ -1,0 +1,180 @@
+"""The state of one visit, from a tab's first run to its last: a value, replaced and never changed.
+
+Streamlit holds the widgets and the address; all else that a visit keeps between its runs is here.
+Nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from attention.app.state.links import every_setting
+from attention.app.state.pages import Page
+from attention.core.settings import Value, settings_of
+from attention.lessons.cards import Draft
+from attention.pipeline import Selection
+from attention.training import TrainingSettings
+
+SELECTED = tuple(settings_of(Selection))  # in the pictures
+Link = Mapping[str, Sequence[str]]
+
+
+class Entry(Enum):
+    """Entry of a whole run to its page."""
+
+    OPENED = "a link was opened: the address decides"
+    STAYED = "the page was there already: its widgets decide"
+    ARRIVED = "the menu led here: the settings of the page before go along"
+    RETURNED = "a step in the browser's history led here: the address decides again"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value set from code, and the values a browser may still send that has not received it.
+
+    number: how many such choices the visit had by then.
+    """
+
+    value: Any
+    before: tuple[Any, ...]
+    number: int
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A model that is going on with a sentence.
+
+    model, text: their names; added: the pieces that it has written so far.
+    """
+
+    model: str
+    text: str
+    added: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The word that is chosen, among the tokens it was last seen in.
+
+    chosen: whether a visitor or a link has chosen it.
+    """
+
+    tokens: tuple[str, ...]
+    at: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Visit:
+    """State of a visit, kept from one run to the next.
+
+    page: the name of the page shown; problems: what of the opened link could not be taken, in
+    words; opened_as: the settings it was opened with; hidden: the settings that a link hides, with
+    their values; drawn: the settings that have had a widget, choices: those set from code, and
+    received: how many of these the browser is known to have received; beside:
+    the parts drawn at the side of the page, each with the setting it belongs to and all that
+    decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
+    the query and the stage chosen in the pictures; followed: the word chosen there; chapter: which
+    chapter is open, and in_chapter: what is chosen in its figure;
+    answer, marked: the answer to the question asked, and the cells marked for it, see
+    `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
+    which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
+    the name of the job that the visitor has stopped; begun: the names of those asked for by a
+    click; guesses: the first choice in each chapter of each lesson;
+    aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
+    last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
+    learned: trainings that were shown, to stand side by side; map_asked: the parts of a map that
+    the browser asks for.
+    """
+
+    page: str = ""
+    problems: tuple[str, ...] = ()
+    opened_as: object = None
+    hidden: Mapping[str, Value] = field(default_factory=dict)
+    drawn: frozenset[str] = frozenset()
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    received: int = 0
+    beside: tuple[tuple[str, object], ...] | None = None
+    started: frozenset[str] = frozenset()
+    selected: Mapping[str, Any] = field(default_factory=dict)
+    followed: Followed | None = None
+    chapter: tuple[object, ...] = ()
+    in_chapter: Mapping[str, Any] = field(default_factory=dict)
+    answer: Any = None
+    marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
+    refused: str = ""
+    not_added: tuple[tuple[str, str] | None, str] = (None, "")
+    writing: Writing | None = None
+    stopped: object = None
+    guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
+    begun: frozenset[Hashable] = frozenset()
+    aside: str = ""
+    viewed: str = ""
+    draft: Draft | None = None
+    learned: tuple[TrainingSettings, ...] = ()
+    map_asked: Any = None
+
+    def entry(self, page: Page, returned: bool) -> Entry:
+        """Entry of the run to a page. returned: by a step in the browser's history.
+
+        A second such step may come before the run is over that takes the link of the first.
+        """
+        if returned and (self.page or self.drawn):
+            return Entry.RETURNED
+        if not self.page:
+            return Entry.OPENED
+        return Entry.STAYED if page.name == self.page else Entry.ARRIVED
+
+    def entered(self, page: Page, entry: Entry, problems: Sequence[str]) -> Visit:
+        """The visit on a page. problems: what of the address cannot be taken."""
+        decides = entry in (Entry.OPENED, Entry.RETURNED)
+        return replace(
+            self,
+            page=page.name,
+            problems=tuple(problems) if decides else self.problems,
+            opened_as=None if decides else self.opened_as,
+            selected={} if decides else self.selected,
+            followed=None if decides else self.followed,
+            started=self.started | {page.name},
+            viewed=page.name if page.chapter else self.viewed,
+            draft=None if decides and self.draft and self.draft.link is not None else self.draft,
+        )
+
+    @property
+    def last_choice(self) -> int:
+        """The number of the last choice from code."""
+        return max((choice.number for choice in self.choices.values()), default=0)
+
+    def newest(self, name: str, sent: Any) -> Any:
+        """The value of a widget: as the browser sent it, unless it had not received a choice yet.
+
+        A browser sends the values of all widgets with each message.
+        """
+        choice = self.choices.get(name)
+        unreceived = choice is not None and choice.number > self.received
+        return choice.value if choice and unreceived and sent in choice.before else sent
+
+    def choosing(self, name: str, value: Any, sent: Any) -> Visit:
+        """The visit after code has set a value. sent: the one that the browser sent."""
+        last = self.choices.get(name)
+        before = (*last.before, last.value) if last and last.number > self.received else ()
+        older = tuple(other for other in (*before, sent) if other != value)
+        choice = Choice(value, older, self.last_choice + 1)
+        return replace(self, choices={**self.choices, name: choice})
+
+    def selecting(self, values: Mapping[str, Any]) -> Visit:
+        """The visit after a choice in the pictures; one that is not legal changes nothing."""
+        return replace(self, selected={**self.selected, **legal_selection(values)})
+
+    def in_its_chapter(self, **chosen: Any) -> Visit:
+        """The visit after something was chosen in the figure of the open chapter."""
+        return replace(self, in_chapter={**self.in_chapter, **chosen})
+
+
+def legal_selection(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a choice in the pictures what they can show."""
+    declared = every_setting()
+    return {name: values[name] for name in SELECTED if declared[name].problem(values[name]) is None}
