@@ -280,7 +280,3 @@ def test_smollm2_gives_the_reference_s_numbers_and_writes_its_words() -> None:
             new = model.scores(model.final(after[-1].output[-1:])).argmax(-1)
             ids.append(int(new))
         assert ids == written_on
-
-
-def test_smollm2_takes_the_memory_that_is_said() -> None:
-    assert packaged("smollm2").nbytes == 4 * 134_515_008
