@@ -15,7 +15,7 @@ __version__ = "1.0.0"
 MODULES = {
     "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),
     "inputs": ("text", "vectors"),
-    "display": ("captions", "figures", "matrix", "script", "tables"),
+    "display": ("captions", "figures", "matrix", "patches", "script", "tables"),
 }
 FUNCTIONS = {"show": "showing", "save_html": "page"}
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}

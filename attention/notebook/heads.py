@@ -7,19 +7,21 @@ import math
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attention.capture import Recording
+from attention.capture.recording import Part
 from attention.display import looks
 from attention.display.glance import HeadGridHeader
 from attention.display.map_answers import MapAsked, answer, first_question, fits
 from attention.display.messages import message
 from attention.display.modules import style_of
 from attention.display.opened_run import OpenedRun
+from attention.display.patches import Patches, Sight, see
 from attention.display.returned import Layer
 from attention.display.showing import fitting_run
 from attention.display.street_map import HeadMap, Texts
@@ -30,14 +32,19 @@ ALL_DOTS = 1 << 20
 ROWS_OF_A_DOT = 4  # that are looked at
 QUICK_CELLS = 1 << 25  # of a map that is read within a moment
 MOST_MAPS = 4  # each takes up to 16 MB
+MEAN = -1  # in place of a head: the mean of all of a layer
 
 
 @dataclass(eq=False)
 class HeadsOfRun:
-    """Heads of a run to be shown, of one entry of its batch."""
+    """Heads of a run to be shown, of one entry of its batch.
+
+    sight: the picture whose patches are the keys, None where these are shown as a map.
+    """
 
     run: OpenedRun
     entry: int
+    sight: Sight | None = None
     _maps: dict[tuple[int, int], HeadMap] = field(default_factory=dict)
     _read: HeadMap | None = None
 
@@ -62,20 +69,38 @@ class HeadsOfRun:
         """Queries and keys."""
         return len(self.run.texts), len(self.run.key_texts or self.run.texts)
 
+    def has(self, layer: int, head: int) -> bool:
+        """True if there is that head, or that mean of heads."""
+        return (layer, head) in self.heads or (
+            self.sight is not None and head == MEAN and layer in self.layers
+        )
+
     def given(self) -> dict[str, Any]:
         """All that a browser is given before it asks: `Given` in browser/notebook/run.js."""
         dots, block, step = self._dots()
+        names = ("head_grid", "notebook" if self.sight else "street_map")
         return {
             "grid": self._grid(dots, block),
             "heads": self.heads,
-            "words": _words(self.size, block, step),
+            "words": _words(self.size, block, step, "above" if self.sight else "below"),
             "absent": ABSENT,
-            "styles": {name: style_of(name) for name in ("head_grid", "street_map")},
+            "styles": dict(zip(("grid", "shown"), map(style_of, names), strict=True)),
             "themes": looks.THEMES,
+            "picture": self.sight and self._picture(self.sight),
         }
 
+    def weights(self, layer: int, head: int, rows: Part = None) -> Tensor:
+        """Weights of a head, or the mean of all heads of a layer. float32 (rows, keys)."""
+        heads = self.run.head_numbers if head == MEAN else (head,)
+        run, entry = self.run.run, self.entry
+        made = (run.weights(layer, one, rows, entry=entry).float().cpu() for one in heads)
+        return functools.reduce(torch.add, made) / len(heads)
+
     def first(self, layer: int, head: int, query: int) -> bytes:
-        """The message that shows a head, with a query and its greatest weight chosen."""
+        """The message that shows a head, with a query and its greatest weight chosen; of a picture
+        that query's weights."""
+        if self.sight is not None:
+            return message({"query": query}, self.weights(layer, head, query))
         shown = self.map_of(layer, head)
         asked = first_question(self._name(layer, head), query, shown.whole())
         header, numbers, rest = answer(shown, self.texts, asked)
@@ -86,7 +111,11 @@ class HeadsOfRun:
     def answer(self, layer: int, head: int, asked: MapAsked) -> bytes | None:
         """The message that answers a question, None where it asks for what is not there."""
         shown, texts = self.map_of(layer, head), self.texts
-        if asked["map"] != self._name(layer, head) or not fits(asked, shown, len(texts)):
+        if (
+            head == MEAN
+            or asked["map"] != self._name(layer, head)
+            or not fits(asked, shown, len(texts))
+        ):
             return None
         header, numbers, rest = answer(shown, texts, asked)
         return message(header, numbers, rest=rest)
@@ -134,6 +163,19 @@ class HeadsOfRun:
         shades = weights * (255 / greatest.where(greatest > 0, 1.0))
         return shades.round().to(torch.uint8), block, step
 
+    def _picture(self, sight: Sight) -> dict[str, Any]:
+        texts = [[side.text(at) for at in range(len(side.tokens))] for side in self.texts]
+        height, width, _ = sight.pixels.shape
+        return {
+            "source": sight.source,
+            "width": width,
+            "height": height,
+            **asdict(sight.patches),
+            "isSound": sight.is_sound,
+            "texts": texts[0],
+            "keyTexts": texts[1] if len(texts) > 1 else None,
+        }
+
     def _grid(self, dots: Tensor, block: int) -> bytes:
         header: HeadGridHeader = {
             "heads": dots.shape[0],
@@ -153,31 +195,104 @@ class _Left(Exception):
     """Another head is shown by now."""
 
 
+@dataclass(frozen=True)
+class First:
+    """The head and the query that are shown first: those of a layer, None = as it fits."""
+
+    layer: Layer | str = None
+    head: int | None = None
+    query: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pictured:
+    """A picture or a sound as somebody gives it, and where its patches stand: see `patches`."""
+
+    image: Any = None
+    sound: Any = None
+    patches: Any = None
+
+    def __bool__(self) -> bool:
+        return self.image is not None or self.sound is not None
+
+
 def heads_of(
     run: Recording,
     tokens: Sequence[str] | None,
     keys: Sequence[str] | None,
     entry: int | None,
-    chosen: tuple[Layer | str, int | None, int],
+    first: First,
+    pictured: Pictured,
 ) -> tuple[HeadsOfRun, tuple[int, int, int]]:
     """Heads of a run that fit the tokens, and the layer, head and query that are chosen first.
 
-    chosen: as `attention.show` has them. Raises ValueError where there are none.
+    Of a picture these are the last layer, the mean of its heads, and the class token or, of a text,
+    the last token. Raises ValueError where there are none.
     """
-    layer, head, query = chosen
+    sight, layer, query = None, first.layer, first.query or 0
+    if pictured:
+        tokens, keys, sight = _seen(run, tokens, keys, layer, pictured)
+        if first.query is None and (keys is not None or sight.patches.stop < len(tokens)):
+            query = len(tokens) - 1
     opened = fitting_run(run, tokens, keys, layer, query)
-    first = opened.shown[0]
-    number = first.heads[0] if head is None else first.heads[first.position(head)]
-    found = HeadsOfRun(opened, entry or 0)
-    return found, (first.number, number, query)
+    found = HeadsOfRun(opened, entry or 0, sight)
+    last = sight is not None and layer in (None, "all")
+    shown = max(opened.shown, key=lambda kept: kept.number) if last else opened.shown[0]
+    if first.head is not None:
+        head = shown.heads[shown.position(first.head)]
+    else:
+        head = MEAN if sight is not None else shown.heads[0]
+    return found, (shown.number, head, query)
 
 
-def _words(size: tuple[int, int], block: int, step: int) -> str:
+def _seen(
+    run: Recording,
+    tokens: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    layer: Layer | str,
+    pictured: Pictured,
+) -> tuple[Sequence[str], Sequence[str] | None, Sight]:
+    """Texts of queries and keys, and the picture whose patches the keys are.
+
+    A text asks by cross-attention, where there is any; without one the patches ask.
+    """
+    image, sound, patches = pictured.image, pictured.sound, pictured.patches
+    if image is not None and sound is not None:
+        raise ValueError("there must be an image or a sound, got both")
+    tokens = tokens or run.tokens
+    within = patches is not None and not isinstance(patches, Patches)  # the text
+    wanted = "self" if tokens is None or within else "cross"
+    fitting = [
+        kept
+        for kept in run.attentions
+        if layer in (None, "all", kept.number, kept.name)
+        and (tokens is None or len(tokens) == kept.shape[2])
+    ]
+    if not fitting:
+        there = ", ".join(
+            f"{kept.number} ({kept.name}): {kept.shape[2]}" for kept in run.attentions
+        )
+        came = "no tokens" if tokens is None else f"{len(tokens)} tokens"
+        raise ValueError(
+            f"there must be a token for each query of a layer, {there}, got {came} and {layer=}"
+        )
+    one = sorted(fitting, key=lambda kept: kept.kind != wanted)[0]
+    itself = one.kind == "self"
+    sight = see(image, sound, one.shape[3], patches, tokens if itself else keys)
+    named = [sight.name(at) for at in range(one.shape[3])]
+    if itself:
+        return tokens or named, None, sight
+    if tokens is None:
+        raise ValueError(f"there must be a token for each of {one.shape[2]} queries, got none")
+    return tokens, keys or run.keys or named, sight
+
+
+def _words(size: tuple[int, int], block: int, step: int, where: str) -> str:
     dot = "a weight"
     if block > 1:
         of = f"some rows of {block} × {block}" if step > 1 else f"{block} × {block}"
         dot = f"the greatest of {of} weights"
     return (
         f"{size[0]:,} queries down, {size[1]:,} keys across. Each square is {dot}; the strongest "
-        "colour is the head's largest. Click a head to see it below."
+        f"colour is the head's largest. Click a head to see it {where}."
     )

@@ -6,21 +6,25 @@ import gzip
 import html
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from attention.capture import Recording
+from attention.display.patches import Patches
 from attention.display.returned import Layer
 from attention.display.street_map import MOST_LETTERS, Texts
 from attention.notebook.bundle import bundle
-from attention.notebook.heads import HeadsOfRun, heads_of
+from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
 
 MAX_BYTES = 10_000_000  # of a file
 MOST_CELLS = 1 << 22  # of a head: more have no room in it
-POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'"
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
+)
 PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -50,18 +54,24 @@ def save_html(
     *,
     layer: Layer | str = None,
     head: int | None = None,
-    query: int = 0,
+    query: int | None = None,
     keys: Sequence[str] | None = None,
     entry: int | None = None,
+    image: Any = None,
+    sound: Any = None,
+    patches: Any = None,
 ) -> None:
     """Write the picture of `show` as one file of up to 10 MB, which opens without a network.
 
     It holds all heads at a glance, and the weights of that head to the last bit; where these have
     no room, the greatest of each block, and a sentence tells so. Further heads follow as long as
-    they fit, those of the same layer first. layer, head, query, tokens, keys, entry: as `show` has
-    them. Raises ValueError where there is no such head.
+    they fit, those of the same layer first. Of a picture it holds the mean of the heads too; and
+    where rows have no room those of every second patch down and across, or of fewer. layer, head,
+    query, tokens, keys, entry, image, sound, patches: as `show` has them. Raises ValueError where
+    there is no such head.
     """
-    heads, chosen = heads_of(run, tokens, keys, entry, (layer, head, query))
+    first, pictured = First(layer, head, query), Pictured(image, sound, patches)
+    heads, chosen = heads_of(run, tokens, keys, entry, first, pictured)
     Path(path).write_text(page_of(heads, chosen), "utf-8")
 
 
@@ -72,33 +82,87 @@ def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYT
     given["grid"] = b64encode(given["grid"]).decode()
     size, block = max(heads.size), 1
     while True:
-        texts = [_texts_of_blocks(side, block) for side in heads.texts]
-        rows, columns = (-(-count // block) for count in heads.size)
+        part = _part(heads, query, block)
         kept: dict[str, str] = {}
-        written = given | {
-            "chosen": {"layer": layer, "head": head, "query": query // block},
-            "rows": rows,
-            "columns": columns,
-            "least": 1 / max(2, heads.size[1]),
-            "texts": texts,
-            "words": given["words"] + _words(block),
-            "weights": kept,
-        }
+        written = (
+            given
+            | part.given
+            | {
+                "chosen": {"layer": layer, "head": head, "query": part.query},
+                "words": given["words"] + part.words,
+                "weights": kept,
+            }
+        )
         room = most - len(_page(heads, written))
-        if rows * columns <= MOST_CELLS:
-            packed = _packed(_weights(heads, layer, head, block))
+        if part.cells <= MOST_CELLS:
+            packed = _packed(part.weights(layer, head))
             if len(packed) <= room or block >= size:
                 break
         block *= 2
-    others = sorted(heads.heads, key=lambda one: (one[0] != layer, one))
-    for other in [(layer, head), *(one for one in others if one != (layer, head))]:
+    others = [*heads.heads, *((of, MEAN) for of in heads.layers if heads.sight)]
+    others.sort(key=lambda one: (one != (layer, head), one[0] != layer, one))
+    for other in others:
         if kept:
-            packed = _packed(_weights(heads, *other, block))
+            packed = _packed(part.weights(*other))
         room -= len(packed) + 40  # its name
         if kept and room < 0:
             break
         kept[f"{other[0]} {other[1]}"] = packed
     return _page(heads, written)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of the weights of each head that may have room in a file, and what it is told to be.
+
+    given: to the browser; query: the chosen one in it; weights: of a layer and a head, float32.
+    """
+
+    given: dict[str, Any]
+    query: int
+    words: str
+    cells: int
+    weights: Callable[[int, int], Tensor]
+
+
+def _part(heads: HeadsOfRun, query: int, block: int) -> Part:
+    """The greatest weights of blocks; of a picture the rows of some patches."""
+    rows, columns = heads.size
+    if heads.sight is not None:
+        held = _rows_held(heads.sight.patches, rows, columns, query, block)
+        words = (
+            f" All rows have no room in a file of 10 MB, which holds {len(held):,} of {rows:,}: a "
+            "click leads to the nearest of them."
+        )
+        return Part(
+            {"held": held, "columns": columns},
+            query,
+            words if block > 1 else "",
+            len(held) * columns,
+            lambda layer, head: heads.weights(layer, head, held),
+        )
+    down, across = -(-rows // block), -(-columns // block)
+    texts = [_texts_of_blocks(side, block) for side in heads.texts]
+    least = 1 / max(2, columns)
+    return Part(
+        {"rows": down, "columns": across, "least": least, "texts": texts},
+        query // block,
+        _words(block),
+        down * across,
+        lambda layer, head: _weights(heads, layer, head, block),
+    )
+
+
+def _rows_held(grid: Patches, rows: int, columns: int, query: int, step: int) -> list[int]:
+    """Every so many-th of the queries: of patches that ask, down and across."""
+    patches = range(grid.first, grid.stop) if rows == columns else range(0)
+    others = [at for at in range(rows) if at not in patches]
+    some = [
+        at
+        for at in patches
+        if all(one % step == 0 for one in divmod(at - grid.first, grid.columns))
+    ]
+    return sorted({query, *others[:: max(1, step // 4)], *some})
 
 
 def _page(heads: HeadsOfRun, given: dict[str, Any]) -> str:

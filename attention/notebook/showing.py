@@ -10,7 +10,8 @@ from typing import Any
 from attention.capture import Recording
 from attention.display import showing
 from attention.display.returned import Layer
-from attention.notebook.heads import heads_of
+from attention.notebook.heads import First, Pictured, heads_of
+from attention.notebook.still import Still
 
 
 def show(
@@ -19,28 +20,42 @@ def show(
     *,
     layer: Layer | str = None,
     head: int | None = None,
-    query: int = 0,
+    query: int | None = None,
     keys: Sequence[str] | None = None,
     entry: int | None = None,
     attention_mask: Any = None,
+    image: Any = None,
+    sound: Any = None,
+    patches: Any = None,
 ) -> Any:
     """Any weights as the app shows them: see `display.showing.show`, whose figures these are.
 
     In a notebook where anywidget is installed, a recording is a live widget: all heads, and a map
     of the chosen one to zoom. Its `layer`, `head` and `query` are as one has clicked, and can be
-    set.
+    set. image: of PIL, an array (height, width, 3) or a tensor (3, height, width): weights of its
+    patches are laid over it; sound: a spectrogram (frequencies, frames), over stretches of which a
+    text's cross-attention is laid; patches: see `patches.find_patches`. Of these the mean of the
+    heads (head −1) of the last layer is shown first. Raises ValueError where they do not fit.
     """
-    if isinstance(weights, Recording) and is_live():
+    pictured = Pictured(image, sound, patches)
+    if pictured and not isinstance(weights, Recording):
+        raise ValueError(
+            "an image or a sound is shown with a recording of attention.capture(), got "
+            f"{type(weights).__name__}"
+        )
+    if isinstance(weights, Recording) and (pictured or is_live()):
+        heads, first = heads_of(weights, tokens, keys, entry, First(layer, head, query), pictured)
+        if not is_live():
+            return Still(heads, *first)
         from attention.notebook.widget import RunWidget
 
-        heads, first = heads_of(weights, tokens, keys, entry, (layer, head, query))
         return RunWidget(heads, *first)
     return showing.show(
         weights,
         tokens,
         layer=layer,
         head=head,
-        query=query,
+        query=query or 0,
         keys=keys,
         entry=entry,
         attention_mask=attention_mask,

@@ -10,7 +10,8 @@ import traitlets
 from attention.display.map_answers import MapAsked
 from attention.display.messages import is_a
 from attention.notebook.bundle import bundle
-from attention.notebook.heads import HeadsOfRun
+from attention.notebook.heads import MEAN, HeadsOfRun
+from attention.notebook.still import Still
 
 
 class Asked(TypedDict):
@@ -26,7 +27,8 @@ class Asked(TypedDict):
 class RunWidget(anywidget.AnyWidget):
     """All heads of a run, and the map of one of them.
 
-    layer, head: the model's own numbers of the head that is shown; query: the position of the row
+    layer, head: the model's own numbers of the head that is shown, or −1 for the mean of all over a
+    picture; query: the position of the row
     that is chosen. They are as one has clicked, and can be set. Raises TraitError where there is no
     such head or row.
     """
@@ -42,13 +44,20 @@ class RunWidget(anywidget.AnyWidget):
         super().__init__(given=heads.given(), layer=layer, head=head, query=query)
         self.on_msg(self._answer)
 
+    def _repr_mimebundle_(self, **said: Any) -> Any:
+        """The widget, and for where no kernel runs a picture of what is chosen now."""
+        data, more = super()._repr_mimebundle_(**said) or ({}, {})
+        still = Still(self._heads, self.layer, self.head, self.query)
+        return {**data, "text/html": still._repr_html_()}, more
+
     @traitlets.validate("layer")
     def _valid_layer(self, proposal: dict[str, Any]) -> Any:
         return self._one_of("layer", proposal["value"], self._heads.layers)
 
     @traitlets.validate("head")
     def _valid_head(self, proposal: dict[str, Any]) -> Any:
-        return self._one_of("head", proposal["value"], self._heads.run.head_numbers)
+        mean = () if self._heads.sight is None else (MEAN,)
+        return self._one_of("head", proposal["value"], (*mean, *self._heads.run.head_numbers))
 
     @traitlets.validate("query")
     def _valid_query(self, proposal: dict[str, Any]) -> Any:
@@ -65,7 +74,7 @@ class RunWidget(anywidget.AnyWidget):
     def _answer(self, widget: object, content: Any, buffers: object) -> None:
         """Answer a view, if it asks for what there is."""
         asked = content.pop("asked", None) if isinstance(content, dict) else None
-        if not is_a(content, Asked) or (content["layer"], content["head"]) not in self._heads.heads:
+        if not is_a(content, Asked) or not self._heads.has(content["layer"], content["head"]):
             return
         layer, head, query = (content[name] for name in ("layer", "head", "query"))
         data: bytes | None = None

@@ -226,7 +226,7 @@ function mark(view, chosen) {
   view.content.chosen = chosen
   for (const [head, tile] of childrenOf(view.tiles).entries()) {
     tile.ariaChecked = String(head === chosen)
-    tile.tabIndex = head === chosen ? 0 : -1
+    tile.tabIndex = head === Math.max(0, chosen) ? 0 : -1
   }
 }
 

@@ -1,25 +1,33 @@
+import { encode } from "../shared/message.js"
 import { answer } from "./answers.js"
 import { showRun } from "./run.js"
 
 /** @import { Kept } from "./answers.js"
+    @import { Picture } from "./picture.js"
     @import { Chosen, Shown } from "./run.js"
 
-    All that a file holds: numbers as base64, weights of heads by layer and head, packed by gzip.
-    @typedef {Pick<Shown, "heads" | "words" | "absent" | "styles" | "themes">
+    All that a file holds: numbers as base64, weights of heads by layer and head, packed by gzip;
+    held: of a picture the queries whose rows these are.
+    @typedef {Omit<Shown, "grid" | "answer" | "choose">
       & Pick<Kept, "rows" | "columns" | "least" | "texts">
-      & { grid: string, chosen: Chosen, weights: Record<string, string> }} Given */
+      & { grid: string, chosen: Chosen, weights: Record<string, string>, held: number[] }} Given */
 
 /** Draws what a file holds, of which nothing else is needed. */
 export default function showKept() {
   const [data, place] = ["given", "run"].map((id) => document.getElementById(id))
   if (!data || !place) return
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
-  const { rows, columns, least, texts } = given
+  const { rows, columns, least, texts, picture, held } = given
   /** @type {Shown["answer"]} */
   const answered = async ({ layer, head, query, asked }) => {
     const packed = given.weights[`${layer} ${head}`]
     if (!packed) return null
     const weights = await unpacked(packed)
+    if (picture) {
+      const at = nearest(held, query, picture)
+      const row = weights.slice(at * columns, (at + 1) * columns)
+      return encode({ query: held[at] }, row, new Uint8Array())
+    }
     return answer(
       { map: `run ${layer} ${head}`, rows, columns, least, texts, weights },
       asked,
@@ -28,6 +36,18 @@ export default function showKept() {
   }
   const shown = { ...given, grid: bytes(given.grid), answer: answered, choose: () => {} }
   showRun(place, shown, given.chosen)
+}
+
+/** The index of the query that stands nearest, within the picture if it is a patch.
+    @type {(held: number[], query: number, picture: Picture) => number} */
+function nearest(held, query, { first, columns }) {
+  /** @type {(at: number) => number} */
+  const away = (at) => {
+    if (at < first || query < first) return Math.abs(at - query) * columns
+    const [row, column] = [at, query].map((one) => Math.floor((one - first) / columns))
+    return Math.abs(row - column) + Math.abs(((at - first) % columns) - ((query - first) % columns))
+  }
+  return held.reduce((best, at, index) => (away(at) < away(held[best]) ? index : best), 0)
 }
 
 /** @type {{ packed: string, weights: Float32Array | null }} */

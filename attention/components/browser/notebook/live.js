@@ -3,7 +3,7 @@ import { showRun } from "./run.js"
 /** @import { Chosen, Question, Shown } from "./run.js"
 
     What anywidget gives: the traits of the widget in Python, and messages to and from it.
-    @typedef {Pick<Shown, "heads" | "words" | "absent" | "styles" | "themes"> & { grid: DataView }} Given
+    @typedef {Omit<Shown, "grid" | "answer" | "choose"> & { grid: DataView }} Given
     @typedef {{ get: <Name extends keyof Traits>(name: Name) => Traits[Name],
       set: (name: keyof Chosen, value: number) => void, save_changes: () => void,
       send: (content: unknown) => void,

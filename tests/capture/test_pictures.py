@@ -1,0 +1,154 @@
+"""Pictures and spectrograms whose patches are keys: the weights laid over them, and where."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+
+import numpy
+import pytest
+import torch
+from PIL import Image
+
+import attention
+from attention.display.patches import MOST_PIXELS, Patches, find_patches, pixels_of, png, see
+from attention.notebook.heads import MEAN, First, Pictured, heads_of
+from attention.notebook.page import _rows_held
+from tests.capture.families import DECODER, FAMILIES, PICTURE, TEXT, Family, picture
+from tests.capture.making import OwnAttention, inputs, model
+
+CLIP = {**PICTURE, "model_type": "clip_vision_model"}
+BEFORE, AFTER, MARK = [3, 5, 7], [11, 13], 52
+IDS = torch.tensor([BEFORE + 9 * [MARK] + AFTER] * 2)
+LLAVA = Family(
+    "LlavaConfig",
+    {
+        **{"vision_config": CLIP, "image_token_id": MARK, "vision_feature_layer": -1},
+        "text_config": {**DECODER, "model_type": "llama"},
+    },
+    lambda: {"input_ids": IDS, **picture()},
+)
+VISION = {  # with the number of tokens before the patches
+    "ViT": (FAMILIES["ViT"], 1),
+    "DINOv2 with registers": (
+        Family("Dinov2WithRegistersConfig", PICTURE | {"num_register_tokens": 4}, picture),
+        5,
+    ),
+    "CLIP": (Family("CLIPVisionConfig", PICTURE, picture), 1),
+}
+PHOTO = numpy.random.default_rng(5).integers(0, 256, (13, 17, 3), numpy.uint8)
+
+
+def captured(family: Family):
+    with torch.no_grad(), attention.capture() as run:
+        family.build()(**family.inputs())
+    return run
+
+
+@pytest.mark.parametrize("name", VISION)
+def test_weights_over_a_picture_are_those_of_eager_attention(name):
+    family, first = VISION[name]
+    run, eager = captured(family), family.eager_weights()
+    heads, chosen = heads_of(run, None, None, 1, First(), Pictured(PHOTO))
+    assert chosen == (1, MEAN, 0), "the last layer, all heads, the class token"
+    assert heads.sight.patches == Patches(3, 3, first)
+    expected = eager[1][1].mean(0)
+    torch.testing.assert_close(heads.weights(1, MEAN), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(heads.weights(0, 2, 7)[0], eager[0][1, 2, 7], atol=1e-5, rtol=0)
+    row, column = divmod(int(expected[0, first:].argmax()), 3)
+    told = run.show(image=PHOTO, entry=1)._repr_html_()
+    assert f"most at row {row + 1}, column {column + 1} ({expected[0, first:].max():.4f})" in told
+
+
+@pytest.mark.parametrize("patches", [None, Patches(3, 3, 3), (IDS[0] == MARK)])
+def test_the_tokens_of_a_text_ask_the_patches_among_them(patches):
+    run, eager = captured(LLAVA), LLAVA.eager_weights()
+    tokens = [f"t{one}" for one in IDS[0].tolist()]
+    heads, chosen = heads_of(run, tokens, None, 1, First(), Pictured(PHOTO, None, patches))
+    assert chosen == (3, MEAN, 13), "the last token asks"
+    assert heads.sight.patches == Patches(3, 3, 3)
+    expected = eager[1][1].mean(0)[13]
+    torch.testing.assert_close(heads.weights(3, MEAN, 13)[0], expected, atol=1e-5, rtol=0)
+
+
+def test_a_spoken_text_asks_stretches_of_the_sound():
+    family = FAMILIES["Whisper"]
+    run, mel = captured(family), family.inputs()["input_features"][1]
+    tokens = [f"t{one}" for one in TEXT[1].tolist()]
+    heads, (layer, head, query) = heads_of(run, tokens, None, 1, First(), Pictured(None, mel))
+    assert (head, query, heads.sight.patches) == (MEAN, 8, Patches(1, 11, 0))
+    last = family.eager_weights()[-1][1]
+    torch.testing.assert_close(heads.weights(layer, MEAN), last.mean(0), atol=1e-5, rtol=0)
+    low, high = (heads.sight.pixels[row, :, 0] for row in (-1, 0))
+    assert (low.argmin(), high.argmin()) == (mel[0].argmax(), mel[-1].argmax()), "low sounds below"
+    told = run.show(tokens, sound=mel, entry=1)._repr_html_()
+    assert f"most at stretch {int(last.mean(0)[8].argmax()) + 1} " in told
+
+
+@pytest.mark.parametrize(
+    ("tokens", "patches", "texts", "words"),
+    [
+        (201, Patches(14, 14), None, r"expected 1 \+ 14 × 14 tokens, got 201"),
+        (199, Patches(14, 14, 5), ["a"] * 199, r"expected at least 5 \+ 14 × 14 tokens, got 199"),
+        (215, None, None, r"as 1 \+ 14 × 14 tokens, got 215: name the grid, as patches=Patches\("),
+        (7, None, [*"abxxxxx"], "expected a square of patches, got 5"),
+        (7, None, [*"xxaxxbc"], "must follow each other, got 2 stretches, from 0, 3 on"),
+        (3, torch.tensor([False] * 3), [*"abc"], "got 0 stretches, from nowhere on"),
+        (3, [1, 0, 0], [*"abc"], r"or a bool for each of 3 tokens, got int64 \(3,\)"),
+    ],
+)
+def test_patches_that_do_not_fit_the_tokens_are_told(tokens, patches, texts, words):
+    with pytest.raises(ValueError, match=words):
+        find_patches(tokens, patches, texts)
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        (torch.randn(3, 5, 7), r"numbers from 0 to 1, as before a processor .* from -"),
+        (numpy.zeros((5, 7)), r"got ndarray of \(5, 7\)"),
+        (torch.zeros(2, 3, 5, 7), r"got Tensor of \(2, 3, 5, 7\)"),
+        (numpy.full((5, 7, 3), numpy.nan), "got NaN or ∞"),
+        ("<b>cat.png</b>", r"of finite numbers, got str"),
+        (numpy.zeros((5, 7, 3), int), "got int64 from 0 to 0"),
+    ],
+)
+def test_other_things_than_pictures_are_told(image, words):
+    with pytest.raises(ValueError, match=words):
+        pixels_of(image)
+
+
+def test_a_sound_must_have_frames_for_each_key_and_a_picture_a_recording():
+    with pytest.raises(ValueError, match=r"with a multiple of 11 frames, .* got \(8, 23\)"):
+        see(None, torch.zeros(8, 23), 11)
+    with pytest.raises(ValueError, match=r"a recording of attention.capture\(\), got Tensor"):
+        attention.show(torch.eye(3), list("abc"), image=PHOTO)
+
+
+def test_a_picture_is_the_same_whatever_holds_it_and_is_kept_as_png():
+    tensor = torch.from_numpy(PHOTO).permute(2, 0, 1)
+    for image in (PHOTO, Image.fromarray(PHOTO), tensor, tensor / 255, PHOTO / 255):
+        numpy.testing.assert_array_equal(pixels_of(image), PHOTO)
+    numpy.testing.assert_array_equal(numpy.asarray(Image.open(io.BytesIO(png(PHOTO)))), PHOTO)
+    large = pixels_of(numpy.repeat(PHOTO[:, :1], 2 * MOST_PIXELS + 1, 1))
+    assert large.shape == (13, 683, 3)
+    assert (large == PHOTO[:, :1]).all()
+
+
+def test_a_file_without_room_holds_the_rows_of_some_patches():
+    held = _rows_held(Patches(5, 4, 2), 23, 23, 7, 2)
+    assert held == [0, 1, *(2, 4), 7, *(10, 12), *(18, 20), 22]
+
+
+def test_a_still_picture_has_hostile_names_as_text_and_no_script():
+    with attention.capture() as run:
+        model(OwnAttention())(inputs(1, 10))
+    tokens = ["<script>alert(1)</script>", *(f"patch{at}" for at in range(9))]
+    for still in (
+        run.show(tokens, image=PHOTO, head=1)._repr_html_(),
+        run.show(tokens, image=PHOTO, query=4)._repr_html_(),
+    ):
+        assert {*re.findall(r"<(\w+)", still)} == {"figure", "img", "figcaption"}
+    asking = run.show(tokens, image=PHOTO)._repr_html_()
+    assert html.escape(f"“{tokens[0]}” (0) looks at each patch") in asking
