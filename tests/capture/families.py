@@ -139,3 +139,12 @@ FAMILIES = {
         | {"moe_intermediate_size": 8},
     ),
 }
+LLAVA = Family(
+    "LlavaConfig",
+    {
+        **{"vision_config": PICTURE | {"model_type": "clip_vision_model"}},
+        **{"image_token_id": 52, "vision_feature_layer": -1},
+        "text_config": {**DECODER, "model_type": "llama"},
+    },
+    lambda: {"input_ids": torch.tensor(2 * [[3, 5, 7, *9 * [52], 11, 13]]), **picture()},
+)

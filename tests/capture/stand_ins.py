@@ -8,19 +8,21 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from attention.notebook import showing
-from tests.capture.families import FAMILIES, transformers
+from tests.capture.families import FAMILIES, LLAVA, transformers
 
 NAMED = {
-    "Qwen/Qwen3-0.6B": ("Qwen3", "AutoModelForCausalLM"),
-    "gpt2": ("GPT-2", "AutoModelForCausalLM"),
-    "google/vit-base-patch16-224": ("ViT", "AutoModel"),
+    "Qwen/Qwen3-0.6B": (FAMILIES["Qwen3"], "AutoModelForCausalLM"),
+    "gpt2": (FAMILIES["GPT-2"], "AutoModelForCausalLM"),
+    "google/vit-base-patch16-224": (FAMILIES["ViT"], "AutoModel"),
+    "llava-hf/llava-1.5-7b-hf": (LLAVA, "AutoModelForImageTextToText"),
+    "openai/whisper-tiny": (FAMILIES["Whisper"], "AutoModel"),
 }
 WORDS = ["the", "cat", "sat", "on", "mat", "because", "it", "was", "tired"]
 
 
 def tiny(name: str) -> Any:
     family, kind = NAMED[name]
-    return replace(FAMILIES[family], model=kind).build()
+    return replace(family, model=kind).build()
 
 
 def tokenizer(name: str) -> Any:
@@ -32,8 +34,8 @@ def tokenizer(name: str) -> Any:
     return kind(tokenizer_object=made, unk_token="?", pad_token="?")
 
 
-MADE = {"AutoModel": tiny, "AutoModelForCausalLM": tiny, "AutoTokenizer": tokenizer}
-for kind, make in MADE.items():
-    getattr(transformers, kind).from_pretrained = staticmethod(make)
+for kind in ("AutoModel", "AutoModelForCausalLM", "AutoModelForImageTextToText"):
+    getattr(transformers, kind).from_pretrained = staticmethod(tiny)
+transformers.AutoTokenizer.from_pretrained = staticmethod(tokenizer)
 
 showing.is_live = lambda: True  # they are copied into a notebook

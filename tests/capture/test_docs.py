@@ -36,8 +36,16 @@ CLAIMS = {
         assert run.attentions[0].shape == (1, 2, 11, 11) and len(tokens) == 12
         assert float(run.weights(1, 2, 5, 6)) == 0 < float(run.weights(1, 2, 6, 6))
     """,
-    "A vision model": """
-        assert picture.shape == (3, 3) and 0 < float(picture.sum()) < 1
+    "A picture": """
+        assert patches.shape == (1, 9) and 0 < float(patches.sum()) < 1
+        assert b"data:image/png;base64," in open("picture.html", "rb").read()
+    """,
+    "A picture within a text": """
+        row = run.weights(asked.layer, 2, asked.query)
+        assert (asked.layer, asked.head, asked.query) == (3, 2, 12) and row.shape == (1, 13)
+    """,
+    "A sound": """
+        assert (heard.layer, heard.head, heard.query) == (5, -1, 2)
     """,
     "A training loop": """
         assert [run.step for run in (early, middle, late)] == [0, 100, 200]

@@ -15,20 +15,10 @@ import attention
 from attention.display.patches import MOST_PIXELS, Patches, find_patches, pixels_of, png, see
 from attention.notebook.heads import MEAN, First, Pictured, heads_of
 from attention.notebook.page import _rows_held
-from tests.capture.families import DECODER, FAMILIES, PICTURE, TEXT, Family, picture
+from tests.capture.families import FAMILIES, LLAVA, PICTURE, TEXT, Family, picture
 from tests.capture.making import OwnAttention, inputs, model
 
-CLIP = {**PICTURE, "model_type": "clip_vision_model"}
-BEFORE, AFTER, MARK = [3, 5, 7], [11, 13], 52
-IDS = torch.tensor([BEFORE + 9 * [MARK] + AFTER] * 2)
-LLAVA = Family(
-    "LlavaConfig",
-    {
-        **{"vision_config": CLIP, "image_token_id": MARK, "vision_feature_layer": -1},
-        "text_config": {**DECODER, "model_type": "llama"},
-    },
-    lambda: {"input_ids": IDS, **picture()},
-)
+IDS = LLAVA.inputs()["input_ids"][0]
 VISION = {  # with the number of tokens before the patches
     "ViT": (FAMILIES["ViT"], 1),
     "DINOv2 with registers": (
@@ -61,10 +51,10 @@ def test_weights_over_a_picture_are_those_of_eager_attention(name):
     assert f"most at row {row + 1}, column {column + 1} ({expected[0, first:].max():.4f})" in told
 
 
-@pytest.mark.parametrize("patches", [None, Patches(3, 3, 3), (IDS[0] == MARK)])
+@pytest.mark.parametrize("patches", [None, Patches(3, 3, 3), IDS == 52])
 def test_the_tokens_of_a_text_ask_the_patches_among_them(patches):
     run, eager = captured(LLAVA), LLAVA.eager_weights()
-    tokens = [f"t{one}" for one in IDS[0].tolist()]
+    tokens = [f"t{one}" for one in IDS.tolist()]
     heads, chosen = heads_of(run, tokens, None, 1, First(), Pictured(PHOTO, None, patches))
     assert chosen == (3, MEAN, 13), "the last token asks"
     assert heads.sight.patches == Patches(3, 3, 3)

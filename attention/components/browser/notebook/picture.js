@@ -137,7 +137,8 @@ export function makePicture(root, picture, colours, choose) {
 
   /** @type {(at: number) => string} */
   function nameOf(at) {
-    if (isSound) return `stretch ${(at - first + 1).toLocaleString("en")} of ${columns.toLocaleString("en")}`
+    if (isSound)
+      return `stretch ${(at - first + 1).toLocaleString("en")} of ${columns.toLocaleString("en")}`
     return `row ${Math.floor((at - first) / columns) + 1}, column ${((at - first) % columns) + 1}`
   }
 
