@@ -2,8 +2,8 @@
 
 The file's lines are split into shards of a fixed number of lines. A shard is written under a
 temporary name and then renamed into place, `part-<number>-<hash of the settings>.parquet`: what is
-there is whole, so a run that was killed goes on where it stopped. Shards are worked out in
-processes of their own, or on a Dask cluster, and only their numbers come back.
+there is whole, so a run that was killed goes on where it stopped. Shards are worked out on a Dask
+cluster, of processes here or of other machines, and only their numbers come back.
 
 May import: core, analysis, trained; torch, pyarrow, distributed.
 """
@@ -11,6 +11,7 @@ May import: core, analysis, trained; torch, pyarrow, distributed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import itertools
@@ -21,10 +22,7 @@ import secrets
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -39,7 +37,7 @@ from attention.trained import sources
 from attention.trained.models import Model
 
 MAX_BYTES = 1 << 16  # of a line; a longer one is not read
-RETRIES = 3  # of a shard whose process was killed
+RETRIES = 3  # of a shard that failed
 CONNECT = "10s"  # until there must be a cluster
 MAX_PAIRS = 1 << 20  # of words that are added up at once
 Z_95 = 1.96  # standard errors to each side of a mean
@@ -203,64 +201,31 @@ def work(file: Path, folder: Path, job: Job, shard: Shard) -> int:
     return shard.lines
 
 
-def run(file: Path, folder: Path, job: Job, workers: int, out: TextIO) -> None:
-    """Work out all shards that are not there yet, in processes of their own.
+def run(
+    file: Path, folder: Path, job: Job, out: TextIO, workers: int = 1, address: str | None = None
+) -> None:
+    """Work out all shards that are not there yet, on a Dask cluster: that at an address, or one of
+    so many workers here.
 
-    Raises OSError where they cannot be written, and RuntimeError where a shard's process was killed
-    too often.
-    """
-    tries, again = dict[int, int](), list[Shard]()
-    way = Way(file, folder, job, out)
-    shards, more = way.missing(), True
-    while more:
-        way.sweep()
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            running: dict[Future[int], Shard] = {}
-            try:
-                while True:
-                    while len(running) < 2 * workers:
-                        shard = again.pop() if again else next(shards, None)
-                        if shard is None:
-                            break
-                        running[pool.submit(work, file, folder, job, shard)] = shard
-                    if not running:
-                        more = False
-                        break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        future.result()
-                        way.report(running.pop(future))
-            except BrokenProcessPool:
-                for shard in running.values():
-                    if way.has(shard):
-                        continue
-                    tries[shard.number] = tries.get(shard.number, 0) + 1
-                    if tries[shard.number] > RETRIES:
-                        raise RuntimeError(
-                            f"lines {shard.line} to {shard.line + shard.lines - 1}: their process "
-                            f"was killed {tries[shard.number]} times"
-                        ) from None
-                    again.append(shard)
-                print("\na process was killed: its lines are worked out again", file=out)
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-    way.end()
-
-
-def run_on_cluster(file: Path, folder: Path, job: Job, address: str, out: TextIO) -> None:
-    """Run a job on the workers of a Dask cluster, which see the file and the folder as they are
-    here and have this package; one that dies on the way leaves its shards to the others.
-
-    Raises as `run` does, and ValueError where Dask is not installed.
+    Workers see the file and the folder as they are here and have this package; one that dies on
+    the way leaves its shards to the others. Raises OSError where they cannot be written,
+    RuntimeError where workers die over a shard again and again, and ValueError without Dask.
     """
     try:
-        from distributed import Client, KilledWorker, as_completed
+        from distributed import Client, KilledWorker, LocalCluster, as_completed
     except ImportError:
-        raise ValueError("--cluster needs Dask: pip install distributed") from None
+        raise ValueError("it needs Dask: pip install distributed") from None
     file, folder = file.resolve(), folder.resolve()
     way = Way(file, folder, job, out)
     shards, running = way.missing(), dict[Any, Shard]()
-    with Client(address, timeout=CONNECT) as client:
+    with contextlib.ExitStack() as stack:
+        where: Any = address
+        if address is None:
+            where = LocalCluster(
+                n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
+            )
+            stack.enter_context(where)
+        client = stack.enter_context(Client(where, timeout=CONNECT))
         threads = max(1, sum(client.nthreads().values()))
 
         def begin() -> Iterator[Any]:
@@ -297,9 +262,9 @@ class Way:
 
     def missing(self) -> Iterator[Shard]:
         """The shards that are not there yet."""
-        return (shard for shard in shards_of(self.file, self.job.lines) if not self.has(shard))
+        return (shard for shard in shards_of(self.file, self.job.lines) if not self._has(shard))
 
-    def has(self, shard: Shard) -> bool:
+    def _has(self, shard: Shard) -> bool:
         """True if a shard is there; counts it if it is."""
         there = (self.folder / self.job.name(shard.number)).exists()
         if there:
@@ -449,10 +414,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said.output.mkdir(parents=True, exist_ok=True)
         layer = said.layer % n_layers
         job = Job(hash_of(said.file), said.model, said.method, layer, said.lines)
-        if said.cluster:
-            run_on_cluster(said.file, said.output, job, said.cluster, sys.stderr)
-        else:
-            run(said.file, said.output, job, said.workers, sys.stderr)
+        run(said.file, said.output, job, sys.stderr, said.workers, said.cluster)
         out = said.output
         table = out / "pairs.csv" if said.csv else None
         n_pairs = pairs(out, job, out / "pairs.parquet", table)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import csv
 import errno
 import io
-import os
 import re
-import signal
 import sys
-import threading
 from collections import Counter
 from multiprocessing import active_children
 from pathlib import Path
@@ -189,77 +186,44 @@ def test_what_cannot_be_done_is_said_in_a_line(
 
 
 def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path) -> None:
-    """One worker is killed as soon as a shard is done; what is there is not worked out again."""
+    """One worker is killed as soon as a shard is done; what is there is not worked out again, not
+    on another cluster either."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
     packaged("minilm")
     lines = LINES * 4
     file, out = written(tmp_path, "\n".join(lines).encode()), tmp_path / "out"
     out.mkdir()
     job = job_of(file, lines=1)
-    killed = threading.Event()
+    killed: list[int | None] = []
 
     class Watching(io.StringIO):
         def write(self, text: str) -> int:
-            if "░" in text and not killed.is_set():
-                killed.set()
-                active_children()[0].kill()
+            if "░" in text and not killed:
+                worker = active_children()[0]
+                killed.append(worker.pid)
+                worker.kill()
             return super().write(text)
 
     said = Watching()
-    command.run(file, out, job, 2, said)
-    assert "a process was killed: its lines are worked out again" in said.getvalue()
+    command.run(file, out, job, said, workers=2)
+    assert killed
     assert said.getvalue().endswith(f"{len(lines)} lines\n")
     parts = command.parts_of(out, job)
     assert len(parts) == len(lines)
     assert sorted(out.iterdir()) == parts
-    numbers = Counter((row["line"], row["query"], row["key"]) for row in rows_of(out, job))
+    rows = rows_of(out, job)
+    numbers = Counter((row["line"], row["query"], row["key"]) for row in rows)
     assert {*numbers.values()} == {1}
     assert {line for line, _, _ in numbers} == {*range(1, len(lines) + 1)}
 
     parts[3].unlink()
     (out / f".{parts[3].name}.7").write_bytes(b"half")
     before = {part: part.stat().st_mtime_ns for part in parts if part.exists()}
-    command.run(file, out, job, 1, io.StringIO())
+    with distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=None) as other:
+        command.run(file, out, job, io.StringIO(), address=other.scheduler_address)
     assert sorted(out.iterdir()) == parts
     assert {part: part.stat().st_mtime_ns for part in before} == before
-
-
-def test_on_a_cluster_of_two_workers_one_killed_on_the_way_no_line_is_lost(tmp_path: Path) -> None:
-    """Output equals what processes of their own give, to the last number."""
-    distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
-    packaged("minilm")
-    lines = LINES * 8
-    file, out = written(tmp_path, "\n".join(lines).encode()), tmp_path / "out"
-    out.mkdir()
-    job = job_of(file, lines=1)
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        workers = [info.process.pid for info in cluster.workers.values()]
-        assert len({*workers}) == 2
-
-        class Watching(io.StringIO):
-            def write(self, text: str) -> int:
-                if "░" in text and workers:
-                    os.kill(workers.pop(), signal.SIGKILL)
-                    workers.clear()
-                return super().write(text)
-
-        said = Watching()
-        command.run_on_cluster(file, out, job, cluster.scheduler_address, said)
-        assert workers == []
-        assert said.getvalue().endswith(f"{len(lines)} lines\n")
-        parts = command.parts_of(out, job)
-        assert sorted(out.iterdir()) == parts
-        assert len(parts) == len(lines)
-
-        parts[3].unlink()
-        before = {part: part.stat().st_mtime_ns for part in parts if part.exists()}
-        command.run_on_cluster(file, out, job, cluster.scheduler_address, io.StringIO())
-        assert {part: part.stat().st_mtime_ns for part in before} == before
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    command.run(file, alone, job, 1, io.StringIO())
-    assert rows_of(out, job) == rows_of(alone, job)
+    assert rows_of(out, job) == rows
 
 
 def test_a_cluster_that_is_not_there_is_said_in_a_line(
@@ -274,4 +238,4 @@ def test_a_cluster_that_is_not_there_is_said_in_a_line(
     assert "not done: " in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert command.main(options) == 1
-    assert "--cluster needs Dask: pip install distributed" in capsys.readouterr().err
+    assert "it needs Dask: pip install distributed" in capsys.readouterr().err
