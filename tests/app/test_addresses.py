@@ -69,22 +69,12 @@ CASES: dict[str, tuple[str, dict[str, Any], Do]] = {
         {"mask": "cells", "cells": "2:1"},
         lambda app: app.choose("memory", "hello world again").move(query=2),
     ),
-    "a number of a batch": (
-        "cross",
-        {"cross": "batch"},
-        lambda app: app.tell("sequence_1", "cell", [0, 2]),
-    ),
     "keys of a batch typed in": (
         "cross",
         {"cross": "batch", "toy_lens": "2 2"},
         lambda app: app.tell("grid_toy_keys_0", "cells", [["1", "-3"], *[["1", "1"]] * 9]).press(
             "+ query"
         ),
-    ),
-    "a cell of a step": (
-        "steps",
-        {"step": "weights"},
-        lambda app: app.tell("matrices", "cell", [3, 1]),
     ),
     "matrices of one's own": (
         "steps",
@@ -115,7 +105,6 @@ CASES: dict[str, tuple[str, dict[str, Any], Do]] = {
         },
         lambda app: app,
     ),
-    "a query and a stage": ("explore", {}, lambda app: app.move(query=4, stage="scores")),
 }
 
 
@@ -125,12 +114,10 @@ def test_after_what_is_set_by_hand_its_address_shows_the_same(case: str) -> None
     expect_the_same(do(opened(page, **link)), page)
 
 
-def test_the_address_of_the_opening_shows_the_same() -> None:
-    app = opened("explore", **{"s": opening().sentences[0], **opening().chosen})
-    expect_the_same(app, "explore")
-
-
-def test_the_address_of_a_head_of_a_model_shows_the_same() -> None:
+def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -> None:
+    expect_the_same(
+        opened("explore", **{"s": opening().sentences[0], **opening().chosen}), "explore"
+    )
     packaged("minilm")
     app = opened("model", model="minilm").tell("model_window", "head", 17)
     expect_the_same(app, "model")

@@ -8,12 +8,11 @@ import pytest
 from torch.testing import assert_close
 
 from attention.analysis import causes as analysed
-from attention.analysis.questions import EXCHANGED, MEAN, ZERO
+from attention.analysis.questions import EXCHANGED, MEAN
 from attention.display import causes
 from attention.display.switches import LAYERS, PARTS, REASONS
 from attention.lessons.known import KNOWN_CAUSES, first_cause
 from attention.trained import sources
-from attention.trained.models import Transformer
 from tests.hostile import HOSTILE
 from tests.running import App, opened, said
 from tests.trained.packaged import packaged, run_model
@@ -46,7 +45,7 @@ def table(app: App, column: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("intervention", [ZERO, MEAN, EXCHANGED])
+@pytest.mark.parametrize("intervention", [MEAN, EXCHANGED])
 def test_each_head_is_a_square_in_the_colour_of_its_effect(intervention: str) -> None:
     app = visit(intervention=intervention, second=OTHER, layer=5, head=3)
     squares = app.sent["effects"].header["data"][0]
@@ -116,13 +115,10 @@ def test_an_empty_sentence_asks_for_one() -> None:
     assert "Type a sentence above" in visit(s="").info[0].value
 
 
-@pytest.mark.parametrize("name", ["minilm", "smollm2"])
-def test_hostile_text_is_shown_as_text(name: str) -> None:
-    model = packaged(name)
-    for text in HOSTILE[:6]:
-        app = visit(model=name, s=text[:120], intervention=EXCHANGED, second=text[:120])
-        if isinstance(model, Transformer):
-            assert "<script" not in " ".join(item.value for item in app.caption)
+def test_hostile_text_is_shown_as_text() -> None:
+    text = " ".join(HOSTILE[:8])[:120]
+    app = visit(s=text, intervention=EXCHANGED, second=text)
+    assert "<script" not in " ".join(item.value for item in app.caption)
 
 
 def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,23 +13,13 @@ import segno
 from attention.app.parts import chapters
 from attention.app.state.pages import PAGES, Page
 from attention.lessons.carried import EXAMPLE, Result, code_of, pack, unpack
-from attention.lessons.chapters import CARRIED, GUIDE, Lesson
-from attention.lessons.reading import MAX_PROBLEMS, read_lesson, read_text
+from attention.lessons.chapters import CARRIED, Lesson
+from attention.lessons.reading import MAX_PROBLEMS, read_text
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
 MARKS = re.compile(r"(?<!\\)(<b>|<img|!\[x|\[link|\$x|:red\[|\*\*bold)")  # none that is escaped
 BROKEN = EXAMPLE.replace("figure: sweep", "figure: cake").replace("answer: all equal", "answer: 7")
-
-
-def test_the_answer_of_the_example_follows_and_cannot_be_read_off() -> None:
-    (chapter, _) = lesson().chapters
-    assert chapter.choices[chapter.answer] == "they shrink"
-    rows = []
-    for sentence in (chapter.sentence, f"{chapter.sentence} home"):
-        app = opened("guide", lesson=CARRIED, carried=pack(EXAMPLE), s=str(sentence))
-        rows.append(app.sent["picture"].parts["weights"][app.selection["query"]])
-    assert (rows[1][:5] < rows[0]).all()
 
 
 def lesson() -> Lesson:
@@ -153,12 +143,13 @@ def lesson_of(app: App) -> Lesson:
     return read_text(text(app), chapters.check)
 
 
-@pytest.mark.parametrize("pasted", ["http://[", "/guide?chapter=2", "/operations", *HOSTILE[4:12]])
-def test_what_is_no_link_of_a_view_is_told_and_changes_nothing(pasted: str) -> None:
-    app = opened("write").choose("view_0", pasted)
-    assert pasted[:40] in app.notes[0]
-    assert text(app) == EXAMPLE
-    assert "<b>" not in app.said
+def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
+    app = opened("write")
+    for pasted in ("http://[", "/guide?chapter=2", "/operations", HOSTILE[5]):
+        app.choose("view_0", pasted)
+        assert pasted[:40] in app.notes[0]
+        assert text(app) == EXAMPLE
+        assert "<img" not in app.said
 
 
 def test_all_that_is_wrong_is_told_at_once_with_its_line_in_the_text() -> None:
@@ -230,22 +221,6 @@ def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> Non
     assert opened("guide", lesson=CARRIED, carried="x").heading[0] == "Lesson"
 
 
-def test_words_of_a_carried_lesson_are_shown_as_they_are_written() -> None:
-    text = EXAMPLE.replace("Each word looks", "Each *word* :red[looks] $x$ #")
-    (first, _) = chapters.carried_lesson(pack(text)).chapters
-    assert "\\*word\\*" in first.body
-    assert "\\:red\\[looks\\]" in first.body
-    assert read_text(text, chapters.check).chapters[0].body.startswith("Each *word*")
-
-
-@pytest.mark.parametrize("bad", ["<b>bold</b>", "![x](y)", "https://elsewhere.example"])
-def test_a_carried_lesson_holds_no_html_pictures_or_links_elsewhere(bad: str) -> None:
-    text = EXAMPLE.replace("Move the slider.", f"Move {bad}")
-    found = chapters.carried_lesson(pack(text))
-    assert len(found.chapters) == 1
-    assert found.problems
-
-
 def revealing(app: App, key: str) -> App:
     app.toggle(key=key).set_value(True).run()
     return app
@@ -291,20 +266,6 @@ def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
     assert not app.text
 
 
-def test_of_many_wrong_codes_the_first_are_told_and_the_others_counted() -> None:
-    app = opened("answers").choose("codes", "no! " * 400)
-    assert len(app.text) == MAX_PROBLEMS + 1
-    assert app.text[-1].value == f"{400 - MAX_PROBLEMS} more codes are not counted."
-
-
-def test_codes_of_the_guide_are_counted_on_the_bare_page() -> None:
-    guide = read_lesson(GUIDE, chapters.check)
-    code = code_of(Result(tuple(each.answer for each in guide.chapters)), guide)
-    app = opened("answers")
-    app.text_area[0].set_value(code).run()
-    assert revealing(app, "reveal_all").tables[0]["learners"][-1] == "1"
-
-
 def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
     app = opened("answers", lesson=CARRIED, carried=pack(EXAMPLE))
     (packed,) = re.findall(r'class="qr" src="data:image/svg\+xml;base64,([\w+/=]+)"', app.said)
@@ -338,15 +299,10 @@ def test_pupils_see_the_answer_in_the_figure_after_their_own_alone() -> None:
     assert reveals() == (False, False)
 
 
-def test_pupils_see_the_lessons_name_and_no_menu_of_lessons() -> None:
-    for page in ("guide", "answers"):
-        assert "lesson" not in opened(page, lesson=CARRIED, carried=pack(EXAMPLE)).controls
-        assert "lesson" not in opened(page).controls
-
-
 def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
+    short = " ".join(words for words in HOSTILE if len(words) < 1000)
     app = opened("write")
-    for hostile in HOSTILE:
+    for hostile in (short, *HOSTILE[:3]):
         for field in ("title_0", "reply_0_0", "choices_0", "draft"):
             app.choose(field, hostile[:1000])
             assert "<script" not in app.said
@@ -356,21 +312,7 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
             ]
             assert not [words for words in labels if MARKS.search(words)]
         app.choose("draft", EXAMPLE)
-        assert not opened("answers", lesson=CARRIED, carried=hostile[:100]).text_area
-    app = opened("answers")
-    for hostile in HOSTILE:
-        app.choose("codes", hostile[:5000]).text_input(key="code").set_value(hostile[:200])
-        app.press("Add")
-        assert "<script" not in app.said
-
-
-def test_answers_are_shown_without_the_marks_of_markdown_but_with_those_of_a_carried_lesson() -> (
-    None
-):
-    last = read_lesson(GUIDE, chapters.check).chapters[-1]
-    assert last.choices[0] == "*Tokyo*, and *Japan* dark"
-    assert last.plain_choices[0] == "Tokyo, and Japan dark"
-    assert "<bdi>Tokyo, and Japan dark</bdi>" in opened("answers").said
-    written = EXAMPLE.replace("they shrink", '"*they* shrink"')
-    first = chapters.carried_lesson(pack(written)).chapters[0]
-    assert first.plain_choices[first.answer] == "*they* shrink"
+    assert not opened("answers", lesson=CARRIED, carried=short[:100]).text_area
+    app = opened("answers").choose("codes", short).choose("codes", "no! " * 400)
+    assert "<script" not in app.said
+    assert len(app.text) == MAX_PROBLEMS + 1

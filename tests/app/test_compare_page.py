@@ -58,12 +58,6 @@ def test_a_link_holds_both_sides() -> None:
     assert "masks: causal, length → length, window" in app.said
 
 
-def test_the_same_setting_on_both_sides_is_said_to_be_the_same() -> None:
-    app = opened("compare", b_scale="1/√d_k")
-    assert any("A and B are the same setting" in note for note in app.notes)
-    assert_close(*sides(app))
-
-
 @pytest.mark.parametrize("unseen", [{}, {"b_sigma": 7, "b_radius": 4}])
 def test_swapping_exchanges_all_settings_in_the_address_too_and_twice_is_as_before(
     unseen: dict[str, int],
@@ -91,14 +85,6 @@ def test_only_settings_of_b_that_mean_something_are_drawn() -> None:
     drawn = app.controls.keys() | app.sent.keys()
     assert {"b_radius", "b_sigma", "b_cells", "b_mask_grid"} <= drawn
     assert not drawn & {"b_valid_len", "b_seed", "b_head", "b_factor", "b_d_model", "sigma", "b_s"}
-
-
-@pytest.mark.parametrize(("width", "offered"), [(50, [1, 2, 5, 10, 25, 50]), (7, [1, 7])])
-def test_heads_that_do_not_divide_the_width_of_b_are_not_offered(
-    width: int, offered: list[int]
-) -> None:
-    app = opened("compare", b_variant="multihead", b_vectors="random", b_d_model=width)
-    assert list(map(int, app.controls["b_heads"].options)) == offered
 
 
 def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
@@ -163,12 +149,6 @@ def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
     assert any(note.startswith("B: “the (0)” may look at nothing: of 6 keys") for note in app.notes)
 
 
-def test_swapping_sentences_exchanges_them() -> None:
-    app = opened("compare", compare="pair", s="a dog", s2="a cat").press("Swap the sentences")
-    assert (app.values["s"], app.values["s2"]) == ("a cat", "a dog")
-    assert app.sent["comparison"].header["names"] == ["a", "cat / dog"]
-
-
 # Sweeps
 
 
@@ -205,18 +185,3 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
     app.move(query=1)
     assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
     assert "There is no window" not in app.read_as_markdown
-
-
-def test_two_sentences_with_one_word_of_two_meanings_are_a_click_away() -> None:
-    app = opened("compare", compare="pair").press("Example: apple, two meanings")
-    assert "apple" in app.values["s"]
-    assert "apple" in app.values["s2"]
-    assert app.values["s"] != app.values["s2"]
-
-
-def test_rows_that_may_attend_to_nothing_are_told_of_only_where_there_are_any() -> None:
-    plain = opened("compare", vectors="random", d_model=7)
-    empty = opened("compare", vectors="random", d_model=7, mask="length", valid_len=0)
-    told = [[caption.value for caption in app.caption] for app in (plain, empty)]
-    there = [any("may look at nothing has none" in words for words in page) for page in told]
-    assert there == [False, True]

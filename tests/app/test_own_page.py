@@ -132,14 +132,12 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
     assert "picture" not in app.sent
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"tiles": [[0, 3, 0]]},
-        {"tiles": [[-2, 0, 0]]},
-        {"tiles": [[0, -1, 0]]},
-        {"tiles": [[64, 0, 0]]},
-        {"tiles": [[0, 0, 0]] * 65},
+def test_a_map_answers_nothing_that_is_not_there_or_too_much(tmp_path: Path) -> None:
+    app = give(opened("own"), recorded(tmp_path, tokens=601)[1])
+    tiles: list[Any] = [[[0, 3, 0]], [[-2, 0, 0]], [[0, -1, 0]], [[64, 0, 0]], [[0, 0, 0]] * 65]
+    before = app.sent["street_map"]
+    every = (
+        *({"tiles": each} for each in tiles),
         {"texts": [[1, 0]]},
         {"texts": [[0, 1]]},
         {"row": 601},
@@ -150,15 +148,10 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
         {"far": [-1, 0]},
         {"far": [0, 2]},
         {"map": "another 0 0"},
-    ],
-)
-def test_a_map_answers_nothing_that_is_not_there_or_too_much(
-    tmp_path: Path, wrong: dict[str, Any]
-) -> None:
-    app = give(opened("own"), recorded(tmp_path, tokens=601)[1])
-    before = app.sent["street_map"]
-    sent = app.tell("street_map", "ask", asked(app, **wrong)).sent["street_map"]
-    assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, 1)
+    )
+    for turn, wrong in enumerate(every, 1):
+        sent = app.tell("street_map", "ask", asked(app, **wrong)).sent["street_map"]
+        assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, turn), wrong
 
 
 def test_a_run_that_lies_or_takes_too_long_is_refused_in_a_sentence(

@@ -14,35 +14,12 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     (
         "explore",
         {"query": 1, "map": "shown"},
-        {
-            *("Weights", "Scores", "Scaled scores", "Masked scores", "Vectors x", "Values"),
-            *("New vectors y", "Row 1 term by term", "Cosines before and after attention"),
-        },
+        {"Masked scores", "New vectors y", "Row 1 term by term"},
     ),
-    (
-        "explore",
-        {"variant": "talking", "head": 3},
-        {"Weights · head 3", "Mixed weights · head 3", "Row 0 term by term · head 3", "Vectors x"},
-    ),
+    ("explore", {"variant": "talking", "head": 3}, {"Mixed weights · head 3", "Vectors x"}),
     ("explore", {"model": "minilm", "join": "words"}, {"Weights · layer 0, head 0"}),
     ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
-    (
-        "heads",
-        {"variant": "multihead", "query": 2},
-        {
-            *("Weights · head 0", "What each head attends to", "q · head 0, token 2"),
-            *("y · token 2", "What each head adds to token 2"),
-            "Scores and weights of token 2 · head 0",
-        },
-    ),
-    (
-        "model",
-        {"model": "minilm", "layer": 3, "head": 5, "more": switches.COMPUTED},
-        {
-            *("Weights · layer 3, head 5", "The parts · layer 3, token 0"),
-            "What is added to token 0 in layer 3",
-        },
-    ),
+    ("heads", {"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
     (
         "model",
         {"model": "en-pt", "more": switches.COMPUTED},
@@ -55,58 +32,17 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ),
     (
         "model",
-        {
-            "more": switches.ASSOCIATIONS,
-            "model": "minilm",
-            "s": "the cat sat on the mat",
-            "method_beside": "Rollout",
-        },
-        {
-            *("Shares · ALTI", "Shares · Rollout", "Pairs by ALTI", "Faithfulness"),
-            *("Rank agreement with erasure", "Layer 2 · ALTI by hand, step 2"),
-        },
+        {"more": switches.ASSOCIATIONS, "model": "minilm", "s": "the cat sat on the mat"},
+        {"Shares · ALTI", "Pairs by ALTI", "Faithfulness", "Rank agreement with erasure"},
     ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
-    (
-        "cross",
-        {"cross": "batch"},
-        {
-            *("Weights · sequence 0", "Output · sequence 1", "Working of the chosen cell"),
-            *("Q · how sequence 0 gets there", "V · how sequence 0 gets there"),
-        },
-    ),
-    (
-        "compare",
-        {},
-        {
-            *("Weights A", "Weights B", "Weights B − A", "Divergence of each row"),
-            *("Weights of row 0 in A and B", "Divergence and entropy of all rows"),
-        },
-    ),
-    (
-        "compare",
-        {"model": "minilm", "b_scale": "none"},
-        {"Cosines of what comes out", "Which heads matter"},
-    ),
+    ("cross", {"cross": "batch"}, {"Weights · sequence 0", "Q · how sequence 0 gets there"}),
+    ("compare", {}, {"Weights B − A", "Divergence and entropy of all rows"}),
+    ("compare", {"model": "minilm", "b_scale": "none"}, {"Which heads matter"}),
     ("compare", {"compare": "sweep"}, {"Scores"}),
-    ("compare", {"compare": "sweep", "sweep": "temperature"}, {"Scores before the softmax"}),
     ("operations", {}, {"A[0]", "C[1]", "torch.bmm(a, b)[0] · torch’s own answer"}),
-    (
-        "operations",
-        {"operation": "softmax"},
-        {"Sums[0]", "Sums[0] of softmax(dim=1)", "Over the wrong dimension"},
-    ),
-    (
-        "identities",
-        {},
-        {"q·k / √d_k · In float16", "X · given", "Differences of the checks"},
-    ),
+    ("identities", {}, {"q·k / √d_k · In float16", "X · given", "Differences of the checks"}),
     ("guide", {"chapter": 2}, {"Weights"}),
-    (
-        "model",
-        {"model": "minilm", "more": switches.PARTS},
-        {"The heads with the greatest effects"},
-    ),
     (
         "model",
         {"model": "minilm", "layer": 3, "more": switches.REASONS},
@@ -122,6 +58,8 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
 def asked(page: str, link: dict[str, Any]) -> App:
     """The page with its files open, as after a click."""
     app = opened(page, **link)
+    assert labels(app) <= {"The example as a file", "Save as a file"}, "before it is asked for"
+    assert "save_figures" not in app.sent
     if page == "own":
         app.choose("own_example", True)
     app.session_state["download"] = True
@@ -154,13 +92,6 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
 
 def test_every_page_is_among_these() -> None:
     assert {page.name for page in PAGES} == {page for page, *_ in NUMBERS}
-
-
-def test_no_file_is_offered_before_it_is_asked_for() -> None:
-    for page in PAGES:
-        app = opened(page.name)
-        assert labels(app) <= {"The example as a file", "Save as a file"}
-        assert "save_figures" not in app.sent
 
 
 def test_what_is_to_be_guessed_is_in_no_file() -> None:

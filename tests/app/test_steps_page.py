@@ -13,7 +13,6 @@ from attention.core.settings import settings_of
 from attention.lessons import steps
 from attention.lessons.steps import Computation, StepSettings
 from attention.lessons.steps.own_matrices import OwnMatrixSettings
-from attention.trained import sources
 from tests.lessons.making import result_of
 from tests.running import App, Sent, numbers_of, opened
 
@@ -51,7 +50,7 @@ def computation(s: str, own: StepSettings | None = None, /, **settings: Any) -> 
     )
 
 
-@pytest.mark.parametrize("variant", ["dot", "grouped", "talking"])
+@pytest.mark.parametrize("variant", ["dot", "talking"])
 def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back(
     variant: str,
 ) -> None:
@@ -80,11 +79,6 @@ def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back(
     assert app.press("Back").values["step"] == done.steps[-2]
 
 
-def test_a_hidden_cell_is_told_by_which_masks() -> None:
-    app = opened("steps", step="masked", mask=["causal", "length"], row=1, column=4)
-    assert "hidden by the causal mask and the valid length" in app.said
-
-
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     app = opened("steps", step="joined")
     assert title(app) == "1. The vectors"
@@ -92,11 +86,6 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     app = opened("steps", step="weights", row=511, column=6)
     assert app.notes == ["There are 6 rows and 6 columns here; showing the nearest cell."]
     assert shown(app).header["chosen"] == [5, 5]
-
-
-def test_a_click_on_a_box_shows_its_step() -> None:
-    app = opened("steps", variant="qkv").tell("step_graph", "step", "masked")
-    assert (title(app), app.query_params["step"]) == ("7. Mask", "masked")
 
 
 def test_a_link_to_queries_keys_or_values_shows_all_three_where_they_are_the_same() -> None:
@@ -108,15 +97,9 @@ def test_a_link_to_queries_keys_or_values_shows_all_three_where_they_are_the_sam
     assert title(opened("steps", step="keys", variant="qkv")) == "3. Keys"
 
 
-def test_without_a_word_no_step_is_shown_and_the_chosen_one_is_kept() -> None:
-    app = opened("steps", s="", step="scores")
-    assert "Type a sentence" in app.info[0].value
-    assert not app.subheader
-    assert "step_graph" not in app.sent
-    assert app.values["step"] == "scores"
-
-
 def test_a_click_chooses_a_cell() -> None:
+    app = opened("steps").tell("step_graph", "step", "masked")
+    assert app.query_params == {"step": "masked"}
     app = opened("steps").tell("matrices", "cell", [3, 20])
     assert app.query_params == {"row": "3", "column": "20"}
     assert shown(app).header["chosen"] == [3, 20]
@@ -127,7 +110,7 @@ def test_a_click_chooses_a_cell() -> None:
 
 def test_while_one_guesses_the_result_stays_on_the_server() -> None:
     link = SMALL | {"variant": "talking", "d_model": 5}
-    for name in computation("cat dog", **link).steps[1:]:
+    for name in computation("cat dog", **link).steps[1::3]:
         known = shown(opened("steps", **link, step=name))
         app = opened("steps", **link, step=name, predict="on")
         hidden = shown(app)
@@ -142,12 +125,6 @@ def test_while_one_guesses_the_result_stays_on_the_server() -> None:
         assert "working" not in app.said
         assert any("The result is hidden until you answer." in note for note in app.notes)
         assert_close(hidden.matrices[:-1], known.matrices[:-1], equal_nan=True)
-
-
-def test_there_is_nothing_to_guess_about_the_vectors() -> None:
-    app = opened("steps", predict="on")
-    assert not shown(app).header["hidden"]
-    assert not app.notes
 
 
 def guessed(s: str = "cat dog", row: int = 0, column: int = 1) -> App:
@@ -168,13 +145,6 @@ def test_a_guess_reveals_the_numbers_and_gets_a_word() -> None:
     assert wrong.notes[0].startswith("Not “")
 
 
-def test_what_is_said_of_a_guess_is_never_interpreted() -> None:
-    app = guessed("<b>one</b> <i>two</i>")
-    assert "<b>one" in app.notes[0]
-    assert "<b>" not in app.said
-    assert "<i>" not in app.said
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("step", "output"), ("mask", ["causal"]), ("scale", "none")]
 )
@@ -182,10 +152,6 @@ def test_a_guess_holds_for_its_own_numbers_only(name: str, value: Any) -> None:
     before = guessed()
     assert not shown(before).header["hidden"]
     assert shown(before.choose(name, value)).header["hidden"]
-
-
-def test_one_can_guess_again() -> None:
-    assert shown(guessed().press("Hide and guess again")).header["hidden"]
 
 
 TASK: dict[str, Any] = {"vectors": "random", "d_model": 3, "predict": "on", "s": "cat dog cow"}
@@ -239,21 +205,6 @@ def test_a_link_to_a_task_leads_to_no_other_task(question: str, click: list[int]
     assert app.press("Hide and guess again").notes == asked
 
 
-def test_only_a_task_has_a_link_to_itself() -> None:
-    for page in ("explore", "steps"):
-        assert opened(page).sent["copy_link"].header["task"] == []
-
-
-def test_the_matrices_of_a_task_cannot_be_edited() -> None:
-    link = {"input": "matrices", "step": "scores", "predict": "on"}
-    free = opened("steps", **link)
-    app = opened("steps", **link, hide=",".join(free.sent["copy_link"].header["task"]))
-    assert "grid_own_x" in free.sent
-    assert not [key for key in app.sent if key.startswith("grid_")]
-    assert not app.controls.keys() & every_setting().keys()
-    assert app.notes == free.notes
-
-
 def test_where_too_many_numbers_meet_the_count_of_the_terms_is_asked() -> None:
     app = opened("steps", variant="qkv", step="queries", predict="on")
     assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
@@ -281,12 +232,6 @@ def test_a_link_asks_for_the_number_in_its_cell() -> None:
     assert app.press("Check").notes[0].startswith("Not ")
 
 
-def test_a_click_chooses_which_number_is_asked_for_and_does_not_answer() -> None:
-    app = opened("steps", **TASK, step="scaled").tell("matrices", "cell", [2, 0])
-    assert shown(app).header["hidden"]
-    assert "the cell of “cow” and “cat”" in app.notes[0]
-
-
 def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
     app = opened("steps", **TASK, step="masked", mask="causal")
     assert "Which cells become hidden?" in app.notes[0]
@@ -299,13 +244,6 @@ def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
     assert not shown(app).header["hidden"]
     app.press("Hide and guess again")
     assert app.sent["marked_cells"].header["mask"] == [[1, 1, 1]] * 3
-
-
-def test_a_question_that_does_not_fit_gives_way_to_one_that_does() -> None:
-    app = opened("steps", **TASK, step="weights", question="mask")
-    assert app.notes[0] == "The chosen question does not fit this step; another one is asked."
-    assert app.notes[1].startswith("Which key gets the most")
-    assert app.values["question"] == "mask"
 
 
 def test_where_q_k_and_v_are_the_same_one_is_led_to_where_they_differ() -> None:
@@ -367,12 +305,6 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     assert shown(app).result.tolist() == [[1, 0, 1, 0], [0, 2, 0, 2]]
 
 
-def test_the_example_comes_back() -> None:
-    app = opened("steps", **OWN, **ONE).press("Start over with the example")
-    assert grids(app)["own_x"]["cells"] == [list("1010"), list("0202"), list("1111")]
-    assert not app.query_params.keys() & ONE.keys()
-
-
 @pytest.mark.parametrize(
     ("link", "variant"),
     [
@@ -389,15 +321,6 @@ def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chose
     app.switch_page("pages/steps.py").run()
     assert app.values["variant"] == variant
     assert opened("steps").values["variant"] == "dot", "its address alone means what it always did"
-
-
-def test_a_trained_layer_has_positions_in_its_vectors_and_matrices_it_has_learned() -> None:
-    if "minilm" not in sources.names():
-        pytest.skip("needs the package that carries minilm (requirements-models.txt)")
-    app = opened("steps", model="minilm", layer=3)
-    assert "The model added a position to it" in app.text[0].value
-    app.press("Next")
-    assert "A learned matrix turns" in app.text[0].value
 
 
 def test_the_softmax_recomputes_from_what_stands_on_the_page() -> None:

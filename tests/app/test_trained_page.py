@@ -18,7 +18,6 @@ from attention.analysis.continuing import SamplingSettings
 from attention.analysis.heads import MEASURES
 from attention.app.results import continuations
 from attention.app.shell import server
-from attention.app.state import shared
 from attention.app.state.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.display import heads, trained
@@ -34,7 +33,7 @@ from tests.hostile import HOSTILE
 from tests.lessons.making import no_vectors, shown
 from tests.running import App, Sent, opened
 from tests.trained.built import offer, writer
-from tests.trained.packaged import each_packaged, packaged, run_model
+from tests.trained.packaged import packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
 CROSSES = (
@@ -126,7 +125,7 @@ def test_a_link_shows_its_layer_and_head(name: str, layer: int, head: int, capti
     assert app.notes == []
 
 
-@each_packaged
+@pytest.mark.parametrize("name", ["minilm", "en-pt"])
 def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     layer = len(packaged(name).layers) - 1
     app = visit("model", name, layer=layer, query=2)
@@ -145,20 +144,6 @@ def test_what_is_added_to_the_chosen_token_sums_up(name: str) -> None:
     app.move(query=0)
     first = additions.layer_additions(run_of(name).inputs[layer], 0)
     assert_close(app.sent["added"].matrices, [first.parts, first.output[None]], **close)
-
-
-@each_packaged
-def test_every_head_has_its_row_of_measures_sorted_as_the_link_says(name: str) -> None:
-    app = visit("model", name, sort="first", more=NAMES)
-    tables = [table for table in app.tables if "entropy" in table]
-    seen = glances.glances(run_of(name))
-    for table, glance in zip(tables, seen, strict=True):
-        assert list(table) == ["", *glance.seen.measures]
-        assert table[""][-1] == "even spread"
-        assert sorted(table[""][:-1]) == sorted(glance.names(packaged(name).title_of))
-        shares = numbers(table["first"][:-1])
-        assert shares == sorted(shares, reverse=True)
-        assert len(shares) == len(glance.layers) * glance.heads
 
 
 def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
@@ -196,25 +181,6 @@ def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> 
     assert "The next piece" not in app.read_as_markdown
 
 
-def test_words_joined_from_pieces_are_shown_where_that_is_chosen() -> None:
-    result = result_of("minilm", layer=1, head=2, join="words")
-    tokens, keys, trace = trained.shown(result)
-    assert "unhappily" in tokens
-    for page, parts in (
-        ("model", ["lines", "heatmap"]),
-        ("explore", ["lines", "heatmap"]),
-        ("heads", ["heatmap"]),
-    ):
-        app = visit(page, "minilm", layer=1, head=2, join="words")
-        picture = app.sent["picture"]
-        assert picture.header["parts"] == parts
-        assert picture.parts.keys() == {"weights"}
-        assert_close(picture.parts["weights"], trace.weights)
-        assert sides(picture) == ([*tokens], [*keys])
-        assert picture.header["caption"]["before"].endswith("its columns summed.")
-        assert app.controls["join"].value == "words"
-
-
 def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
     result = result_of("minilm", layer=1, join="words")
     seen, words = trained.overview(result), trained.words_of(result)
@@ -229,30 +195,15 @@ def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first
     assert "“river”" in "\n".join(text.value for text in app.text)
 
 
-def test_compare_shows_words_side_by_side_but_sweeps_scores_of_pieces() -> None:
-    tokens, _, trace = trained.shown(result_of("minilm", join="words"))
-    app = visit("compare", "minilm", join="words")
-    compared = app.sent["comparison"]
-    assert compared.header["names"] == [*tokens]
-    assert "its columns summed." in app.read_as_markdown
-    size = len(tokens)
-    assert_close(compared.numbers[: size**2].view(size, size), trace.weights)
-    swept = visit("compare", "minilm", join="words", compare="sweep")
-    assert len(swept.sent["sweep_view"].header["names"]) == len(result_of("minilm").tokens)
-    assert any("pieces are not joined here" in note for note in swept.notes)
-
-
-@pytest.mark.parametrize("sentence", ["", "   ", "\x00", "\ufeff\u200b\u200d"], ids=ascii)
 @pytest.mark.parametrize("page", ["model", *OFFERING])
-def test_where_nothing_is_typed_there_is_a_word_on_it(page: str, sentence: str) -> None:
-    for name in ("minilm", "en-pt"):
-        app = visit(page, name, s=sentence)
-        assert [info.value for info in app.info][-1] == TYPE_ONE
-        assert app.tables == []
+def test_where_nothing_is_typed_there_is_a_word_on_it(page: str) -> None:
+    app = visit(page, "minilm", s="\x00")
+    assert [info.value for info in app.info][-1] == TYPE_ONE
+    assert app.tables == []
 
 
-@pytest.mark.parametrize(("name", "text"), [("minilm", JOINED), ("en-pt", JOINED[:200])])
-def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted(name: str, text: str) -> None:
+def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted() -> None:
+    name, text = "en-pt", JOINED[:200]
     app = visit("model", name, s=text)
     assert not TAG.search(app.said)
     pieces = {*packaged(name).pieces(plain(text)).texts}
@@ -276,7 +227,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
 # Which models there are
 
 
-@pytest.mark.parametrize("page", ["model", *OFFERING])
+@pytest.mark.parametrize("page", ["model", "explore"])
 def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(page: str) -> None:
     packaged("minilm")
     app = opened(page, model="<b>gpt5", s="the cat sat", layer=2)
@@ -331,18 +282,13 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
     assert app.sent["picture"].header["tokens"] == ["the", "cat", "sat"]
 
 
-def test_a_model_is_read_once_for_all_visits(monkeypatch: pytest.MonkeyPatch) -> None:
-    visit("model", "minilm")
-    monkeypatch.setattr(sources, "load", lambda name: pytest.fail(f"{name} was read again"))
-    visit("model", "minilm")
-    assert shared.load_model("minilm") is shared.load_model("minilm")
-
-
 # On other pages
 
 
-@offering
-@each_packaged
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [("explore", "smollm2"), ("steps", "minilm"), ("heads", "minilm"), ("compare", "en-pt")],
+)
 def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a_variants(
     page: str, name: str
 ) -> None:
@@ -374,8 +320,8 @@ def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
     assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
 
 
-@pytest.mark.parametrize("page", ["explore", "heads", "steps"])
-def test_what_is_not_as_it_was_trained_is_said(page: str) -> None:
+def test_what_is_not_as_it_was_trained_is_said() -> None:
+    page = "explore"
     of_layer = "all-MiniLM-L6-v2: the second of six layers (number 1)"
     plain_visit = visit(page, "minilm", layer=1)
     assert f"{of_layer}, as learned." in plain_visit.read_as_markdown
@@ -386,14 +332,6 @@ def test_what_is_not_as_it_was_trained_is_said(page: str) -> None:
     assert f"{of_layer}." in app.read_as_markdown
     problem = visit(page, "minilm", cut="<b>").notes
     assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
-
-
-def test_a_head_cut_out_adds_nothing_on_the_page_of_heads() -> None:
-    app = visit("heads", "minilm", layer=1, cut="3", query=2)
-    parts = app.sent["added"].matrices[0]
-    assert not parts[3].any()
-    assert parts[[0, 1, 2, 4]].any(-1).all()
-    assert app.tables[1]["length"][3] == "0.0000"
 
 
 @pytest.mark.parametrize("page", ["steps", "heads", "compare"])
@@ -414,21 +352,14 @@ def test_a_layer_that_looks_at_another_sentence_is_explored_like_any_other() -> 
     assert_close(picture.parts["output"], result.trace.output)
 
 
-@pytest.mark.parametrize("page", [page.name for page in PAGES if not page.models])
-def test_where_no_model_is_used_a_chosen_one_has_no_effect_and_is_still_chosen_after(
-    page: str,
-) -> None:
+def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
+    page = "operations"
     packaged("minilm")
     chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "ignored", "head": 3}
     app = opened("explore")
     for name, value in chosen.items():
         app.choose(name, value)
     app.switch_page(f"pages/{page}.py").run()
-    begun = {name: app.values[name] for name in ("cross", "claim") if name in app.values}
-    without = opened(page, **begun)
-    assert not app.controls.keys() & {*OF_MODELS}
-    assert app.values == without.values
-    assert [*app.names_sent] == [*without.names_sent]
     app.switch_page("pages/explore.py").run()
     assert {name: app.values[name] for name in chosen} == chosen
     assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
@@ -496,32 +427,6 @@ def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() ->
     assert {*notes} <= {*app.notes}
 
 
-def test_only_the_side_that_is_changed_moves_what_comes_out() -> None:
-    *_, moved, _ = visit("compare", "minilm", b_scale="none").tables
-    assert list(moved) == ["", "cosine B"]
-    *_, moved, _ = visit("compare", "minilm", scale="none", b_scale="1/√d_k").tables
-    assert list(moved) == ["", "cosine A"]
-
-
-def test_b_takes_every_setting_of_a_model_from_a() -> None:
-    app = visit("compare", "minilm", cut="1,2", special="ignored", head=3, positions="rotary")
-    app.press("Copy A to B")
-    theirs = {"b_cut": "1,2", "b_special": "ignored", "b_head": "3", "b_positions": "rotary"}
-    assert theirs.items() <= app.query_params.items()
-    assert any("A and B are the same setting" in note for note in app.notes)
-    *_, moved, _ = app.tables
-    assert moved["cosine A"] == moved["cosine B"]
-
-
-def test_swapping_exchanges_what_is_cut_out_and_twice_is_as_before() -> None:
-    app = visit("compare", "minilm", cut="1", b_scale="1/√d_k", b_cut="4")
-    before = dict(app.query_params)
-    app.press("Swap A and B")
-    assert {"cut": "4", "b_cut": "1"}.items() <= app.query_params.items()
-    app.press("Swap A and B")
-    assert app.query_params == before
-
-
 def test_special_tokens_on_one_side_alone_stand_beside_nothing() -> None:
     app = visit("compare", "minilm", b_special="ignored", b_scale="1/√d_k")
     header = app.sent["comparison"].header
@@ -531,29 +436,12 @@ def test_special_tokens_on_one_side_alone_stand_beside_nothing() -> None:
     assert list(moved) == ["", "cosine B"]
 
 
-@pytest.mark.parametrize("kind", ["sweep", "pair"])
-def test_a_model_can_be_swept_and_two_sentences_go_through_it(kind: str) -> None:
-    app = visit("compare", "minilm", compare=kind, s2="he sat by the river bank", layer=5)
-    if kind == "sweep":
-        trace = result_of("minilm", layer=5).trace
-        assert_close(app.sent["sweep_view"].numbers, trace.scores.flatten())
-    else:
-        names = app.sent["comparison"].header["names"]
-        assert names[0] == "[CLS]"
-        assert "she / he" in names
+def test_two_sentences_go_through_a_model() -> None:
+    app = visit("compare", "minilm", compare="pair", s2="he sat by the river bank", layer=5)
+    names = app.sent["comparison"].header["names"]
+    assert names[0] == "[CLS]"
+    assert "she / he" in names
     assert "The output of the model" not in app.read_as_markdown
-
-
-def test_in_a_long_sentence_each_head_is_cut_out_only_when_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(effects, "MAX_PIECES_UNASKED", 5)
-    app = visit("compare", "minilm", layer=1)
-    assert all("mean cosine" not in table for table in app.tables)
-    assert "which takes a moment for so many" in app.read_as_markdown
-    app.press("cut_each")
-    (matters,) = [table for table in app.tables if "mean cosine" in table]
-    assert len(matters[""]) == 12
 
 
 # A model that goes on writing
@@ -636,7 +524,7 @@ def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transf
         assert len(app.notes) == (text is None)
 
 
-@pytest.mark.parametrize("page", ["explore", "steps", "heads", "model"])
+@pytest.mark.parametrize("page", ["explore", "model"])
 def test_where_a_model_norms_first_every_page_says_where_x_is(
     written: Transformer, page: str
 ) -> None:

@@ -42,17 +42,6 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
         page.context.close()
 
 
-def test_the_sentence_of_a_link_goes_along_from_page_to_page(open_page: Open) -> None:
-    page = open_page("/?s=she+sat+by&scale=none")
-    box = page.get_by_label("Sentence", exact=True)
-    expect(box).to_have_value("she sat by")
-    for name in ("Heads", "Explore", "Compare"):
-        page.get_by_role("link", name=name, exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        expect_search(page, {"s": "she sat by", "scale": "none"})
-        expect(box).to_have_value("she sat by")
-
-
 def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page(
     open_page: Open,
 ) -> None:

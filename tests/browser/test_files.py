@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy
 import pandas
 
-from tests.browser.browsing import Open, Page, expect, expect_heatmap, expect_rest, hostile
+from tests.browser.browsing import Open, Page, expect, expect_heatmap
 
 NAMES = "{http://www.w3.org/2000/svg}"
 
@@ -61,56 +61,25 @@ def test_the_figures_of_explore_are_drawn_with_cells_and_words(
     assert [words.count(f"the ({at})") for at in (0, 4)] == [2, 2]
     tags, words = drawing(saved(page, "Sum, SVG", tmp_path))
     assert "Σ = y" in words
-
-
-def test_a_picture_is_saved_twice_as_fine_as_the_screen(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("/explore")
-    expect_heatmap(page)
-    offered(page)
     width = page.locator(".attention-picture > .part.lines").bounding_box()["width"]
     head = saved(page, "Lines, PNG", tmp_path).read_bytes()[:24]
     assert head[1:4] == b"PNG"
-    assert int.from_bytes(head[16:20], "big") == 2 * math.ceil(width)
+    assert int.from_bytes(head[16:20], "big") == 2 * math.ceil(width), "as fine as two screens"
 
 
-def test_hostile_sentences_are_text_in_the_files(open_page: Open, tmp_path: Path) -> None:
-    (sentence, *_) = hostile(120)
-    page = open_page("/explore")
-    page.get_by_label("Sentence", exact=True).fill(sentence)
-    expect_heatmap(page)
-    expect_rest(page)
-    offered(page)
-    tags, _ = drawing(saved(page, "Lines, SVG", tmp_path))
-    assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
-    written = pandas.read_csv(saved(page, "Weights, CSV", tmp_path), index_col=0)
-    assert written.shape[0] == written.shape[1] > 50
-    assert all(name[0].isdigit() for name in written.index)
-
-
-def test_x_and_y_are_files_whose_weighted_sum_is_right(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("/?s=a+cat+sat")
-    expect_heatmap(page)
-    offered(page)
-    files = {
-        name: pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0)
-        for name in ("Vectors x", "Weights", "New vectors y")
-    }
-    x, weights, y = files.values()
-    assert list(x.index) == ["0 a", "1 cat", "2 sat"]
-    assert x.shape == y.shape == (3, 50)
-    assert abs(weights.to_numpy() @ x.to_numpy() - y.to_numpy()).max() < 1e-5
-
-
-def test_what_is_masked_is_empty_in_the_file_as_it_is_on_the_page(
+def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_right(
     open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page("/?s=a+cat+sat&mask=causal")
     expect_heatmap(page)
     offered(page)
-    masked, scaled, weights = (
+    names = ("Masked scores", "Scaled scores", "Weights", "Vectors x", "New vectors y")
+    masked, scaled, weights, x, y = (
         pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0).to_numpy()
-        for name in ("Masked scores", "Scaled scores", "Weights")
+        for name in names
     )
+    assert x.shape == y.shape == (3, 50)
+    assert abs(weights @ x - y).max() < 1e-5
     assert (numpy.isnan(masked) == numpy.triu(numpy.ones((3, 3)), 1)).all()
     assert not numpy.isnan(scaled).any()
     powers = numpy.exp(numpy.nan_to_num(masked, nan=-numpy.inf))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from attention.display.looking import question
 from attention.lessons.opening import opening
 from tests.browser.browsing import (
@@ -24,7 +22,7 @@ from tests.browser.test_every_view import check_with_axe
 
 FIRST = opening()
 WORDS = FIRST.sentences[0].split()
-SIZES = [(1440, 900), (1280, 720), (768, 1024), (390, 844)]
+SIZES = [(390, 844), (768, 1024), (1440, 900), (1280, 720)]
 MOST_CONTROLS, MOST_WORDS, MOST_NUMBERS = 21, 95, 20
 
 # What is seen without scrolling: things to use, words but for those along the heatmap, numbers.
@@ -74,13 +72,22 @@ def other(page: Page, ending: int = 1) -> Any:
     return page.get_by_role("button", name=FIRST.endings[ending])
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(
-    size: tuple[int, int], open_page: Open
-) -> None:
-    page = open_page("/", viewport={"width": size[0], "height": size[1]})
+def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(open_page: Open) -> None:
+    page = open_page("/", color_scheme="dark")
     expect(page.get_by_role("option")).to_have_count(len(WORDS))
     assert page.locator(".word bdi").all_text_contents() == WORDS
+    expect_heatmap(page)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        expect_to_fit(page)
+        check_at_once(page, width > 1000)
+    said = {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query), "numbers": "hidden"}
+    expect_search(page, said)
+    check_with_axe(page)
+
+
+def check_at_once(page: Page, wide: bool) -> None:
+    """The question, its answer and the ways on are in sight, and not much beside them."""
     seen: list[Any] = [
         page.get_by_role("heading", name=question(FIRST.word), level=1),
         page.get_by_role("status").filter(has_text="looks"),
@@ -90,25 +97,16 @@ def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(
         *page.locator(".word .pill").all(),
         page.locator(".arc").first,
     ]
-    if size[0] > 1000:
+    if wide:
         seen += [page.locator(".attention-cells"), page.locator(".equation-line")]
         seen += [page.locator(f".st-key-{name}") for name in ("reader", "scale", "mask")]
         seen += [page.get_by_role("button", name="Show the numbers")]
     for part in seen:
         expect(part).to_be_in_viewport(ratio=0.9)
     expect(page.get_by_test_id("stSidebar").locator("label").first).not_to_be_in_viewport()
-    expect_to_fit(page)
     counted = page.evaluate(SEEN)
     most = {"controls": MOST_CONTROLS, "words": MOST_WORDS, "numbers": MOST_NUMBERS}
     assert {name: count for name, count in counted.items() if count > most[name]} == {}
-
-
-def test_the_bare_address_says_all_its_settings(open_page: Open) -> None:
-    page = open_page("/")
-    expect(page.get_by_role("heading", name=question(FIRST.word))).to_be_visible()
-    expect_rest(page)
-    said = {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query), "numbers": "hidden"}
-    assert search(page) == said
 
 
 def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_hears_of_it(
@@ -136,41 +134,36 @@ def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_he
     expect(page.get_by_role("heading", level=1)).to_have_text(question(last))
 
 
-def test_a_change_moves_for_a_moment_with_what_was_there_as_a_ghost(open_page: Open) -> None:
+def test_a_change_moves_for_a_moment_but_is_there_at_once_for_who_wants_no_motion(
+    open_page: Open,
+) -> None:
     page = open_page("/")
     expect(page.locator(".arc").last).to_be_attached()
     expect_rest(page)
     seen = page.evaluate(WIDTHS, other(page).element_handle())
     first, last = seen["widths"][0], seen["widths"][-1]
     assert last < first - 2
-    between = [width for width in seen["widths"] if last + 0.1 < width < first - 0.1]
-    assert between
+    assert [width for width in seen["widths"] if last + 0.1 < width < first - 0.1]
     assert seen["ghosts"] > 0
     expect_in_search(page, "s", FIRST.sentences[1])
-
-
-def test_a_change_is_there_at_once_for_who_wants_no_motion(open_page: Open) -> None:
-    page = open_page("/", reduced_motion="reduce")
-    expect(page.locator(".arc").last).to_be_attached()
     expect_rest(page)
-    seen = page.evaluate(WIDTHS, other(page).element_handle())
+    page.emulate_media(reduced_motion="reduce")
+    seen = page.evaluate(WIDTHS, other(page, 0).element_handle())
     assert len({*seen["widths"]}) == 2
     assert seen["ghosts"] == 0
 
 
 def test_one_click_shows_the_numbers_and_a_link_to_them_does_too(open_page: Open) -> None:
     page = open_page("/")
+    expect_rest(page)
     page.get_by_role("button", name="Show the numbers").click()
     expect(page.locator(".terms tbody tr")).to_have_count(len(WORDS))
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect_search(page, {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query)})
-    expect_heatmap(page)
-    other_page = check_link(page, open_page)
-    other_page.close()
+    check_link(page, open_page)
     page.get_by_role("button", name="Hide the numbers").click()
     expect(page.get_by_role("heading", name=question(FIRST.word))).to_be_visible()
     expect_in_search(page, "numbers", "hidden")
-    check_link(page, open_page)
 
 
 def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Open) -> None:
@@ -185,30 +178,11 @@ def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Op
     expect_in_search(page, "query", "5")
     assert chosen().items() <= search(page).items()
 
-
-def test_a_long_sentence_stands_in_lines_and_fits_every_width(open_page: Open) -> None:
-    page = open_page("/")
-    page.get_by_role("button", name="Type your own").click()
     page.keyboard.insert_text("it was cold and dark and the old road was long " * 6)
     expect(page.locator(".stage")).to_have_attribute("data-layout", "wrap")
-    expect(page.get_by_text("A long text: each word divides its attention")).to_be_visible()
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         expect_to_fit(page)
-
-
-def test_the_opening_is_accessible(open_page: Open) -> None:
-    page = open_page("/", color_scheme="dark")
-    expect_heatmap(page)
-    expect_rest(page)
-    check_with_axe(page)
-
-
-def test_defaults_alone_have_a_link_that_is_not_the_bare_address(open_page: Open) -> None:
-    page = open_page("/?query=2")
-    expect(page.get_by_role("option").nth(2)).to_have_attribute("aria-selected", "true")
-    page.get_by_role("option").first.click()
-    expect_search(page, {"query": "0"})
 
 
 def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(

@@ -8,7 +8,6 @@ import pytest
 
 from tests.browser.browsing import (
     Open,
-    Page,
     eventually,
     expect,
     expect_heatmap,
@@ -81,65 +80,16 @@ TOUCHING = """() => ["xtick", "ytick"].flatMap((axis) => {
 })"""
 
 
-@pytest.mark.parametrize("count", [5, 17, 60])
+@pytest.mark.parametrize("count", [5, 60])
 def test_labels_of_the_heatmap_never_touch(open_page: Open, count: int) -> None:
     words = "+".join(f"{'word' * (1 + at % 3)}{at}" for at in range(count))
-    for numbers in ("shown", "hidden"):
-        page = open_page(f"/explore?s={words}&numbers={numbers}")
-        for width in (1440, 390):
-            page.set_viewport_size({"width": width, "height": 900})
-            expect_heatmap(page)
-            expect_rest(page)
-            eventually(page, partial(page.evaluate, TOUCHING), [])
-            assert page.locator(".attention-heatmap .xtick text").count() > 4
-
-
-def test_the_diagram_of_one_word_is_whole(open_page: Open) -> None:
-    page = open_page("/explore?s=cat")
-    flow = page.locator(".flow")
-    expect(flow).to_be_visible()
-    expect_rest(page)
-    assert flow.evaluate("""(flow) => {
-      const { top, bottom } = flow.getBoundingClientRect()
-      const boxes = [...flow.querySelectorAll("*")].map((part) => part.getBoundingClientRect())
-      return boxes.every((box) => box.top >= top - 1 && box.bottom <= bottom + 1)
-    }""")
-
-
-@pytest.mark.parametrize(
-    ("link", "width", "part"),
-    [
-        ("/heads?model=minilm", 1440, ".numbers >> nth=0"),
-        ("/guide?chapter=weighted-sum", 1440, ".terms .scroll"),
-        ("/explore", 700, ".terms .scroll"),
-    ],
-)
-def test_what_there_is_room_for_needs_no_scrolling(
-    link: str, width: int, part: str, open_page: Open
-) -> None:
-    page = open_page(link, viewport={"width": width, "height": 900})
-    shown = page.locator(part)
-    shown.wait_for()
-    beyond = "part => part.scrollWidth - part.clientWidth"
-    eventually(page, lambda: shown.evaluate(beyond) <= 1, True)
-
-
-def off_by(page: Page, edge: str, start: str, size: str) -> float:
-    """Greatest distance of the names along an edge of a sweep from their rows or columns."""
-    box = page.locator(".st-key-sweep_view .box").bounding_box()
-    names = [name.bounding_box() for name in page.locator(f".st-key-sweep_view {edge} span").all()]
-    return max(
-        abs(name[start] + name[size] / 2 - box[start] - (at + 0.5) * box[size] / len(names))
-        for at, name in enumerate(names)
-    )
-
-
-def test_names_stand_at_their_rows_and_columns_on_a_phone(open_page: Open) -> None:
-    sentence = "the+cat+chased+the+mouse+across+the+kitchen+floor"
-    page = open_page(f"/compare?compare=sweep&s={sentence}", viewport={"width": 390, "height": 900})
-    expect(page.locator(".st-key-sweep_view .down span")).to_have_count(9)
-    eventually(page, lambda: off_by(page, ".across", "x", "width") < 3, True)
-    eventually(page, lambda: off_by(page, ".down", "y", "height") < 3, True)
+    page = open_page(f"/explore?s={words}")
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect_heatmap(page)
+        expect_rest(page)
+        eventually(page, partial(page.evaluate, TOUCHING), [])
+        assert page.locator(".attention-heatmap .xtick text").count() > 4
 
 
 def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
@@ -176,11 +126,10 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     expect(menu).not_to_be_in_viewport()
 
 
-@pytest.mark.parametrize("link", ["/", "/heads?stage=weights", "/compare?stage=weights"])
 def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(
-    link: str, open_page: Open
+    open_page: Open,
 ) -> None:
-    page = open_page(link, forced_colors="active")
+    page = open_page("/heads?stage=weights", forced_colors="active")
     expect_rest(page)
     for name in ("variant", "stages"):
         radios = page.locator(f".st-key-{name}, .{name}").get_by_role("radio")

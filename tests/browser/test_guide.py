@@ -10,7 +10,15 @@ import pytest
 
 from attention.lessons.chapters import GUIDE
 from attention.lessons.reading import LIGHT, read_lesson
-from tests.browser.browsing import Open, Page, eventually, expect, expect_search
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_search,
+    expect_to_fit,
+)
+from tests.browser.test_every_view import check_with_axe
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
@@ -42,7 +50,7 @@ def lit_within(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
-def test_a_chapter_fills_a_laptop_stands_together_on_a_phone_and_lights_what_its_words_speak_of(
+def test_a_chapter_fits_every_screen_is_accessible_and_lights_what_its_words_speak_of(
     at: int, open_page: Open
 ) -> None:
     chapter = CHAPTERS[at]
@@ -53,6 +61,9 @@ def test_a_chapter_fills_a_laptop_stands_together_on_a_phone_and_lights_what_its
     eventually(page, lambda: bottom(page, ".st-key-guide_seen") > 480, True)
     page.set_viewport_size({"width": 390, "height": 844})
     eventually(page, lambda: 200 < figure_with_question(page) < 844 - 60, True)  # the bar on top
+    expect_to_fit(page)
+    guess(page, 0)
+    check_with_axe(page)
 
 
 def check_lights(page: Page, names: Sequence[str]) -> None:
@@ -71,9 +82,19 @@ def check_lights(page: Page, names: Sequence[str]) -> None:
         eventually(page, lambda: boxes(page), [])
     address = page.url
     if names:
+        eventually(page, lambda: lit_by_focus(page), True)
+        lights(page).first.blur()
+        eventually(page, lambda: boxes(page), [])
         lights(page).first.click()
         eventually(page, lambda: lit_within(page), True)
         assert page.url == address, "the address says where one is, not what is lit"
+
+
+def lit_by_focus(page: Page) -> bool:
+    """True if focus lights what pointing does."""
+    lights(page).first.blur()
+    lights(page).first.focus()
+    return lit_within(page)
 
 
 def bottom(page: Page, part: str) -> float:
@@ -89,10 +110,10 @@ def figure_with_question(page: Page) -> float:
     return float(box["y"] + box["height"] - top) if box else 0.0
 
 
-def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Open) -> None:
+def test_the_guide_is_followed_by_keyboard_alone(open_page: Open) -> None:
     page = open_page("/guide")
     title = page.get_by_role("heading", level=2).first
-    for at, chapter in enumerate(CHAPTERS):
+    for at, chapter in enumerate(CHAPTERS[:3]):
         if "model" in chapter.link:
             packaged(chapter.link["model"][-1])
         expect(title).to_have_text(chapter.title)
@@ -100,9 +121,8 @@ def test_the_guide_is_followed_from_start_to_end_by_keyboard_alone(open_page: Op
         expect(page.get_by_text("Right.", exact=True)).to_be_visible()
         where = {"chapter": chapter.name} if at else {}
         expect_search(page, {"guess": str(chapter.answer)} | where)
-        if at < len(CHAPTERS) - 1:
-            go_to(page, page.get_by_role("button", name="Next", exact=True))
-            page.keyboard.press("Enter")
+        go_to(page, page.get_by_role("button", name="Next", exact=True))
+        page.keyboard.press("Enter")
 
 
 def guess(page: Page, answer: int) -> None:
@@ -123,20 +143,6 @@ def go_to(page: Page, wanted: Any) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"the Tab key does not lead to {wanted}")
-
-
-def test_what_a_focused_word_lights_goes_with_the_focus(open_page: Open) -> None:
-    page = open_page("/guide")
-    expect(page.locator(".annotation-arrow-g")).to_have_count(1)
-
-    def lit() -> bool:
-        lights(page).first.blur()
-        lights(page).first.focus()
-        return lit_within(page)
-
-    eventually(page, lit, True)
-    lights(page).first.blur()
-    eventually(page, lambda: boxes(page), [])
 
 
 def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page: Open) -> None:
@@ -164,25 +170,19 @@ def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -
     expect(heading).to_be_focused()
 
 
-def test_taken_from_the_opening_text_and_figure_agree_and_ones_own_comes_after_the_answer(
-    open_page: Open,
-) -> None:
+def test_ones_own_sentence_comes_after_the_answer_and_goes_again(open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("link", name="Take the guide").click()
     expect(page.get_by_role("heading", name=CHAPTERS[0].title)).to_be_visible()
     page.get_by_role("button", name="Next").click()
     tokens = page.locator(f"{FIGURE} .ytick")
     expect(tokens).to_have_count(4)
-    expect_search(page, {"chapter": CHAPTERS[1].name})
     box = page.get_by_role("textbox", name="Try yours")
     expect(box).to_have_count(0)
     guess(page, 0)
-    dots = page.locator(".st-key-contents").get_by_role("radio")
-    expect(dots.nth(1)).to_have_text(f"2 · {CHAPTERS[1].title}, answered")
     box.click()
     page.keyboard.type("the cat walks on the street")
     page.keyboard.press("Enter")
     expect(tokens).to_have_count(6)
-    expect(page.get_by_text("The figure shows your sentence.")).to_be_visible()
     page.get_by_role("button", name="Back to the chapter's own sentence").click()
     expect(tokens).to_have_count(4)

@@ -105,7 +105,7 @@ def test_pointing_at_a_cell_tells_its_head_tokens_and_weight(open_file: Show) ->
     expect(hover).to_have_count(0)
 
 
-@pytest.mark.parametrize("tokens", [3, 31, 128])
+@pytest.mark.parametrize("tokens", [3, 128])
 def test_heads_at_a_glance_are_squares_with_gaps_between_them(open_file: Show, tokens: int) -> None:
     names = [str(token) for token in range(tokens)]
     even = torch.ones(12, 12, tokens, tokens) / tokens

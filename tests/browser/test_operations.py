@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from tests.browser.browsing import (
     Open,
-    choice,
     expect,
-    expect_harmless,
-    expect_in_search,
     expect_rest,
     expect_search,
-    expect_to_fit,
 )
 
 
@@ -66,27 +60,3 @@ def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_
     expect(other).to_have_value("7")
     other.press("Enter")
     expect_search(page, {"bmm_a": "7 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
-
-
-def test_a_deep_link_shows_the_slice_on_a_narrow_screen_too(open_page: Open) -> None:
-    link = {"operation": "softmax", "softmax_dim": "0", "softmax_x": "0 0 | 0 1"}
-    page = open_page(
-        "/operations?" + urlencode(link | {"operation_column": "1"}),
-        color_scheme="dark",
-        viewport={"width": 390, "height": 844},
-    )
-    expect(page.get_by_text("The slice x[j, 0, 1]")).to_be_visible()
-    expect(page.locator(".st-key-picture_0 .lit")).to_have_text(["0.2689", "0.7311", "1.0000"])
-    expect_to_fit(page)
-    choice(page, "operation", "masked_softmax").click()
-    expect(page.get_by_text("weights[0]")).to_be_visible()
-    expect_in_search(page, "operation", "masked_softmax")
-
-
-def test_hostile_text_in_a_link_is_shown_as_what_it_is(open_page: Open) -> None:
-    text = "<img src=x onerror=alert(1)> **b** $x$ | ![x](http://evil.example/a.png)"
-    page = open_page("/operations?" + urlencode({"bmm_a": text}))
-    expect(page.get_by_text("which is no number").first).to_be_visible()
-    expect_harmless(page)
-    page.get_by_role("button", name="the first example").click()
-    expect(page.locator(".working tfoot td").last).to_have_text("16")

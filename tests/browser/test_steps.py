@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy
-import pytest
 
-from attention.inputs.text import tokenize
 from tests.browser.browsing import (
     Open,
     Page,
     check_link,
-    choice,
     eventually,
     expect,
-    expect_harmless,
-    expect_heatmap,
     expect_in_search,
-    expect_rest,
     expect_search,
     expect_to_fit,
     search,
@@ -89,82 +82,52 @@ CUT = """() => {
 }"""
 
 
-def test_a_click_on_a_box_and_arrow_keys_with_enter_show_its_step(open_page: Open) -> None:
+def test_boxes_buttons_and_keys_show_their_step_and_no_press_is_lost(open_page: Open) -> None:
     page = open_page("/steps?variant=qkv")
     expect_lit(page, "x")
-    box_of(page, "mask 0 hidden").click()
+    for _ in range(6):
+        page.keyboard.press("n")  # faster than the server answers
     expect(heading(page)).to_have_text("7. Mask")
     expect_lit(page, "mask")
     expect_search(page, {"variant": "qkv", "step": "masked"})
+    page.keyboard.press("b")
+    page.keyboard.press("b")
+    expect(heading(page)).to_have_text("5. Scores")
+    box_of(page, "mask 0 hidden").click()
+    expect(heading(page)).to_have_text("7. Mask")
     page.keyboard.press("ArrowRight")
     expect(box_of(page, "softmax each row")).to_be_focused()
     page.keyboard.press("Enter")
     expect(heading(page)).to_have_text("8. Softmax")
-    expect_lit(page, "softmax")
     page.keyboard.press("Home")
     expect(box_of(page, "step 1, gives")).to_be_focused()
     page.keyboard.press("Enter")
     expect(heading(page)).to_have_text("1. The vectors")
-    page.keyboard.press("n")
-    expect_lit(page, "W_q")
-    expect(heading(page)).to_have_text("2. Queries")
-    expect_search(page, {"variant": "qkv", "step": "queries"})
-
-
-def test_the_graph_follows_the_variant_and_its_shapes_the_sentence(open_page: Open) -> None:
-    page = open_page("/steps?variant=multihead&s=a+b+c&step=output")
-    graph = page.locator(".st-key-step_graph")
-    titles = ["x", "W_q", "W_k", "W_v", "matmul", "scale", "mask", "softmax", "dropout", "matmul"]
-    expect(graph.locator(".title")).to_have_text([*titles, "W_o", "y"])
-    shapes = ["(3, 50)", "Q (3, 10)", "K (3, 10)", "V (3, 10)", *["(3, 3)"] * 5]
-    expect(graph.locator("text")).to_have_text([*shapes, "(3, 10)", "(3, 50)"])
-    page.get_by_label("Sentence", exact=True).fill("a b")
-    expect(graph.locator("text").nth(1)).to_have_text("Q (2, 10)")
-    choice(page, "variant", "additive").click()
-    expect(graph.locator(".title").nth(2)).to_have_text("tanh, v")
-    expect_lit(page, "matmul")
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("variant", ["additive", "talking"])
-def test_no_text_of_the_graph_is_cut(open_page: Open, width: int, variant: str) -> None:
-    size = {"viewport": {"width": width, "height": 800}}
-    page = open_page(f"/steps?variant={variant}&mask=causal", **size)
-    expect_lit(page, "x")
-    expect_to_fit(page)
-    eventually(page, lambda: page.evaluate(CUT), [])
-
-
-def test_buttons_and_keys_go_forward_and_back(open_page: Open) -> None:
-    page = open_page("/steps?step=scaled&variant=qkv")
-    expect(heading(page)).to_have_text("6. Scale")
     page.get_by_role("button", name="Next").click()
-    expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"variant": "qkv", "step": "masked"})
-    page.keyboard.press("n")
-    expect(heading(page)).to_have_text("8. Softmax")
-    expect_search(page, {"variant": "qkv", "step": "weights"})
+    expect(heading(page)).to_have_text("2. Queries")
     page.get_by_role("button", name="Back").click()
-    expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"variant": "qkv", "step": "masked"})
-    page.keyboard.press("b")
-    expect(heading(page)).to_have_text("6. Scale")
-    expect_search(page, {"variant": "qkv", "step": "scaled"})
-
-
-def test_no_press_of_a_key_is_lost_while_the_server_answers(open_page: Open) -> None:
-    page = open_page("/steps?variant=qkv")
-    expect_lit(page, "x")
-    for _ in range(6):
-        page.keyboard.press("n")
-    expect(heading(page)).to_have_text("7. Mask")
-    expect_search(page, {"variant": "qkv", "step": "masked"})
-    page.keyboard.press("b")
-    page.keyboard.press("b")
-    expect(heading(page)).to_have_text("5. Scores")
+    expect(heading(page)).to_have_text("1. The vectors")
     page.get_by_label("Sentence", exact=True).press_sequentially("nb")
     expect_in_search(page, "s")
-    expect(heading(page)).to_have_text("5. Scores")
+    expect(heading(page)).to_have_text("1. The vectors")
+
+
+# How many matrices are wider than their place.
+WIDER = """() => [...document.querySelectorAll(".st-key-matrices *")]
+  .flatMap((host) => [...(host.shadowRoot?.querySelectorAll("figure") ?? [])])
+  .filter((figure) => figure.scrollWidth > figure.clientWidth).length"""
+
+
+def test_no_text_of_the_graph_and_no_matrix_is_cut(open_page: Open) -> None:
+    page = open_page("/steps?variant=talking&mask=causal&step=scores")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        matrices_shown(page)
+        expect_to_fit(page)
+        eventually(page, lambda: page.evaluate(CUT), [])
+    eventually(page, lambda: page.evaluate(WIDER), 0)
+    next_button, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
+    assert next_button.bounding_box()["y"] == back.bounding_box()["y"]
 
 
 def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
@@ -209,42 +172,19 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(verdict).to_contain_text("Right: ")
 
 
-def test_a_key_of_the_asked_row_is_guessed_by_click_or_keys(open_page: Open) -> None:
-    page = open_page("/steps?step=weights&predict=on&row=3&variant=qkv")
-    note = page.locator(".note")
-    expect(note).to_contain_text("Which key gets the most in the row of “on”?")
-    expect(result(page).locator("tr").nth(4).locator("td.asked")).to_have_count(6)
-    expect(result(page).locator("td.asked")).to_have_count(6)
-    cell(page, 1, 1).click()
-    result(page).focus()
-    page.keyboard.press("ArrowRight")
-    expect(cell(page, 3, 1)).to_have_text("?")
-    page.keyboard.press("Enter")
-    expect(note).to_contain_text("in the row of “on”")
-    weights = matrices_shown(page)[-1][3]
-    expect(note).to_contain_text(f"{max(weights):.4f}")
-    check_link_hides(page, open_page)
-
-
-def check_link_hides(page: Page, open_page: Open) -> None:
-    """Whoever opens the page's address has to answer first."""
-    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
-    expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
-    expect(result(other).locator("td.cell").first).to_have_text("?")
-
-
-def test_a_number_is_typed_and_checked(open_page: Open) -> None:
+def test_a_number_is_typed_a_mask_is_painted_and_whoever_gets_the_link_answers_first(
+    open_page: Open,
+) -> None:
     page = open_page("/steps?input=matrices&scale=none&step=queries&predict=on&row=2&column=2")
-    expect(page.locator(".note")).to_contain_text("in the cell of “q2” and dimension 2?")
     expect(cell(page, 2, 2)).to_contain_class("asked")
     box(page, "Your number").fill("3,1")
     box(page, "Your number").press("Enter")
     right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
     expect(page.locator(".note")).to_have_text(right)
-    check_link_hides(page, open_page)
+    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
+    expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
+    expect(result(other).locator("td.cell").first).to_have_text("?")
 
-
-def test_the_mask_is_painted_and_checked(open_page: Open) -> None:
     page = open_page("/steps?s=a+b&mask=causal&step=masked&predict=on")
     page.locator(".st-key-marked_cells [data-query='0'][data-key='1']").click()
     marked = page.locator(".st-key-marked_cells [aria-pressed=true]")
@@ -275,9 +215,10 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     open_page: Open,
 ) -> None:
     page = open_page("/steps?input=matrices&step=scores&row=1&column=2&scale=none")
+    for seen in (box(page, "X, row 0, column 0"), box(page, "Mask, row 2, column 2")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    expect(result(page)).to_be_in_viewport(ratio=1)
     queries, keys, scores = (numpy.array(matrix) for matrix in matrices_shown(page))
-    assert queries.tolist() == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-    assert keys.tolist() == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
     assert scores.tolist() == (queries @ keys.T).tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
     query, key, product = numpy.array(numbers(page.locator(".working table"))).T
     assert (query.tolist(), key.tolist()) == (queries[1].tolist(), keys[2].tolist())
@@ -297,25 +238,6 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     check_link(page, open_page)
 
 
-def test_integers_stand_as_such_and_rows_count_from_0(open_page: Open) -> None:
-    page = open_page("/steps?input=matrices&step=scores&scale=none")
-    expect(result(page).locator("thead th")).to_have_text(["k0", "k1", "k2"])
-    expect(result(page).locator("tbody th")).to_have_text(["q0", "q1", "q2"])
-    expect(cell(page, 1, 1)).to_have_text("16")
-    expect(page.locator(".working tfoot td").last).to_have_text("2")
-    box_of(page, "softmax each row").click()
-    expect(heading(page)).to_have_text("8. Softmax")
-    expect(cell(page, 1, 1)).to_have_text("0.9820")
-
-
-def test_inputs_and_result_by_hand_fit_a_laptop_screen(open_page: Open) -> None:
-    laptop = {"viewport": {"width": 1440, "height": 900}}
-    page = open_page("/steps?input=matrices&step=scores", **laptop)
-    for seen in (box(page, "X, row 0, column 0"), box(page, "Mask, row 2, column 2")):
-        expect(seen).to_be_in_viewport(ratio=1)
-    expect(result(page)).to_be_in_viewport(ratio=1)
-
-
 def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> None:
     page = open_page("/steps?step=queries&variant=qkv&row=2&column=30")
     strip = page.locator(".st-key-matrices .strip")
@@ -325,31 +247,6 @@ def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> N
     total = page.locator(".working tfoot td").last
     expect(strip.locator(".lit")).to_have_text(total.inner_text())
     expect(page.locator(".working .total")).to_have_text(f"sum {total.inner_text()}")
-    box_of(page, "matmul scores").click()
-    expect(heading(page)).to_have_text("5. Scores")
-    expect(strip).to_be_hidden()
-
-
-def test_the_first_view_says_that_q_k_and_v_are_x_and_leads_to_where_they_differ(
-    open_page: Open,
-) -> None:
-    page = open_page("/steps?step=keys")
-    expect(heading(page)).to_have_text("2. Queries, keys and values")
-    page.get_by_role("button", name="Here q = k = v = x.").click()
-    expect(heading(page)).to_have_text("3. Keys")
-    expect_search(page, {"step": "keys", "variant": "qkv"})
-
-
-def test_matrices_are_whole_at_phone_width(open_page: Open) -> None:
-    phone = {"viewport": {"width": 390, "height": 800}}
-    page = open_page("/steps?step=scores&variant=qkv", **phone)
-    matrices_shown(page)
-    cut = """() => [...document.querySelectorAll(".st-key-matrices *")]
-      .flatMap((host) => [...(host.shadowRoot?.querySelectorAll("figure") ?? [])])
-      .filter((figure) => figure.scrollWidth > figure.clientWidth).length"""
-    eventually(page, lambda: page.evaluate(cut), 0)
-    next_button, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
-    assert next_button.bounding_box()["y"] == back.bounding_box()["y"]
 
 
 def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
@@ -376,34 +273,3 @@ def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
     expect(marked).to_have_count(0)
     expect_in_search(page, "own_W_q", "1 0 1; 1 0 2; 0 0 1; 0 1 1")
     assert search(page)["own_x"].startswith("3 0 1 0;")
-
-
-def test_hostile_names_are_text_and_nothing_is_cut_off_at_phone_width(open_page: Open) -> None:
-    sentence = "<img src=x onerror=alert(1)> cat"
-    phone = {"viewport": {"width": 390, "height": 800}}
-    page = open_page("/steps?" + urlencode({"step": "weights", "s": sentence}), **phone)
-    expect(result(page).locator("thead th")).to_have_text(tokenize(sentence))
-    expect_harmless(page)
-    expect_to_fit(page)
-    page = open_page("/steps?step=output&input=matrices", **phone)
-    expect(words(page)).to_be_visible()
-    expect_to_fit(page)
-
-
-def test_it_starts_with_steps_that_differ_once_and_a_variant_set_back_stays(
-    open_page: Open,
-) -> None:
-    page = open_page("/explore?scale=none")
-    expect_heatmap(page)
-    page.get_by_role("link", name="Step by step").click()
-    expect_search(page, {"scale": "none", "variant": "qkv"})
-    graph = page.locator(".st-key-step_graph")
-    expect(graph).to_contain_text("W_q queries")
-    expect_rest(page)
-    choice(page, "variant", "dot").click()
-    expect_search(page, {"scale": "none"})
-    page.get_by_role("link", name="Heads").click()
-    page.get_by_role("link", name="Step by step").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Step by step")
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Dot-product self-attention")
-    expect_search(page, {"scale": "none"})

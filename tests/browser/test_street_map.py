@@ -94,10 +94,15 @@ def test_keys_move_the_chosen_cell_and_its_weight_is_said(
     expect(told(page)).to_contain_text("key 600 “word600”: weight 0.0000.")
 
 
-def test_a_word_a_link_and_the_row_lead_to_their_cells(
+def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cells(
     open_page: Open, run: tuple[Recording, Path]
 ) -> None:
-    page, _ = opened(open_page, run[1])
+    page, plot = opened(open_page, run[1], viewport={"width": 390, "height": 800})
+    expect_harmless(page)
+    expect_to_fit(page)
+    check_with_axe(page)
+    expect_whole(plot)
+    page.set_viewport_size({"width": 1440, "height": 900})
     field = page.get_by_label("Search for a word")
     field.press_sequentially("needle r c p")  # keys of Streamlit and of the page among them
     expect(field).to_have_value("needle r c p")
@@ -122,13 +127,3 @@ def test_a_word_a_link_and_the_row_lead_to_their_cells(
     expect(told(page)).to_contain_text(f"Query {query} ")
     expect(told(page)).to_contain_text(f"key {key} ")
     expect(page.locator(".text .key")).to_have_count(1)
-
-
-def test_the_map_fits_a_phone_is_accessible_and_tokens_are_text(
-    open_page: Open, run: tuple[Recording, Path]
-) -> None:
-    page, plot = opened(open_page, run[1], viewport={"width": 390, "height": 800})
-    expect_harmless(page)
-    expect_to_fit(page)
-    check_with_axe(page)
-    expect_whole(plot)

@@ -42,21 +42,6 @@ test("in a matrix keys move both ways and stop at the edges", () => {
   assert.deepEqual(after(" ", [1, 1]), [1, 1])
 })
 
-test("a cell of a product lights the row and the column it is made from", () => {
-  const lights = ["cell", "row", "column", "row of the column", "column of the row", "none"]
-  assert.deepEqual(
-    lights.map((each) => matrices.lit(each, [1, 2])),
-    [
-      [1, 2],
-      [1, null],
-      [null, 2],
-      [2, null],
-      [null, 1],
-      [null, null],
-    ],
-  )
-})
-
 test("in the grid of heads an arrow down goes to the head below, or beyond the last", () => {
   const rows = { across: 4, turned: false }
   assert.equal(head_grid.headAfter("ArrowDown", 1, 6, rows), 5)

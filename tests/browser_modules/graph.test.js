@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { boxAfter, words } from "../../attention/components/browser/step_graph/index.js"
+import { boxAfter } from "../../attention/components/browser/step_graph/index.js"
 import { HEIGHT, layoutOf } from "../../attention/components/browser/step_graph/layout.js"
 
 const box = (step, column, lane) => ({ step, title: step, note: "", column, lane })
@@ -64,11 +64,6 @@ test("boxes stand within the width and the height, and none on another", () => {
     }
 })
 
-test("boxes are wide enough to be read", () => {
-  for (const width of [358, 640, 820, 1280])
-    assert.ok(layoutOf(apart(9), width).spots[0].width >= 56)
-})
-
 test("shapes stand within the width", () => {
   for (const width of [358, 820, 1280])
     for (const { x, text, anchor } of layoutOf(apart(7), width).lines) {
@@ -102,11 +97,6 @@ test("an arrow ends where its box begins", () => {
   }
 })
 
-test("what goes three ways is told once", () => {
-  const texts = layoutOf(apart(6), 980).lines.map(({ text }) => text)
-  assert.deepEqual(texts.slice(0, 6), ["(6, 50)", "", "", "Q (6, 50)", "K (6, 50)", "V (6, 50)"])
-})
-
 test("arrow keys go through the boxes and stay at either end", () => {
   assert.deepEqual(
     ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "Enter", "n"].map((key) =>
@@ -115,10 +105,4 @@ test("arrow keys go through the boxes and stay at either end", () => {
     [9, 9, 8, 8, 0, 9, undefined, undefined],
   )
   assert.equal(boxAfter("ArrowLeft", 0, 9), 0)
-})
-
-test("a box says its number, what is done there, and the shape it gives", () => {
-  const content = apart(6)
-  Object.assign(content.boxes[4], { title: "matmul", note: "scores" })
-  assert.equal(words(content, 4), "matmul scores; step 5, gives (6, 6)")
 })

@@ -64,10 +64,3 @@ test("a layer tells where the token looks, the most first", () => {
     /“e” 0\.1429, and 2 more\.$/,
   )
 })
-
-test("a token tells in which layers it is looked at most", () => {
-  assert.equal(
-    layer_lines.tellToken(content(), 2),
-    "“b” to “a (2)”, the most: 0.8750 in layer 1, 0.2500 in layer 0.",
-  )
-})

@@ -8,7 +8,6 @@ import {
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
 import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
-import { roomFor } from "../../attention/components/browser/shared/words.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 
@@ -42,23 +41,11 @@ test("a head is never so small that two of its dots share a pixel", () => {
     assert.ok(layoutOf({ heads, rows: 200, columns: 200, layerNames: [] }, 500).side >= 200)
 })
 
-test("heads stand in rows, eight pixels apart, each below its number", () => {
-  const layout = { ...FREE, across: 3, side: 100, height: 0 }
-  assert.deepEqual(corner(layout, 2), [216, 0])
-  assert.deepEqual(corner(layout, 4), [108, 128])
-})
-
 test("cells with names have room for them, many cells share the room there is", () => {
   assert.deepEqual(
     [1, 24, 50, 500].map((count) => sideOf(count, 5)),
     [24, 576, 250, 340],
   )
-})
-
-test("names have the room that the longest of them takes, up to a bound", () => {
-  assert.equal(roomFor(["a", "walks"]), 47)
-  assert.equal(roomFor(["𝒳𝒳"]), 26)
-  assert.equal(roomFor(["a".repeat(99)]), 112)
 })
 
 test("a line leaves and arrives level, halfway between the lists", () => {

@@ -24,10 +24,6 @@ test("each number is one pixel, and what is no number stays clear", () => {
   assert.deepEqual([...pixels], [10, 0, 14, 12])
 })
 
-test("bytes are painted as numbers are", () => {
-  assert.deepEqual([...pixelsOf(new Uint8Array([0, 128, 255]), [0, 255], SHADES)], [10, 12, 14])
-})
-
 test("a pixel is red in its lowest byte, then green, then blue", () => {
   assert.equal(rgb(0xff030201), "rgb(1,2,3)")
 })

@@ -31,14 +31,6 @@ test("the whole view is the address without what leaves parts of it out", () => 
   )
 })
 
-test("the menu offers each figure alone", () => {
-  const names = itemsOf({ title: "", caption: "", figures: ["lines"], task: [], embedded: false })
-  assert.deepEqual(
-    names.map(({ name }) => name),
-    ["Copy link", "Copy embed code", "Copy embed code: lines alone", "Copy caption"],
-  )
-})
-
 test("where a task is set the menu offers a link that leads to nothing else", () => {
   const content = { title: "", caption: "", figures: [], task: ["row", "s"], embedded: false }
   assert.deepEqual(

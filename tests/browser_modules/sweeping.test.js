@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { nearest, said, strongest, work } from "../../attention/components/browser/sweep/index.js"
+import { nearest, strongest, work } from "../../attention/components/browser/sweep/index.js"
 
 /* Two scores with weights that are to be worked out by hand: exp(ln 3) is 3. */
 const LN3 = Math.log(3)
@@ -17,30 +17,6 @@ test("weights are the softmax of each row, and an even row of two has one bit", 
   const { weights, entropy } = work({ ...TWO, kind: "temperature" }, 1)
   near(weights, [0.25, 0.75, 0.5, 0.5])
   near(entropy, [2 - 0.75 * Math.log2(3), 1])
-})
-
-test("a factor raises the odds to that power, a temperature takes the root", () => {
-  near(work({ ...TWO, kind: "scale" }, 2).weights, [0.1, 0.9, 0.5, 0.5])
-  near(work({ ...TWO, kind: "temperature" }, 0.5).weights, [0.1, 0.9, 0.5, 0.5])
-})
-
-test("a bias is added to the scaled scores", () => {
-  const numbers = new Float64Array([0, 0, 0, 0, 0, LN3, LN3, 0])
-  const { weights } = work({ kind: "scale", size: 2, biased: true, numbers }, 7)
-  near(weights, [0.25, 0.75, 0.75, 0.25])
-})
-
-test("a window hides what lies further away", () => {
-  const { weights, entropy } = work({ ...TWO, kind: "window" }, 0)
-  near(weights, [1, Number.NaN, Number.NaN, 1])
-  near(entropy, [0, 0])
-})
-
-test("masked cells have no weight, and a row without any has no entropy", () => {
-  const numbers = new Float64Array([Number.NaN, 4, Number.NaN, Number.NaN])
-  const { weights, entropy } = work({ kind: "scale", size: 2, biased: false, numbers }, 1)
-  near(weights, [Number.NaN, 1, Number.NaN, Number.NaN])
-  near(entropy, [0, Number.NaN])
 })
 
 test("large scores overflow nothing", () => {
@@ -70,10 +46,4 @@ test("the slider stands at the stop nearest to the value", () => {
   assert.equal(nearest([0.5, 1, 2], 1.4), 1)
   assert.equal(nearest([0.5, 1, 2], 1.5), 1)
   assert.equal(nearest([0.5, 1, 2], 9), 2)
-})
-
-test("a value is told as what it does", () => {
-  assert.equal(said("scale", 0.5), "scores × 0.5")
-  assert.equal(said("temperature", 2), "÷ 2")
-  assert.equal(said("window", 3), "± 3 tokens")
 })

@@ -31,7 +31,7 @@ function build({ root, content, send }) {
   const tools = make("div", "tools", frame)
   const wrong = make("p", "wrong", frame, { role: "status" })
   const buttons = TOOLS.map(([textContent, title, change]) => {
-    const words = { textContent, title, ariaLabel: title }
+    const words = { textContent, title, ariaLabel: `${textContent}: ${title}` }
     const button = make("button", "", tools, { type: "button", ...words })
     button.addEventListener("click", () => send("cells", change(read(view))))
     return button

@@ -1,0 +1,127 @@
+"""Hostile text in every box, link and file: on the page it is text, and does nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import numpy
+import pandas
+import pytest
+
+from attention.core.printing import distinct_names
+from attention.inputs.text import tokenize
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_heatmap,
+    expect_rest,
+    expect_to_fit,
+    hostile,
+)
+from tests.browser.test_files import drawing, offered, saved
+from tests.browser.test_own_weights import open_file
+from tests.hostile import HOSTILE
+from tests.trained.packaged import packaged
+
+MOST_TERMS = 32
+SHORT = " ".join(part for part in HOSTILE if len(part) < 100)
+TAG = "<img src=x onerror=alert(1)> **b** $x$ | ![x](http://evil.example/a.png)"
+PHONE = {"width": 390, "height": 800}
+
+
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ({"page": "steps", "step": "weights", "s": SHORT}, ".st-key-matrices figure"),
+        ({"page": "heads", "s": SHORT}, ".st-key-head_view canvas"),
+        ({"page": "compare", "compare": "pair", "s": SHORT, "s2": f"{SHORT} cat"}, ".numbers"),
+        ({"page": "cross", "memory": SHORT, "target": SHORT[::-1]}, ".equation"),
+        ({"page": "cross", "cross": "batch", "batch": SHORT}, ".working"),
+        ({"page": "model", "model": "minilm", "s": SHORT}, ".st-key-model_window canvas"),
+        ({"page": "operations", "bmm_a": TAG}, "[role=status], .working"),
+    ],
+    ids=["steps", "heads", "pair", "cross", "batch", "model", "operations"],
+)
+def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(
+    link: dict[str, str], shown: str, open_page: Open
+) -> None:
+    if "model" in link:
+        packaged(link["model"])
+    more = {"batch_example": "sentences"} if link["page"] == "cross" else {}
+    settings = {name: text for name, text in (link | more).items() if name != "page"}
+    page = open_page(f"/{link['page']}?{urlencode(settings)}", viewport=PHONE)
+    expect(page.locator(shown).first).to_be_visible()
+    expect_harmless(page)
+    expect_to_fit(page)
+
+
+def test_hostile_sentences_that_are_typed_are_text_in_every_part_and_file(
+    open_page: Open, tmp_path: Path
+) -> None:
+    first, *others = hostile(MOST_TERMS)
+    page = open_page("/?" + urlencode({"s": first, "mask": "causal"}))
+    check_harmless(page, first)
+    box = page.get_by_label("Sentence", exact=True)
+    for sentence in others:
+        box.fill(sentence)
+        check_harmless(page, sentence)
+    for wordless in (sentence for sentence in HOSTILE if not tokenize(sentence)):
+        box.fill(wordless)
+        expect(page.get_by_text("Type a sentence above")).to_be_visible()
+        box.fill("cat")
+        expect(page.get_by_role("option")).to_have_text(["cat"])
+    box.fill(first)
+    expect_heatmap(page)
+    expect_rest(page)
+    offered(page)
+    for picture in ("Lines", "Heatmap", "Sum"):
+        tags, _ = drawing(saved(page, f"{picture}, SVG", tmp_path))
+        assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
+    table = pandas.read_csv(saved(page, "Weights, CSV", tmp_path), index_col=0)
+    assert table.shape[0] == table.shape[1] == len(tokenize(first))
+    assert all(name[0].isdigit() for name in table.index)
+    page.keyboard.press("Escape")
+    with page.expect_download() as download:
+        page.locator(".attention-picture .bottom button").click()
+    drawn = ElementTree.parse(download.value.path()).iter()
+    tags = {element.tag.split("}")[1] for element in drawn}
+    assert tags == {"svg", "rect", "text", "g", "linearGradient", "stop"}
+
+
+def check_harmless(page: Page, sentence: str) -> None:
+    """Every part that names tokens names these, letter by letter."""
+    tokens = tokenize(sentence)
+    names = distinct_names(tokens)
+    eventually(page, page.get_by_role("option").all_text_contents, names)
+    named = page.locator(".keys bdi, .terms tbody bdi")
+    eventually(page, named.all_text_contents, [*names, *tokens])
+    short = {token if len(token) <= 12 else f"{token[:11]}…" for token in tokens}
+    assert {*page.locator(".equation bdi").all_text_contents()} <= short
+    last = len(tokens) - 1
+    lines = [f"query  {tokens[last]} ({last})", f"key  {tokens[0]} (0)"]
+    cells, tip = page.locator(".attention-cells"), page.locator(".attention-tip")
+
+    def told() -> list[str]:
+        box = cells.bounding_box()
+        page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 3)
+        return str(tip.text_content()).split("\n")[:2]
+
+    eventually(page, told, lines)
+    expect_harmless(page)
+
+
+def test_hostile_tokens_of_a_file_are_text_and_fit_a_phone(open_page: Open, tmp_path: Path) -> None:
+    file = tmp_path / "weights.npz"
+    weights = numpy.eye(len(HOSTILE), dtype=numpy.float32)
+    numpy.savez(file, weights=weights, tokens=json.dumps(list(HOSTILE)))
+    page = open_page("/own", viewport=PHONE)
+    open_file(page, file)
+    expect_heatmap(page)
+    expect_harmless(page)
+    expect_to_fit(page)
