@@ -21,8 +21,9 @@ SCRIPT = '''
 
 import streamlit as st
 
-from attention.app import frame, widgets
-from attention.app.view import View
+from attention.app.parts import widgets
+from attention.app.shell import frame
+from attention.app.state.view import View
 
 
 def tea(view: View) -> None:

@@ -100,7 +100,8 @@ def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
 
 HEAPS = """
 import ctypes, pathlib, sys, threading
-from attention.app import chapters, server
+from attention.app.parts import chapters
+from attention.app.shell import server
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
 

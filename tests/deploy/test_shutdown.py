@@ -24,7 +24,7 @@ if __name__ == "__main__":
         st.text("finished")
 else:
     from streamlit.starlette import App
-    from attention.app import server
+    from attention.app.shell import server
     app = App(__file__, **server.options())
 """
 

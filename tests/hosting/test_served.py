@@ -21,7 +21,7 @@ if __name__ == "__main__":
     st.text("a page")
 else:
     from streamlit.starlette import App
-    from attention.app import server
+    from attention.app.shell import server
     from attention.hosting import door
     door.SILENT = 1.0
     app = App(__file__, **server.options())

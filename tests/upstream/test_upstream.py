@@ -128,6 +128,13 @@ def test_a_number_box_fails_on_an_infinite_number_in_the_address() -> None:
     assert [fails(text) for text in texts] == [True, True, False, False, False]
 
 
+@pytest.mark.parametrize("words", ["A session that is over", "A file that comes after"])
+def test_what_belongs_to_a_session_that_is_over_is_kept(words: str) -> None:
+    command = [sys.executable, "-c", script_of(words)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout == "kept\n"
+
+
 AS_SHIPPED = net_util.get_external_ip
 
 

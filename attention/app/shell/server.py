@@ -28,6 +28,7 @@ from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.cuts import WholeRuns
 from attention.app.streamlit_fixes.errors import log_without_words
+from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.leaving import Leaving
 from attention.app.streamlit_fixes.left import LeftPages
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
@@ -84,6 +85,7 @@ def options() -> dict[str, Any]:
             Middleware(WholeRuns),
             Middleware(LeftPages),
             Middleware(Leaving, afterwards=give_back),
+            Middleware(LateFiles),
         ],
     }
 
