@@ -3,6 +3,8 @@
 import streamlit as st
 
 from attention.app.parts import (
+    long_texts,
+    long_view,
     notes,
     tab_associations,
     tab_computed,
@@ -22,6 +24,7 @@ from attention.app.state.view import View
 from attention.components.inputs import examples
 from attention.components.pictures import tell_selection
 from attention.display import switches
+from attention.display.long_texts import heading as long_heading
 from attention.display.switches import AS_IN
 from attention.lessons.known import EXAMPLES, KnownHead, known_of
 from attention.trained import sources
@@ -43,6 +46,11 @@ def page(view: View) -> None:
     """The window, the ways to write on and to switch off, and the chosen tab."""
     if view["model"] == NONE:
         notes.explain_missing_models()
+        return
+    if asked := long_texts.text_of(view):
+        long_view.draw_model(view, asked)
+        return
+    if long_texts.is_missing(view):
         return
     words = runs.as_trained(view) is not None
     if words:
@@ -139,6 +147,7 @@ def further(view: View, words: bool) -> None:
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)
+        long_view.offer(view)
     if told := switches.answer_words(shared.load_model(view["model"])):
         st.caption(told)
 
@@ -148,6 +157,8 @@ def heading(view: View) -> tuple[str, str]:
     if view["model"] == NONE:
         return view.page.told
     model = shared.load_model(view["model"])
+    if long_texts.text_of(view) or long_texts.is_missing(view):
+        return long_heading(model)
     try:
         return switches.heading(model, window.shown_of(view).answered), switches.purpose(model)
     except ValueError:

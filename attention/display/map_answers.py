@@ -85,11 +85,12 @@ class StreetMapHeader(TypedDict):
     """Header of what is sent: the map, and the answer to what was asked.
 
     rest of the bytes: shades of the tiles; numbers: weights of those of the lowest level, then of
-    the row. done: rows that have been looked at for the coarser levels; row: the query whose
-    weights follow, or −1.
+    the row. chosen: the query that something beside the map is about, or −1; done: rows that have
+    been looked at for the coarser levels; row: the query whose weights follow, or −1.
     """
 
     map: str
+    chosen: int
     rows: int
     columns: int
     sides: int
@@ -146,13 +147,17 @@ def fits(asked: MapAsked, head: HeadMap, sides: int) -> bool:
 
 
 def answer(
-    head: HeadMap, texts: Sequence[Texts], asked: MapAsked, tile_of: TileOf | None = None
+    head: HeadMap,
+    texts: Sequence[Texts],
+    asked: MapAsked,
+    tile_of: TileOf | None = None,
+    chosen: int = -1,
 ) -> Packed:
     """The answer to a question that fits, or to as much of it as takes little time.
 
     texts: of the queries, and of the keys where they are others; tile_of: gives the numbers of a
-    tile, and whether they say all there is; None = as the map has them. Returns header, numbers and
-    rest of a message.
+    tile, and whether they say all there is; None = as the map has them; chosen: see the header.
+    Returns header, numbers and rest of a message.
     """
     tile_of, until = tile_of or head.tile_of, time.monotonic() + BUDGET
     tiles: list[MapTile] = []
@@ -187,6 +192,7 @@ def answer(
         greatest = _named(texts, [Link(query, key, weight) for key, weight in named])
     header: StreetMapHeader = {
         "map": asked["map"],
+        "chosen": chosen,
         "rows": head.rows,
         "columns": head.columns,
         "sides": len(texts),

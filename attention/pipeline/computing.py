@@ -41,8 +41,13 @@ def compute(
     return computed(settings, enters, memory)
 
 
-def computed(settings: Settings, enters: Prepared, memory: str | None = None) -> Result:
-    """Result of the settings for what enters the layer. memory: see `compute`."""
+def computed(
+    settings: Settings, enters: Prepared, memory: str | None = None, keeps: int = MAX_KEPT
+) -> Result:
+    """Result of the settings for what enters the layer.
+
+    memory: see `compute`; keeps: cells of all heads, up to which all steps are kept.
+    """
     sentence, other, layer = enters.sentence, enters.memory, enters.layer
     keys, x = other or sentence, sentence.x
     n_queries, n_keys = len(sentence.tokens), len(keys.tokens)
@@ -60,7 +65,7 @@ def computed(settings: Settings, enters: Prepared, memory: str | None = None) ->
             bias=functools.partial(settings.bias, layer, n_queries, n_keys),
         )
         trace: Trace | LongTrace
-        if layer.heads * n_queries * n_keys <= MAX_KEPT:
+        if layer.heads * n_queries * n_keys <= keeps:
             trace = sliced(slice(None), slice(None))
         else:
             at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torchtext.vocab import Vectors
 
-from attention.core.functional import LongTrace, Trace
+from attention.core.functional import LongTrace, Sliced, Trace
+from attention.core.limits import MAX_SEEN
 from attention.core.settings import settings_of
 from attention.core.variants import Variant
 from attention.pipeline.preparing import Sentence, TrainedLayer
@@ -127,12 +128,15 @@ class Result(Sentence):
             tensors += self.layer.projection("output")  # the rest is the model's own
         if isinstance(trace, Trace):
             tensors += [*vars(trace).values(), *(trace.unrotated or ())]
+        elif isinstance(made := trace.made_from, Sliced):
+            tensors += [*vars(made).values(), *vars(made.projected).values()]
         if self.memory is not None:
             tensors += vars(self.memory).values()
         storages = [part.untyped_storage() for part in tensors if isinstance(part, Tensor)]
         kept = sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
         cells = len(self.tokens) * len(self.key_tokens)
-        return kept + (0 if isinstance(trace, Trace) else STEPS_OF_A_HEAD * 4 * cells)
+        steps = isinstance(trace, LongTrace) and cells <= MAX_SEEN**2
+        return kept + steps * STEPS_OF_A_HEAD * 4 * cells
 
     def weights_for(self, query: int) -> Tensor:
         """The weights of all heads and queries, or of one query where they are too many to keep."""

@@ -13,7 +13,7 @@ from threading import Condition
 import streamlit as st
 from cachetools import LRUCache, cached
 
-from attention.app.parts import notes, widgets
+from attention.app.parts import long_texts, long_view, notes, widgets
 from attention.app.parts.part import part
 from attention.app.results import runs
 from attention.app.state import session
@@ -59,6 +59,7 @@ def ways_on(view: View) -> None:
             if opening_of(view):
                 st.html("<i class='own-later'></i>")
         else:
+            long_view.offer(view)
             st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))
 
 
@@ -68,8 +69,9 @@ def opening_of(view: View) -> Opening | None:
 
 
 def _drawn(view: View) -> Result | None:
-    """Result that is drawn with arcs; None where there are no words, or a layer looks at others."""
-    result = runs.current_result(view)
+    """Result that is drawn with arcs; None where there are no words, or too many, or a layer looks
+    at others."""
+    result = None if long_texts.text_of(view) else runs.current_result(view)
     return None if result is None or not result.of_sentence else result
 
 

@@ -45,7 +45,7 @@ def caption(text: str, hint: str = "") -> None:
 
 def titled(title: str, words: str = "", hint: str = "") -> None:
     """The title of a figure, and further words."""
-    words = _with_hint(words, f"· {hint}")
+    words = _with_hint(words, f"· {hint}" if hint else "")
     st.html(f"<p class='titled'><strong>{html.escape(title)}</strong> {words}</p>")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from functools import partial
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from attention.app.parts.works import Task
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.capture import Recording
+from attention.components.pictures import tell_selection
 from attention.components.street_map import street_map
 from attention.display.map_answers import MapAsked, answer, first_question
 from attention.display.opened_run import OpenedRun
@@ -38,37 +40,56 @@ _tiles: LRUCache[tuple[object, ...], Tensor] = LRUCache(
 
 
 @part
-def map_of(view: View, run: OpenedRun, layer: int, head: int) -> None:
-    """The map of a head of a run, by its place among those shown; only this answers the browser."""
+def map_of(
+    view: View,
+    run: OpenedRun,
+    layer: int,
+    head: int,
+    below: Callable[[int], object] | None = None,
+) -> None:
+    """The map of a head of a run, by its place among those shown; only this answers the browser.
+
+    below: draws what follows from the chosen query, which then is that of the view.
+    """
     with session.turn(view.page):
         number = run.shown[layer].number
         shown, map_id = _shown(run.run, number, run.head_numbers[head])
+        query = min(int(view["query"]), shown.rows - 1) if below else -1
         before = session.visit().map_asked
         same = before is not None and before["map"] == map_id
-        question = before if before and same else _first(shown, map_id, before)
+        question = before if before and same else _first(shown, map_id, before, query)
         if before:
             answered = first_question(before["map"], -1, [])
             looked_at: MapAsked = {**answered, "shown": before["shown"], "query": before["query"]}
             session.change(map_asked=looked_at)
+        if below and question["query"] != query:
+            question = {**question, "row": query}
         if not shown.is_done:
             _read_on(shown, map_id, not same)
         texts = _texts_of(run)
-        sent = answer(shown, texts, question, partial(_tile, shown, map_id))
-        street_map(
-            shown,
-            sent,
-            on_ask=lambda asked: session.change(map_asked=asked),
-            key="street_map",
-        )
+
+        def take(asked: MapAsked) -> None:
+            session.change(map_asked=asked)
+            if below and asked["query"] in range(shown.rows):
+                session.choose_query(asked["query"])
+
+        sent = answer(shown, texts, question, partial(_tile, shown, map_id), query)
+        street_map(shown, sent, on_ask=take, key="street_map")
+        if below:
+            tell_selection(view.selection, session.select)
+            below(query)
 
 
-def _first(shown: HeadMap, map_id: str, before: MapAsked | None) -> MapAsked:
-    """Parts that a browser will ask for first: those that it looked at in the map before."""
-    tiles, query = shown.whole(), shown.rows - 1
+def _first(shown: HeadMap, map_id: str, before: MapAsked | None, query: int) -> MapAsked:
+    """Parts that a browser will ask for first: those that it looked at in the map before.
+
+    query: the chosen one, −1: that of the map before.
+    """
+    tiles, last = shown.whole(), shown.rows - 1
     if before is not None:
         tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
-        query = min(before["query"], query)
-    return first_question(map_id, query, tiles)
+        last = min(before["query"], last)
+    return first_question(map_id, last if query < 0 else query, tiles)
 
 
 def _shown(run: Recording, number: int, head: int) -> tuple[HeadMap, str]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from attention.app.parts import long_texts
 from attention.app.parts.notes import count_of
 from attention.app.results.runs import pieces_of, sequence_tokens
 from attention.app.state import session
@@ -177,8 +178,9 @@ def _count(view: View) -> str:
     """Count the tokens, or pieces of the chosen model, that the sentence has."""
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
-    pieces = pieces_of(view, view["s"])
-    words = count_of(pieces.texts)
+    asked = long_texts.text_of(view)
+    pieces = asked.pieces if asked else pieces_of(view, view["s"])
+    words = f"{len(pieces.ids):,} tokens" if asked else count_of(pieces.texts)
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)
     return f"{words}{more}, {special} of them special" if special else words + more

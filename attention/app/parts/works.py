@@ -27,7 +27,8 @@ class Task:
 
     what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
     whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
-    what a step has told that it has found so far, see `jobs.Tell`; jobs: those that it is one of.
+    what a step has told that it has found so far, see `jobs.Tell`; jobs: those that it is one of;
+    words: on its wait, before it is begun.
     """
 
     what: Hashable
@@ -37,6 +38,7 @@ class Task:
     key: str
     so_far: Callable[[Any], object] | None = None
     jobs: Jobs = field(default=_jobs, repr=False)
+    words: str = "This runs the model many times over the sentence, which takes a while."
 
     @property
     def is_asked_for(self) -> bool:
@@ -51,7 +53,7 @@ def done(task: Task) -> bool:
         return True
     if not task.is_asked_for:
         st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
-        st.caption("This runs the model many times over the sentence, which takes a while.")
+        st.caption(task.words)
         return False
     with work.waiting():
         state = ask(task, WAIT)

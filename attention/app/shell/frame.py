@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention.app.parts import first_screen
+from attention.app.parts import first_screen, long_texts, long_view
 from attention.app.parts.notes import note
 from attention.app.parts.widgets import beside_is_old, examples_row, sentence_box, settings_beside
 from attention.app.results import runs
@@ -101,7 +101,8 @@ def _body(page: Page, drawing: Drawing) -> None:
         if session.whole_run_is_due():
             st.rerun()
         now = session.view()
-        now = session.follow(now, drawing.tokens(now))
+        if not long_texts.text_of(now):
+            now = session.follow(now, drawing.tokens(now))
         _draw(now, drawing, held or st.session_state.pop("held", 0.0))
 
 
@@ -115,7 +116,7 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if not view.calm:
         doors.views(view.page)
     wanted = sharing(view, drawing.told)
-    if view.page.sentence(view):
+    if view.page.sentence(view) and not long_view.box(view):
         sentence_box(view, drawing.typed)
         if drawing.examples:
             drawing.examples(view)

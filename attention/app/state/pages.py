@@ -16,6 +16,7 @@ from attention.display.associations import AssociationSettings, opening_link
 from attention.display.compare import CompareSettings, other_side
 from attention.display.cross import TRANSLATED, CrossSettings, first_translation
 from attention.display.heads import HeadSettings
+from attention.display.long_texts import LongTextSettings
 from attention.display.switches import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
 from attention.display.trained import KeySettings, LayerSettings
 from attention.display.where import MapSettings
@@ -56,7 +57,8 @@ class Page:
     nothing, begins so too; starts: what else is set then, unless a trained model is; implied: the
     values of settings that its links mean where they do not say them, if they are no defaults;
     own_sentences: whether it shows sentences of its own until one is given there, whatever the page
-    before showed; chapter: gives the figure of a chapter that shows its view, "" where none does.
+    before showed; long_texts: whether it shows texts too long for a link, as a map; chapter: gives
+    the figure of a chapter that shows its view, "" where none does.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Page:
     behind: str = ""
     implied: Mapping[str, Value] = field(default_factory=dict)
     own_sentences: bool = False
+    long_texts: bool = False
     chapter: Callable[[Values], str] | None = None
 
     @property
@@ -199,8 +202,9 @@ PAGES = [
             "seed",
         ),
         figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
-        settings=(MapSettings, OpeningSettings),
+        settings=(MapSettings, OpeningSettings, LongTextSettings),
         models="offered",
+        long_texts=True,
         starts={"map": "shown"},
         opens=lambda: opening().link,
         beside=lambda values: WITH_WORDS,
@@ -333,8 +337,10 @@ PAGES = [
             LayerSettings,
             CauseSettings,
             AssociationSettings,
+            LongTextSettings,
         ),
         models="needed",
+        long_texts=True,
         opens=lambda: first_link(EXAMPLES),
         beside=lambda values: (),
         chapter=lambda values: "picture",

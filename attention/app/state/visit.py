@@ -14,6 +14,7 @@ from typing import Any
 from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
 from attention.core.settings import Value, settings_of
+from attention.hosting.uploads import Taken
 from attention.lessons.cards import Draft
 from attention.pipeline import Selection
 from attention.training import TrainingSettings
@@ -55,6 +56,15 @@ class Writing:
     added: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class KeptText:
+    """A text that a visit keeps: its mark in links, and the room that it takes."""
+
+    text: str
+    mark: str
+    taken: Taken
+
+
 @dataclass(frozen=True)
 class Followed:
     """The word that is chosen, among the tokens it was last seen in.
@@ -87,7 +97,7 @@ class Visit:
     aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
     last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
     learned: trainings that were shown, to stand side by side; map_asked: the parts of a map that
-    the browser asks for.
+    the browser asks for; long_texts: the last texts that were too long for a link.
     """
 
     page: str = ""
@@ -116,6 +126,7 @@ class Visit:
     draft: Draft | None = None
     learned: tuple[TrainingSettings, ...] = ()
     map_asked: Any = None
+    long_texts: tuple[KeptText, ...] = ()
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history.

@@ -355,6 +355,7 @@ export interface MapFound {
 
 export interface StreetMapHeader {
   map: string
+  chosen: number
   rows: number
   columns: number
   sides: number

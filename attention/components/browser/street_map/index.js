@@ -74,6 +74,7 @@ function build({ root, content, send }) {
     place: /** @type {Place} */ ({ left: 0, top: 0, cell: 0 }),
     chosen: /** @type {[number, number]} */ ([-1, -1]), // query and key, −1: the greatest
     announced: /** @type {[number, number]} */ ([-1, -1]),
+    led: -1, // the query that the server is known to follow
     even: false,
     look: "",
     table: geometry.tableOf(new Uint32Array(512), 0.5, false),
@@ -165,7 +166,7 @@ function take(view) {
   if (map !== view.map) {
     const run = map.split(" ")[0]
     if (run !== view.map.split(" ")[0] || view.text.count !== columns) {
-      Object.assign(view, { place: { left: 0, top: 0, cell: 0 }, chosen: [rows - 1, -1] })
+      Object.assign(view, { place: { left: 0, top: 0, cell: 0 }, chosen: [rows - 1, -1], led: -1 })
       layText(view.text, columns)
       view.texts.clear()
       Object.assign(view.found, { words: "", positions: [] })
@@ -176,6 +177,8 @@ function take(view) {
     view.far.words.textContent = ""
     view.map = map
   }
+  if (content.chosen >= 0 && content.chosen !== view.led) view.chosen = [content.chosen, -1]
+  view.led = content.chosen
   view.taken = content
   view.waiting = 0
   view.answered = performance.now()
@@ -249,13 +252,15 @@ function ask(view) {
   const row = rowOf(view) || wish.block.length ? -1 : chosen[0]
   const texts = missingTexts(view)
   const wishes = wish.block.length + wish.words.length + wish.far.length
-  const now = gone.length + texts.length + wishes + (row >= 0 ? 1 : 0)
+  const other = content.chosen >= 0 && content.chosen !== chosen[0]
+  const now = gone.length + texts.length + wishes + (row >= 0 || other ? 1 : 0)
   if (!now && !old.length && !under) return
   if (!now && performance.now() < view.answered + LOOK_AGAIN) {
     view.timer = window.setTimeout(() => ask(view), view.answered + LOOK_AGAIN - performance.now())
     return
   }
   view.waiting = performance.now()
+  view.led = chosen[0]
   view.timer = window.setTimeout(() => ask(view), PATIENCE)
   view.send("ask", {
     ...{ map: content.map, tiles: [...gone, ...old].slice(0, AT_ONCE), texts },

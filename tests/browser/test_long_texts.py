@@ -1,0 +1,47 @@
+"""A long text in Chromium: put in, its wait, its map, a row of it, and back in the history."""
+
+from __future__ import annotations
+
+import re
+
+from tests.browser.browsing import Open, expect, expect_harmless
+from tests.browser.test_street_map import expect_whole, told
+from tests.hostile import HOSTILE
+from tests.trained.packaged import packaged
+
+LINES = [*HOSTILE, "the cat walks on the street"] * 60
+TEXT = "\n".join(LINES)[:9000]
+
+
+def test_a_pasted_text_says_its_wait_and_has_a_map_whose_row_is_the_links_query(
+    open_page: Open,
+) -> None:
+    packaged("smollm2")
+    page = open_page("/explore?model=smollm2&layer=4&head=3&s=the+cat")
+    page.get_by_role("button", name="A longer text").click()
+    page.get_by_role("textbox", name="Text").fill(TEXT)
+    page.get_by_role("button", name="Read it").click()
+    expect(
+        page.get_by_text(re.compile("pieces through 4 layers take about .* s here"))
+    ).to_be_visible()
+    asks = page.get_by_role("button", name="Work it out")
+    plot = page.get_by_role("application", name="Weights of the head")
+    expect(asks.or_(plot)).to_be_visible()
+    if asks.is_visible():
+        asks.click()
+    expect_whole(plot)
+    expect(told(page).last).to_contain_text("Query ")
+    box = plot.bounding_box()
+    page.mouse.click(box["x"] + 100, box["y"] + 200)
+    expect(page).to_have_url(re.compile(r"query=\d+"))
+    plot.focus()
+    page.keyboard.press("ArrowDown")
+    expect(told(page).last).to_contain_text(re.compile(r"Query \d+"))
+    query = int(re.findall(r"Query ([\d,]+)", told(page).last.inner_text())[0].replace(",", ""))
+    expect(page).to_have_url(re.compile(f"query={query}"))
+    expect(page.get_by_text(f"The new vector of {query} ")).to_be_visible()
+    expect_harmless(page)
+    page.get_by_role("button", name="Back to the sentence").click()
+    expect(page.get_by_role("textbox", name="Sentence")).to_have_value("the cat")
+    page.go_back()
+    expect_whole(plot)
