@@ -111,7 +111,7 @@ def forget() -> None:
 
 
 def _state(asked: LongText, layer: int) -> Tensor | None:
-    """What enters a layer, as far as it is kept; behind the last one what comes out of it."""
+    """Input of a layer, as far as it is kept; behind the last one the output of that."""
     if layer == 0:
         return load_model(asked.model).embed(asked.pieces.ids)
     with _states_lock:
@@ -126,7 +126,7 @@ def _nearest(asked: LongText, layer: int) -> int:
 
 
 def _entered(asked: LongText, layer: int) -> Tensor:
-    """The same; worked out here where it was let go meanwhile."""
+    """Input of a layer, worked out here where it was let go meanwhile, see `_state`."""
     state = _state(asked, layer)
     if state is None:
         _run_to(asked, layer, lambda done, of, found=None: None)

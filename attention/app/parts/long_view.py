@@ -80,7 +80,8 @@ def offer(view: View) -> None:
     """A place to put a longer text in, where the page can show it."""
     hidden = view.calm or "s" in view.hidden or is_mark(view["long"])
     if not hidden and long_texts.is_offered(view):
-        _put_in("A longer text")
+        kept = view.visit.long_texts
+        _put_in("A longer text", kept[-1].text if kept else "")
 
 
 def _put_in(label: str, text: str = "") -> None:
@@ -145,7 +146,7 @@ def draw(view: View, asked: LongText) -> None:
 
 
 def draw_model(view: View, asked: LongText) -> None:
-    """What a model writes after a text, and the map of the chosen head, as it was trained."""
+    """The next words after a text, and the map of the chosen head, as it was trained."""
     left, right = st.columns(2, gap="large")
     with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)

@@ -49,7 +49,7 @@ export function answer(kept, asked, query) {
   /** @type {StreetMapHeader} */
   const header = {
     ...{ map, rows, columns, sides: texts.length, top, ...SIDES },
-    ...{ chunk: CHUNK, least, done: rows, tiles, texts: shown, row, greatest, cell },
+    ...{ chunk: CHUNK, chosen: -1, least, done: rows, tiles, texts: shown, row, greatest, cell },
     found: asked?.words ? foundIn(texts[asked.side], asked.words, asked.side) : null,
     links: asked?.far.length ? farLinks(kept, asked.far[0], asked.far[1] === 1) : null,
   }
