@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.app import long_texts
+from attention.app.parts import long_texts
 from attention.core.limits import MAX_SEEN
 from attention.display.long_texts import MAX_LETTERS, cleaned, mark_of
 from attention.hosting.uploads import Uploads
