@@ -20,7 +20,7 @@ from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
 from attention.pipeline.preparing import into_layer
 from attention.trained.layers import ALL, Layer, TrainedAttention
-from attention.trained.models import Padded, Start, Transformer
+from attention.trained.models import Padded, Transformer
 from attention.trained.parts import Norms
 from tests.trained.built import HEADS, LAYERS, offer, writer
 
@@ -38,7 +38,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
 def result_of(model: Transformer, layer: int = 1, **more: Any) -> Result:
     pieces = model.all_pieces(TEXT)
     x = model.embed(pieces.ids)
-    for at, state in enumerate(states(model, pieces, None, lambda: None), 1):
+    for at, state in enumerate(states(model, x), 1):
         x = state if at <= layer else x
     settings = Settings("the", "writer", layer, **more)
     return computed(settings, into_layer(settings, layer_input(model, pieces, layer, x), layer, 2))
@@ -57,13 +57,11 @@ def test_a_sentence_is_cut_to_what_is_seen_and_a_text_to_what_the_model_takes(
 def test_layers_give_what_they_give_with_all_weights_kept(model: Transformer) -> None:
     pieces = model.all_pieces(TEXT)
     whole = [run.output for run in model.forward(Padded(pieces.ids))]  # gradients keep all
-    told: list[int] = []
-    sparing = [*states(model, pieces, None, lambda: told.append(1))]
+    sparing = [*states(model, model.embed(pieces.ids))]
     assert len(sparing) == len(whole) == LAYERS
-    assert len(told) > LAYERS
     for state, expected in zip(sparing, whole, strict=True):
         assert_close(state, expected, atol=1e-5, rtol=1e-5)
-    (again,) = states(model, pieces, Start(1, sparing[0]), lambda: None)
+    (again,) = states(model, sparing[0], 1)
     assert torch.equal(again, sparing[1])
 
 

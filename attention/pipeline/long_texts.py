@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from attention.trained.layers import LayerRun
-from attention.trained.models import LayerInput, Model, Padded, Pieces, Start, Transformer
+from attention.trained.models import LayerInput, Model, Pieces, Transformer
 
 
 def takes_long_texts(model: Model) -> bool:
@@ -17,23 +16,15 @@ def takes_long_texts(model: Model) -> bool:
 
 
 @torch.no_grad()
-def states(
-    model: Model, pieces: Pieces, start: Start | None, tell: Callable[[], object]
-) -> Iterator[Tensor]:
-    """Yield the output of one layer after the other, (pieces, d_model), as far as it is asked for.
+def states(model: Model, x: Tensor, first: int = 0) -> Iterator[Tensor]:
+    """Yield the output of one layer after the other, as far as it is asked for.
 
-    start: the layer to begin with and its input, None: at the pieces; tell: called between parts of
-    the work. No weights are kept: beside the text's states this takes those of a few queries.
+    x: the input of the first one, (pieces, d_model). Beside it no more is kept between layers, and
+    within one the weights of a few queries.
     """
-
-    def between(layer: int, run: LayerRun) -> LayerRun:
-        run.attended  # noqa: B018  worked out here, so that others have a turn after it
-        tell()
-        return run
-
-    for run in model.forward(Padded(pieces.ids), edit=between, start=start):
-        tell()
-        yield run.output
+    for layer in model.layers[first:]:
+        x = layer.run(x).output
+        yield x
 
 
 def layer_input(model: Model, pieces: Pieces, layer: int, entered: Tensor) -> LayerInput:

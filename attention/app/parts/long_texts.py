@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 import time
@@ -30,7 +29,7 @@ from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
 from attention.pipeline.preparing import into_layer
-from attention.trained.models import Pieces, Start, Transformer
+from attention.trained.models import Pieces, Transformer
 from attention.trained.sources import NONE
 
 STATES_BYTES = 160 << 20  # of all texts; 4,096 pieces of SmolLM2 take 9 MB behind each layer
@@ -137,20 +136,19 @@ def _entered(asked: LongText, layer: int) -> Tensor:
 
 def _run_to(asked: LongText, layer: int, tell: Tell) -> None:
     """Run a text up to the input of a layer, which is kept, and those of some on the way."""
-    model, pieces = load_model(asked.model), asked.pieces
-    first = _nearest(asked, layer)
-    x = _state(asked, first)
-    assert x is not None
+    model, first = load_model(asked.model), layer
+    while (x := _state(asked, first)) is None:
+        first -= 1
     every = math.ceil((len(model.layers) + 1) * x.nbytes / OF_A_TEXT)
-    done, of, began = itertools.count(1), 2 * (layer - first), time.monotonic()
-    run = states(model, pieces, Start(first, x), lambda: tell(next(done), of))
-    for at, state in enumerate(run, first + 1):
+    began = time.monotonic()
+    for at, state in enumerate(states(model, x, first), first + 1):
         if (at % every == 0 or at == layer) and state.nbytes <= STATES_BYTES:
             with _states_lock:
                 _states[asked, at] = state
         if at == layer:
             break
-    _rates[asked.model] = products(model, len(pieces.ids), at - first) / (time.monotonic() - began)
+        tell(at - first, layer - first)
+    _rates[asked.model] = products(model, len(x), layer - first) / (time.monotonic() - began)
 
 
 def _rate(asked: LongText) -> float:
