@@ -177,7 +177,7 @@ def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds
 
 def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> None:
     monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
-    with pytest.raises(SystemExit, match="tokens must lie between 16 and 512, got 2"):
+    with pytest.raises(SystemExit, match="tokens must lie between 16 and 4096, got 2"):
         server.options()
 
 
