@@ -204,7 +204,7 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
     """All that the window shows, in numbers and words."""
     model, asked, answered = shown.model, shown.asked, shown.answered
     words, queries, of_layers = sequences_of(view, shown)
-    rows = answering.rows_of(view, shown.run, queries)
+    rows = answering.rows_of(view, queries)
     effects = answering.effects_so_far(asked)
     lenses = switches.lenses_of(model, answering.is_long(asked))
     lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -23,7 +23,7 @@ from attention.analysis.study import most_trusted
 from attention.analysis.switches import Head, Replacement
 from attention.app.results.influences import association
 from attention.app.results.overviews import glances_of
-from attention.app.results.runs import run_model
+from attention.app.results.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.display.switches import (
@@ -39,7 +39,7 @@ from attention.display.switches import (
 )
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
-from attention.trained.models import Model, NoWords, Run, Transformer
+from attention.trained.models import Model, NoWords, Transformer
 
 MAX_PIECES = 64
 LIKELIEST = 4
@@ -259,25 +259,18 @@ def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
     return trusted_words(trusted), found.shares[query].tolist()
 
 
-def rows_of(view: View, run: Run, queries: Sequence[int]) -> list[Tensor]:
+@cached(
+    LRUCache(64), key=lambda view, queries: sentence_of(view, queries[0], queries[-1]), lock=Lock()
+)
+def rows_of(view: View, queries: Sequence[int]) -> list[Tensor]:
     """The weights of the chosen query in each layer, (heads, keys). queries: of each sequence."""
-    name, text, aside = view["model"], plain(view["s"]), view["special"] == "ignored"
-    return _rows_of(name, text, queries[0], queries[-1], aside)
-
-
-@cached(LRUCache(64), lock=Lock())
-def _rows_of(name: str, text: str, query: int, across: int, aside: bool) -> list[Tensor]:
-    return glances.rows_of_each(run_model(name, text), query, across, aside)
-
-
-def _of_heads(view: View, queries: Sequence[int] = ()) -> Hashable:
-    """All that where the heads look depends on. queries: of each sequence, where only these do."""
-    return view["model"], plain(view["s"]), view["special"] == "ignored", *queries
+    name, text, aside = sentence_of(view)
+    return glances.rows_of_each(run_model(name, text), queries[0], queries[-1], aside)
 
 
 @cached(
     LRUCache(64),
-    key=lambda view, rows, words, queries, of_layers: _of_heads(view, queries),
+    key=lambda view, rows, words, queries, of_layers: sentence_of(view, *queries),
     lock=Lock(),
 )
 def looks_of(
@@ -301,7 +294,7 @@ def looks_of(
     return said
 
 
-@cached(LRUCache(64), key=_of_heads, lock=Lock())
+@cached(LRUCache(64), key=sentence_of, lock=Lock())
 def tiles_of(view: View) -> list[Tensor]:
     """A thumbnail of each head of each layer, uint8 (heads, rows, columns)."""
     model: Model = load_model(view["model"])

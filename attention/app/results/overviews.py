@@ -12,7 +12,7 @@ from attention.analysis import effects, glances
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.analysis.probes import Probe, probe
-from attention.app.results.runs import result_of, run_model
+from attention.app.results.runs import result_of, run_model, sentence_of
 from attention.app.state.shared import load_model, neighbours
 from attention.app.state.view import View
 from attention.display import trained, where
@@ -22,13 +22,10 @@ from attention.pipeline import Settings
 from attention.trained.models import Transformer, goes_on
 
 
+@cached(LRUCache(8), key=sentence_of, lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
 def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
-    return _glances_of(view["model"], plain(view["s"]), view["special"] == "ignored")
-
-
-@cached(LRUCache(8), lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
-def _glances_of(name: str, text: str, aside: bool) -> list[Glance]:
+    name, text, aside = sentence_of(view)
     return glances.glances(run_model(name, text), aside)
 
 
@@ -45,13 +42,10 @@ def probe_of(view: View) -> Probe | None:
     return _probe(view["model"]) if goes_on(model) else None
 
 
+@cached(LRUCache(64), key=sentence_of, lock=Lock())
 def rows_in_all_layers(view: View, query: int) -> Tensor:
     """The weights of a piece of the sentence in each layer, (layers, heads, keys)."""
-    return _rows(view["model"], plain(view["s"]), query, view["special"] == "ignored")
-
-
-@cached(LRUCache(64), lock=Lock())
-def _rows(name: str, text: str, query: int, aside: bool) -> Tensor:
+    name, text, aside = sentence_of(view)
     return glances.rows_of(run_model(name, text), query, aside)
 
 

@@ -1,8 +1,8 @@
-"""The results of a view, computed once for all visitors."""
+"""Runs of sentences through layers and models, computed once for all visitors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from threading import Condition, Lock
 from typing import Any
@@ -98,6 +98,11 @@ def whole_layer(view: View) -> Result | None:
     None while the sentence has no words."""
     chosen = {name: view[name] for name in ("s", "model", "layer", "head")}
     return if_there_are_words(Settings(**chosen))
+
+
+def sentence_of(view: View, *more: Hashable) -> tuple[Any, ...]:
+    """All that where the heads of the chosen model look depends on. more: besides these."""
+    return view["model"], plain(view["s"]), view["special"] == "ignored", *more
 
 
 def run_of(settings: Settings) -> Run:

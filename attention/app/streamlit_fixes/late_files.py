@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import Runtime
 
@@ -18,5 +20,6 @@ class LateFiles:
         await self.app(scope, receive, send)
         if scope["type"] == "http" and PATH in scope["path"]:
             *_, visit, file = scope["path"].split("/")
+            files: Any = Runtime.instance().uploaded_file_mgr
             if not Runtime.instance().is_active_session(visit):
-                Runtime.instance().uploaded_file_mgr.remove_file(visit, file)
+                files.remove_file(visit, file)
