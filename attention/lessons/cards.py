@@ -17,6 +17,7 @@ from attention.lessons.carried import EXAMPLE
 from attention.lessons.reading import (
     BETWEEN,
     MAX_CHAPTER,
+    MAX_CHAPTERS,
     MAX_LESSON,
     Value,
     Wrong,
@@ -277,8 +278,10 @@ def read_cards(text: str) -> list[Card]:
     """The cards of a text. Raises ValueError with the first thing that keeps it from being read."""
     if len(text) > MAX_LESSON:
         raise ValueError(f"The lesson has more than {MAX_LESSON:,} letters.")
-    cards = []
-    for number, (above, lines) in enumerate(split(text), 1):
+    cards, parts = [], split(text)
+    if len(parts) > MAX_CHAPTERS:
+        raise ValueError(f"The lesson has more than {MAX_CHAPTERS} chapters.")
+    for number, (above, lines) in enumerate(parts, 1):
         try:
             cards.append(Card.read(lines))
         except Wrong as error:

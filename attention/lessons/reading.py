@@ -38,6 +38,7 @@ MAX_LESSON, MAX_CHAPTER, MAX_LINE = 60_000, 8_000, 2_000  # letters of one text,
 MAX_BYTES = 4 * MAX_CHAPTER  # of a chapter's file: UTF-8 takes up to 4 for a letter
 MAX_WORDS, MAX_CHAPTERS = 90, 100
 MAX_KEYS = 30  # of front matter, and texts of a list in it
+MAX_OPENED = 200  # brackets of front matter: each within another costs YAML as much as all outside
 MAX_NAMES = 100  # of a link
 MAX_PROBLEMS = 20  # that are told of a lesson
 
@@ -201,6 +202,10 @@ def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, tuple[int, Value]
     """
     _count(lines)
     end = _front_matter_end(lines)
+    opened = itertools.accumulate(line.count("[") + line.count("{") for line in lines[:end])
+    for number, count in enumerate(opened, 1):
+        if count > MAX_OPENED:
+            raise Wrong(number, f"the front matter opens more than {MAX_OPENED} brackets")
     return end, _front_matter("\n".join(lines[1 : end - 1]))
 
 

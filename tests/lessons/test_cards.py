@@ -9,7 +9,7 @@ import pytest
 from attention.app.parts.chapters import check
 from attention.lessons.cards import Card, Draft, read_cards
 from attention.lessons.carried import EXAMPLE
-from attention.lessons.reading import MAX_LESSON, read_text
+from attention.lessons.reading import MAX_CHAPTERS, MAX_LESSON, read_text
 from tests.hostile import HOSTILE
 
 WRITTEN = """---
@@ -123,6 +123,13 @@ def test_replies_are_one_for_each_choice_and_said_with_the_chapter() -> None:
     assert read_text(said, check).chapters[0].replies == ("No.", "", "Yes.")
     (problem,) = read_text(said.replace('"", ', ""), check).problems
     assert problem.endswith("replies must be one for each of the 3 choices, got 2.")
+
+
+def test_a_lesson_has_no_more_cards_than_chapters_that_are_read() -> None:
+    chapter = "---\ntitle: A\n---\n"
+    assert len(read_cards("===\n".join([chapter] * MAX_CHAPTERS))) == MAX_CHAPTERS == 100
+    with pytest.raises(ValueError, match=r"The lesson has more than 100 chapters\."):
+        read_cards("===\n".join([chapter] * 101))
 
 
 def titles(draft: Draft) -> list[str]:

@@ -139,6 +139,7 @@ REFUSED: list[tuple[str, str, str]] = [
         "".join(f"k{n}: v\n" for n in range(31)),
         "line 32: the front matter has more than 30",
     ),
+    ("answer: that", "answer: " + "[{" * 101, "line 10: the front matter opens more than 200"),
     ("scale=none", "s=&" * 100, "line 5: link has more than 100 values."),
     ("answer: that", "answer: other", "line 10: answer must be one of the choices"),
     ("answer: that", "answer: 4", "line 10: answer must be one of the choices"),
