@@ -12,5 +12,8 @@ COLOURS = """@media (forced-colors: active) {{
 
 
 def style_of(component: str, root: str = ":host") -> str:
-    """The style of a component. root: selects where it stands."""
-    return (BROWSER / component / "style.css").read_text("utf-8") + COLOURS.format(root=root)
+    """The style of a component, and before it that of matrices. root: selects where it stands."""
+    parts = BROWSER / "shared" / "matrix.css", BROWSER / component / "style.css"
+    uses = "shared/matrix.js" in (BROWSER / component / "index.js").read_text("utf-8")
+    styles = [part.read_text("utf-8") for part in parts[not uses :]]
+    return "".join(styles) + COLOURS.format(root=root)

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { fitted, letterSize } from "../../attention/components/browser/picture/labels.js"
+import { fitted } from "../../attention/components/browser/picture/labels.js"
+import { letterSize } from "../../attention/components/browser/shared/matrix.js"
 
 const layoutOf = (/** @type {string[]} */ ticktext) => ({
   height: 300,

@@ -1,22 +1,22 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
-import { inkOn, palette, ramp } from "../shared/colours.js"
+import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeEdge, makeSquare, setLengths, under } from "../shared/elements.js"
-import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+import { make, under } from "../shared/elements.js"
+import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
+import { countDrawing } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
 /** @import { ComparisonHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
+    @import { Matrix } from "../shared/matrix.js"
     @import { Numbers, Scale } from "../shared/painter.js"
-    @typedef {{ bars: boolean, legend: HTMLElement, box: HTMLElement, canvas: HTMLCanvasElement,
-      written?: HTMLCanvasElement, chosen: HTMLElement, pointed: HTMLElement }} Shown
+    @typedef {Matrix & { legend: HTMLElement }} Shown
     @typedef {ReturnType<typeof build>} View */
 
 const MOST_SIDE = 400
 const LARGEST_CELL = 64
-const LEAST_LABEL = 13
-const LEAST_WRITTEN = 34
+const WRITTEN = [34, 44] // pixels of a cell with two decimals, and with three
 const BARS = 124
 const BETWEEN = 20
 const WIDE = 680
@@ -53,7 +53,7 @@ function build({ root, content }) {
   const row = make("div", "row", frame, { tabIndex: 0, role: "application" })
   const readout = make("p", "readout", frame, { role: "status" })
   const view = {
-    ...{ content, frame, row, readout, outline: "", width: 0, side: 0, cell: 0 },
+    ...{ content, frame, row, readout, outline: "", width: 0, side: 0 },
     cells: /** @type {Numbers[]} */ ([]),
     bits: /** @type {Float32Array} */ (new Float32Array()),
     shown: /** @type {Shown[]} */ ([]),
@@ -76,11 +76,12 @@ function build({ root, content }) {
 }
 
 /** @type {(view: View, event: PointerEvent | MouseEvent) => [number?, number?]} */
-function pointedAt({ shown, content: { size } }, event) {
-  const picture = shown.find(({ box }) => box === under(event, ".box"))
-  if (!picture) return []
-  const [row, column] = cellAt(event, picture.canvas.getBoundingClientRect(), size, size)
-  return picture.bars ? [row] : [row, column]
+function pointedAt({ shown }, event) {
+  const matrix = shown.find(({ box }) => box === under(event, ".box"))
+  if (!matrix) return []
+  const { canvas, rows, columns } = matrix
+  const [row, column] = cellAt(event, canvas.getBoundingClientRect(), rows, columns)
+  return columns === 1 ? [row] : [row, column]
 }
 
 /** In new elements: on paper a canvas that was cleared covers what lies below it.
@@ -103,8 +104,10 @@ function draw(view) {
   const most = greatest(view.cells[0], view.cells[1])
   const widest = greatest(view.cells[2])
   for (const [index, shown] of view.shown.entries()) {
-    if (shown.bars) drawBars(view, shown)
-    else if (index < 2) paint(view, shown, view.cells[index], [0, most], "sequential")
+    if (shown.columns === 1) {
+      paintBars(shown.canvas, view.bits, { width: BARS, height: view.side, most: 1 })
+      shown.legend.textContent = "0 – 1 bit"
+    } else if (index < 2) paint(view, shown, view.cells[index], [0, most], "sequential")
     else paint(view, shown, view.cells[index], [-widest, widest], "diverging")
   }
   const sizes = `${size} queries down, ${size} keys across`
@@ -127,10 +130,9 @@ function lay(view) {
   const beside = (/** @type {number} */ room) =>
     wide ? (view.width - BARS - 3 * BETWEEN - room - 16) / 3 : view.width - room - 8
   const fit = (/** @type {number} */ room) => Math.min(MOST_SIDE, LARGEST_CELL * size, beside(room))
-  const labelled = fit(roomFor(names)) / size >= LEAST_LABEL
+  const labelled = fit(roomFor(names)) / size >= LEAST_NAMED
   const room = labelled ? roomFor(names) : 0
   view.side = Math.max(1, Math.floor(fit(room)))
-  view.cell = view.side / size
   const alone = room + view.side + BETWEEN + BARS + 16 > view.width
   view.row.replaceChildren()
   view.shown = [...titles, "divergence"].map((title, index) => {
@@ -139,24 +141,33 @@ function lay(view) {
     const caption = make("figcaption", "", figure)
     make("b", "", caption, { textContent: title })
     const legend = make("span", "legend", caption)
-    if (labelled) makeEdge("across", figure, bars ? [] : names, changed)
-    if (labelled && (index === 0 || (!wide && (!bars || alone))))
-      setLengths(makeEdge("down", figure, names, changed), { width: room })
-    const square = makeSquare(bars ? "box" : "box cells", figure, view.side, bars ? 1 : view.cell)
-    const { box } = square
-    if (bars) setLengths(box, { width: BARS })
-    const writes = !bars && view.cell >= LEAST_WRITTEN
-    const written = writes ? make("canvas", "written", box, { ariaHidden: "true" }) : undefined
-    const [chosen, pointed] = ["chosen", "pointed"].map((name) => make("div", name, box))
-    return { bars, legend, ...square, written, chosen, pointed }
+    const sides = labelled && (index === 0 || (!wide && (!bars || alone)))
+    const matrix = makeMatrix(figure, {
+      ...{
+        rows: size,
+        columns: bars ? 1 : size,
+        width: bars ? BARS : view.side,
+        height: view.side,
+      },
+      ...{ across: labelled ? (bars ? [] : names) : undefined, down: sides ? names : undefined },
+      ...{ marked: changed, room, frames: ["chosen", "pointed"] },
+    })
+    if (bars) matrix.box.classList.add("bits")
+    return { ...matrix, legend }
   })
 }
 
-/** @type {(view: View, shown: Shown, cells: Numbers, scale: Scale, kind: string) => void} */
-function paint(view, { canvas, written, legend }, cells, scale, kind) {
+/** Cells with room for it hold their numbers, unless so few decimals would tell none of them.
+    @type {(view: View, shown: Shown, cells: Numbers, scale: Scale, kind: string) => void} */
+function paint(view, shown, cells, scale, kind) {
+  const { canvas, cell, legend } = shown
   const colours = palette(view.frame, kind)
-  const pixels = paintNumbers(canvas, view.content.size, cells, scale, ramp(colours))
-  if (written) write(view, written, cells, pixels)
+  const digits = cell >= WRITTEN[1] ? 3 : 2
+  const writes = cell >= WRITTEN[0] && greatest(cells) >= 10 ** -digits
+  const texts = writes
+    ? Array.from(cells, (number) => (Number.isNaN(number) ? "" : fixed(number, digits)))
+    : []
+  paintMatrix(shown, cells, scale, ramp(colours), texts)
   legend.style.setProperty("--shades", colours.join(","))
   const told = (/** @type {number} */ end) =>
     Math.abs(end) < 0.01 ? precise(end, 2) : fixed(end, 2)
@@ -165,47 +176,15 @@ function paint(view, { canvas, written, legend }, cells, scale, kind) {
   countDrawing(canvas)
 }
 
-/** Cells with room for it hold their numbers, unless so few decimals would tell none of them.
-    @type {(view: View, canvas: HTMLCanvasElement, cells: Numbers, pixels: Uint32Array) => void} */
-function write({ frame, content: { size }, side, cell: width }, canvas, cells, pixels) {
-  const context = sharp(canvas, side, side)
-  const [digits, height] = width >= 44 ? [3, 12] : [2, 11]
-  context.font = `${height}px ${getComputedStyle(frame).fontFamily}`
-  context.textAlign = "center"
-  context.textBaseline = "middle"
-  if (greatest(cells) < 10 ** -digits) return
-  for (const [cell, number] of cells.entries()) {
-    if (Number.isNaN(number)) continue
-    const [row, column] = [Math.floor(cell / size), cell % size]
-    context.fillStyle = inkOn(pixels[cell])
-    context.fillText(fixed(number, digits), (column + 0.5) * width, (row + 0.5) * width)
-  }
-}
-
-/** How far the rows of A and B diverge, 0 to 1 bit, beside the rows themselves.
-    @type {(view: View, shown: Shown) => void} */
-function drawBars({ frame, side, cell, bits: all }, { canvas, legend }) {
-  const context = sharp(canvas, BARS, side)
-  const thick = Math.max(1, Math.min(14, cell * 0.6))
-  context.fillStyle = getComputedStyle(frame).getPropertyValue("--st-primary-color")
-  context.globalAlpha = 0.18
-  context.fillRect(0, 0, BARS, side)
-  context.globalAlpha = 1
-  for (const [row, bits] of all.entries())
-    if (bits > 0)
-      context.fillRect(0, (row + 0.5) * cell - thick / 2, Math.max(1, bits * BARS), thick)
-  legend.textContent = "0 – 1 bit"
-}
-
 /** The chosen row, and the cell that is pointed at, the same in all pictures, with its numbers.
     @type {(view: View) => void} */
-function mark({ shown, cell, content, cells, bits, readout }) {
+function mark({ shown, content, cells, bits, readout }) {
   const { held, query, key } = where(content.size)
-  for (const { chosen, pointed, bars } of shown) {
-    setLengths(chosen, { top: held * cell, height: cell })
-    pointed.hidden = key === null || bars
-    if (key !== null)
-      setLengths(pointed, { top: query * cell, left: key * cell, width: cell, height: cell })
+  for (const matrix of shown) {
+    const { chosen, pointed } = matrix.frames
+    const points = key !== null && matrix.columns > 1
+    frameCells(matrix, chosen, held, null)
+    frameCells(matrix, pointed, points ? query : null, points ? key : null)
   }
   readout.textContent = words(content, cells, bits, query, key ?? undefined)
 }

@@ -1,11 +1,13 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeEdge, makeShape, setLengths } from "../shared/elements.js"
-import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { childrenOf, make, makeShape } from "../shared/elements.js"
+import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
+import { countDrawing } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
 
 /** @import { Curve, LearningHeader, Points } from "../messages.js"
     @import { Mount } from "../shared/component.js"
+    @import { Matrix } from "../shared/matrix.js"
     @typedef {ReturnType<typeof build>} View */
 
 const PLOT = { width: 400, height: 150, left: 44, bottom: 22, top: 8, right: 8 }
@@ -37,7 +39,7 @@ function build({ root, content }) {
     ...{ outline: "", known: 0, time: false, seen: false },
     told: /** @type {SVGPathElement | null} */ (null),
     marks: /** @type {SVGLineElement[]} */ ([]),
-    canvases: /** @type {HTMLCanvasElement[]} */ ([]),
+    matrices: /** @type {Matrix[]} */ ([]),
     captions: /** @type {HTMLElement[]} */ ([]),
   }
   slider.addEventListener("input", () => {
@@ -94,7 +96,7 @@ function stop(view) {
 /** One moment: a line in the curves, and the weights of all heads.
     @type {(view: View, at: number) => void} */
 function show(view, at) {
-  const { content, frame, marks, canvases, captions, slider, output } = view
+  const { content, frame, marks, matrices, captions, slider, output } = view
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
   const { beside } = content
   view.at = at
@@ -113,7 +115,7 @@ function show(view, at) {
   for (let map = 0; map < layers * heads; map++) {
     const start = (moment * layers * heads + map) * cells
     const weights = content.numbers.subarray(start, start + cells)
-    paintNumbers(canvases[map], keys.length, weights, [0, 1], shades)
+    paintMatrix(matrices[map], weights, [0, 1], shades)
     const number = measured[at]?.[map]
     const told = childrenOf(captions[map])[1]
     told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
@@ -123,10 +125,10 @@ function show(view, at) {
     const truth = new Float32Array(cells)
     for (const [row, key] of content.truth.entries())
       if (key >= 0) truth[row * keys.length + key] = 1
-    paintNumbers(canvases[layers * heads], keys.length, truth, [0, 1], shades)
+    paintMatrix(matrices[layers * heads], truth, [0, 1], shades)
   }
   if (content.points) tell(view, content.points, moment * layers * heads * cells)
-  if (canvases[0]) countDrawing(canvases[0])
+  if (matrices[0]) countDrawing(matrices[0].canvas)
 }
 
 /** @type {(view: View) => void} */
@@ -136,7 +138,7 @@ function lay(view) {
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
   const rows = make("div", "heads", view.maps)
-  view.canvases = []
+  view.matrices = []
   view.captions = []
   const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
   const columns = heads + (beside ? 1 : 0)
@@ -165,25 +167,18 @@ function layMap(view, line, name, label, cell, rings) {
   const caption = make("figcaption", "", figure)
   for (const textContent of [name, "\u00a0"]) make("span", "", caption, { textContent })
   const plot = make("div", "plot", figure)
-  if (cell >= LABELLED) {
-    const across = makeEdge("across", plot, keys)
-    across.classList.toggle("tall", Math.max(...keys.map((key) => key.length)) * 8 > cell)
-    makeEdge("down", plot, tokens)
-  }
-  const box = make("div", "box", plot)
-  setLengths(box, { width: cell * keys.length, height: cell * tokens.length })
-  const canvas = make("canvas", "", box, { role: "img", ariaLabel: label })
-  canvas.style.imageRendering = "pixelated"
-  view.canvases.push(canvas)
-  if (!rings) return caption
-  const around = cell < LABELLED ? 1 : 0 // so that a ring leaves a small cell to be seen
-  const marks = make("div", "lines", box)
-  for (const [row, key] of truth.entries()) {
-    if (key < 0) continue
-    const ring = make("i", "", marks)
-    const [left, top] = [key * cell - around, row * cell - around]
-    setLengths(ring, { left, top, width: cell + 2 * around, height: cell + 2 * around })
-  }
+  const named = cell >= LABELLED
+  const matrix = makeMatrix(plot, {
+    ...{ rows: tokens.length, columns: keys.length, label },
+    ...{ width: cell * keys.length, height: cell * tokens.length },
+    ...(named ? { across: keys, down: tokens } : {}),
+  })
+  const longest = Math.max(...keys.map((key) => key.length))
+  plot.firstElementChild?.classList.toggle("tall", named && longest * 8 > cell)
+  view.matrices.push(matrix)
+  for (const [row, key] of rings ? truth.entries() : [])
+    if (key >= 0)
+      frameCells(matrix, make("i", named ? "around in" : "around", matrix.box), row, key)
   return caption
 }
 

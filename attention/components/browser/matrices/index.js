@@ -1,15 +1,17 @@
 import { cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeEdge, makeName, setLengths, settle, under } from "../shared/elements.js"
-import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { make, makeName, settle, under } from "../shared/elements.js"
+import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
+import { countDrawing } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 
 /** @import { MatricesHeader, MatrixHeader as Part } from "../messages.js"
     @import { Mount } from "../shared/component.js"
+    @import { Matrix } from "../shared/matrix.js"
     @typedef {[number, number]} Cell
     @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
-      grid?: HTMLElement[][], canvas?: HTMLCanvasElement, band?: HTMLElement, asked?: HTMLElement }} Shown
+      grid?: HTMLElement[][], matrix?: Matrix }} Shown
     @typedef {ReturnType<typeof build>} View */
 
 const MOST_COLUMNS = 8
@@ -97,28 +99,17 @@ function written({ rows, columns, rowNames, columnNames }, figure) {
 }
 
 /** Many cells: a picture, one pixel per cell; alone it takes more room.
-    @type {(part: Part, figure: HTMLElement, alone: boolean) => Pick<Shown, "target" | "canvas" | "band" | "asked">} */
+    @type {(part: Part, figure: HTMLElement, alone: boolean) => Pick<Shown, "target" | "matrix">} */
 function painted({ rows, columns, rowNames, columnNames }, figure, alone) {
-  const plot = make("div", "plot", figure)
-  /** @type {[string[], string][]} */
-  const edges = [
-    [columnNames, "across"],
-    [rowNames, "down"],
-  ]
-  for (const [names, kind] of edges) {
-    if (!names.length || names.length > MOST_NAMES) continue
-    makeEdge(kind, plot, names)
-  }
-  const target = make("div", "box", plot)
-  const canvas = make("canvas", "", target)
-  const width = sideOf(columns, 5)
-  setLengths(target, {
+  const [width, height] = [sideOf(columns, 5), sideOf(rows, 4)]
+  const named = (/** @type {string[]} */ names) =>
+    names.length && names.length <= MOST_NAMES ? names : undefined
+  const matrix = makeMatrix(make("div", "plot", figure), {
+    ...{ rows, columns, height, frames: ["asked", "band"] },
     width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width,
-    height: sideOf(rows, 4),
+    ...{ across: named(columnNames), down: named(rowNames) },
   })
-  const [asked, band] = ["band asked", "band"].map((name) => make("div", name, target))
-  asked.hidden = true
-  return { target, canvas, band, asked }
+  return { target: matrix.box, matrix }
 }
 
 /** How long the side of a picture is: cells with names have room for them.
@@ -128,8 +119,9 @@ export function sideOf(count, small) {
 }
 
 /** @type {(shown: Shown, event: MouseEvent) => Cell | null} */
-function pointedAt({ grid, canvas, part }, event) {
-  if (canvas) return cellAt(event, canvas.getBoundingClientRect(), part.rows, part.columns)
+function pointedAt({ grid, matrix, part }, event) {
+  const box = matrix?.canvas.getBoundingClientRect()
+  if (box) return cellAt(event, box, part.rows, part.columns)
   const cell = under(event, ".cell")
   const row = cell ? (grid ?? []).findIndex((line) => line.includes(cell)) : -1
   return cell && grid && row >= 0 ? [row, grid[row].indexOf(cell)] : null
@@ -192,15 +184,13 @@ function pick(view, cell) {
 /** Lights, in every matrix, what the pointed-at cell of the result is made from.
     @type {(view: View, cell: Cell | null) => void} */
 function light(view, cell) {
-  for (const { part, grid, band } of view.shown) {
+  for (const { part, grid, matrix } of view.shown) {
     const [row, column] = cell ? lit(part.lights, cell) : [null, null]
     const none = row === null && column === null
     for (const [r, line] of (grid ?? []).entries())
       for (const [c, element] of line.entries())
         element.classList.toggle("lit", !none && (row ?? r) === r && (column ?? c) === c)
-    if (!band) continue
-    band.hidden = none
-    frameCells(band, part, row, column)
+    if (matrix) frameCells(matrix, matrix.frames.band, row, column)
   }
   const last = view.shown[view.shown.length - 1]
   view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
@@ -210,8 +200,8 @@ function light(view, cell) {
 /** The numbers of a row that is painted, below the matrices. It is scrolled as the next frame begins,
     when the browser works out the layout anyway.
     @type {(view: View, shown: Shown, cell: Cell | null) => void} */
-function spell({ strip, content }, { part, cells, canvas }, cell) {
-  strip.hidden = !(canvas && content.inFull && cell && !part.hidden && cell[0] < part.rows)
+function spell({ strip, content }, { part, cells, matrix }, cell) {
+  strip.hidden = !(matrix && content.inFull && cell && !part.hidden && cell[0] < part.rows)
   if (!cell || strip.hidden) return
   const [row, column] = cell
   const table = strip.querySelector("table") ?? makeStrip(strip, part)
@@ -247,27 +237,15 @@ function makeStrip(strip, { name, columns, columnNames }) {
   return table
 }
 
-/** Puts a frame around a cell, or around a row or a column where the other is null.
-    @type {(band: HTMLElement, part: Part, row: number | null, column: number | null) => void} */
-function frameCells(band, part, row, column) {
-  const [top, height] = row === null ? [0, 100] : [(100 * row) / part.rows, 100 / part.rows]
-  const [left, width] =
-    column === null ? [0, 100] : [(100 * column) / part.columns, 100 / part.columns]
-  band.style.inset = `${top}% auto auto ${left}%`
-  Object.assign(band.style, { width: `${width}%`, height: `${height}%` })
-}
-
 /** Frames what is asked about in the result.
     @type {(view: View) => void} */
 function ask({ shown, content: { asked } }) {
-  const { part, grid, asked: band } = shown[shown.length - 1]
+  const { grid, matrix } = shown[shown.length - 1]
   const [row, column] = asked ?? [-1, null]
   for (const [r, line] of (grid ?? []).entries())
     for (const [c, element] of line.entries())
       element.classList.toggle("asked", r === row && (column ?? c) === c)
-  if (!band) return
-  band.hidden = !asked
-  frameCells(band, part, row, column)
+  if (matrix) frameCells(matrix, matrix.frames.asked, asked && row, asked && column)
 }
 
 /** The row and the column of a matrix that go into a cell of the result; null: all of them.
@@ -303,14 +281,14 @@ export function format(number, masked) {
 }
 
 /** @type {(view: View, shown: Shown) => void} */
-function colour({ frame }, { part, cells, grid, canvas, target, figure }) {
-  const { kind, hidden, masked, most, columns } = part
+function colour({ frame }, { part, cells, grid, matrix, target, figure }) {
+  const { kind, hidden, masked, most, rows, columns } = part
   const shades = ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
   const low = kind === "share" ? 0 : -most
   figure.classList.toggle("hidden", hidden)
-  target.ariaLabel = `${part.name}, ${part.rows} rows, ${columns} columns`
+  target.ariaLabel = `${part.name}, ${rows} rows, ${columns} columns`
   const numbers = hidden ? cells.map(() => Number.NaN) : cells
-  if (canvas) paintNumbers(canvas, columns, numbers, [low, most], shades)
+  if (matrix) paintMatrix(matrix, numbers, [low, most], shades)
   for (const [index, element] of (grid ?? []).flat().entries()) {
     const blank = Number.isNaN(numbers[index])
     const number = blank && masked ? "" : told(part, numbers[index])

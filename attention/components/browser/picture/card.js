@@ -1,4 +1,6 @@
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { make } from "../shared/elements.js"
+import { paintNumbers } from "../shared/painter.js"
 import { distinct, sizeOf } from "../shared/words.js"
 import { byWeight, rowOf } from "./sums.js"
 
@@ -26,9 +28,11 @@ export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) 
   }
   const { question, line } = said[query] ?? {}
   const style = getComputedStyle(frame)
+  const map = make("canvas", "")
+  paintNumbers(map, columns, numbers.weights.map(sizeOf), [0, 1], shades)
   return {
     pills: [pills],
-    map: mapOf(numbers.weights, columns, shades),
+    map,
     bars: [bars],
     told: [question ?? "", [line ?? ""].flat().join("")].filter(Boolean),
     link: `${location.host}${location.pathname}`,
@@ -36,16 +40,4 @@ export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) 
     ink: style.color,
     ground: theme.background,
   }
-}
-
-/** @type {(weights: Float32Array, columns: number, shades: Uint32Array) => HTMLCanvasElement} */
-function mapOf(weights, columns, shades) {
-  const size = { width: columns, height: weights.length / columns }
-  const canvas = Object.assign(document.createElement("canvas"), size)
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
-  const image = context.createImageData(size.width, size.height)
-  const pixels = new Uint32Array(image.data.buffer)
-  for (const [at, weight] of weights.entries()) pixels[at] = shadeOf(sizeOf(weight), 0, 1, shades)
-  context.putImageData(image, 0, 0)
-  return canvas
 }

@@ -1,11 +1,12 @@
-import { inkOn, ramp } from "../shared/colours.js"
+import { ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
-import { countDrawing, paintNumbers } from "../shared/painter.js"
+import { paintMatrix } from "../shared/matrix.js"
+import { countDrawing } from "../shared/painter.js"
 import { load } from "../shared/plotly.js"
 import { choose, pointAt, where } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, shown } from "../shared/words.js"
-import { fitted, letterSize } from "./labels.js"
+import { fitted } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -233,31 +234,21 @@ function rangesOf({ xaxis, yaxis }) {
   return JSON.stringify([xaxis.range, yaxis.range])
 }
 
-/** The cells, a pixel or so apart where there are few.
+/** The cells, a pixel or so apart where there are few, which are not zoomed into and hold their
+    numbers.
     @type {(view: View) => void} */
 function paint(view) {
-  const { cells, content, stage, shown, shades, box } = view
+  const { cells, written, content, stage, shown, shades, box } = view
   const { heat, columns, rows, stages, theme } = content
   const { zmin, zmax } = stages[stage ?? ""]
   const { width, height } = box
   const gaps = { size: heat.xgap ?? 0, ground: theme.background, width, height }
-  write(view, paintNumbers(cells, columns, shown, [zmin, zmax], ramp(shades), gaps))
-  cells.dataset.rows = String(rows)
-  countDrawing(cells)
-}
-
-/** The numbers of few cells, where there is room for all of them. Few cells are not zoomed into.
-    @type {(view: View, pixels: Uint32Array) => void} */
-function write({ written, content: { heat, columns, rows }, shown, box }, pixels) {
   const told = (/** @type {number} */ number) => (Number.isNaN(number) ? "" : fixed(number, 2))
   const texts = heat.texttemplate ? Array.from(shown, told) : []
-  const size = letterSize(texts, box.width / columns)
-  const spans = (size ? texts : []).map((textContent) => make("span", "", null, { textContent }))
-  written.replaceChildren(...spans)
-  if (!spans.length) return
-  for (const [cell, span] of spans.entries()) span.style.color = inkOn(pixels[cell])
-  written.style.fontSize = `${size}px`
-  written.style.gridTemplate = `repeat(${rows}, minmax(0, 1fr)) / repeat(${columns}, minmax(0, 1fr))`
+  const matrix = { rows, columns, cell: width / columns, canvas: cells, written }
+  paintMatrix(matrix, shown, [zmin, zmax], ramp(shades), texts, gaps)
+  cells.dataset.rows = String(rows)
+  countDrawing(cells)
 }
 
 /** What needs no plotly.js: the hatching that shows through masked cells, the colours' legend, and

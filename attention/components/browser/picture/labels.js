@@ -1,7 +1,6 @@
 const WIDTH_OF_LETTER = 0.5 // of its height, on average
 const LINE = 1.3 // what it takes of its height to stand apart from the next one
 const GAP = 4
-const SIZES = [12, 11] // of numbers in cells; smaller ones could not be read
 
 /** The layout of a heatmap in so many pixels: as wide as high if it is to be square. Where labels
     along the top would touch they stand; of standing ones as many are written as have a line each.
@@ -69,11 +68,4 @@ function standing(layout, width) {
     margin: { ...margin, t },
     xaxis: { ...xaxis, tickangle: -90 },
   }
-}
-
-/** The size at which all texts have room in cells of so many pixels, 0 where they have none.
-    @type {(texts: string[], cell: number) => number} */
-export function letterSize(texts, cell) {
-  const longest = Math.max(...texts.map((text) => text.length))
-  return SIZES.find((size) => longest * size * WIDTH_OF_LETTER + GAP <= cell) ?? 0
 }

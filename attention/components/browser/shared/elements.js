@@ -1,6 +1,5 @@
 import { distinct } from "./words.js"
 
-const LEAST_LINED = 8
 const tasks = new WeakMap()
 
 /** @typedef {HTMLElementTagNameMap} Elements
@@ -33,27 +32,6 @@ export function makeShape(tag, attributes, parent) {
 }
 
 export const hundredths = (/** @type {number} */ number) => Math.round(number * 100) / 100
-
-/** Names along an edge of a picture; those that are marked stand out.
-    @type {(kind: string, parent: HTMLElement, names: string[], marked?: boolean[]) => HTMLElement} */
-export function makeEdge(kind, parent, names, marked = []) {
-  const edge = make("div", kind, parent)
-  for (const [at, name] of names.entries())
-    makeName("span", marked[at] ? "changed" : "", edge, name)
-  return edge
-}
-
-/** A square with a canvas for cells of a size, and hairlines between those that have room for them.
-    @type {(name: string, parent: HTMLElement, side: number, cell: number)
-      => { box: HTMLElement, canvas: HTMLCanvasElement }} */
-export function makeSquare(name, parent, side, cell) {
-  const box = make("div", name, parent)
-  const canvas = make("canvas", "", box, { ariaHidden: "true" })
-  setLengths(box, { width: side, height: side })
-  canvas.style.imageRendering = cell < 1 ? "auto" : "pixelated"
-  setLengths(make("div", "lines", box, { hidden: cell < LEAST_LINED }), { "--cell": cell })
-  return { box, canvas }
-}
 
 /** A token to choose or to read a weight beside.
     @type {(role: string, known: boolean, tokens: string[], index: number) => HTMLElement} */

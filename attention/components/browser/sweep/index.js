@@ -1,19 +1,20 @@
 import { cellAt, chooseByKeys } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeEdge, makeSquare, setLengths } from "../shared/elements.js"
-import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+import { childrenOf, make, setLengths } from "../shared/elements.js"
+import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
+import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, roomFor } from "../shared/words.js"
 
 /** @import { SweepHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @import { Content } from "../shared/message.js"
+    @import { Matrix } from "../shared/matrix.js"
     @typedef {ReturnType<typeof build>} View */
 
 const MOST_SIDE = 440
 const LARGEST_CELL = 56
-const LEAST_LABEL = 13
 const BARS = 120
 const MOST_LINES = 16
 
@@ -39,10 +40,11 @@ function build({ root, content, send }) {
   const plot = make("div", "plot", row, { tabIndex: 0, role: "application" })
   const list = make("div", "list", row)
   const multiples = make("div", "multiples", frame, { role: "group" })
-  const [canvas, bits] = [make("canvas", ""), make("canvas", "")]
+  const matrix = /** @type {Matrix | null} */ (null)
+  const bits = make("canvas", "")
   const view = {
-    ...{ content, frame, title, slider, output, plot, list, multiples, canvas, bits },
-    ...{ outline: "", width: 0, side: 0, cell: 0, chosen: make("div", "chosen") },
+    ...{ content, frame, title, slider, output, plot, list, multiples, matrix, bits },
+    ...{ outline: "", width: 0, side: 0 },
     ...{ moving: false, value: content.at, asked: 0 },
     weights: /** @type {Float64Array} */ (new Float64Array()),
     entropy: /** @type {Float64Array} */ (new Float64Array()),
@@ -58,8 +60,8 @@ function build({ root, content, send }) {
   })
   chooseByKeys(plot, () => view.content.size)
   const rowUnder = (/** @type {MouseEvent} */ event) => {
-    const box = view.canvas.getBoundingClientRect()
     const { size } = view.content
+    const box = view.matrix?.canvas.getBoundingClientRect() ?? new DOMRect()
     const inside = event.clientY >= box.top && event.clientY < box.bottom
     return inside ? cellAt(event, box, size, size)[0] : null
   }
@@ -131,15 +133,13 @@ function lay(view) {
   const room = roomFor(names)
   const side = Math.min(MOST_SIDE, view.width - room - BARS - 12)
   view.side = Math.max(1, Math.floor(Math.min(LARGEST_CELL * size, side)))
-  view.cell = view.side / size
+  const labelled = view.side / size >= LEAST_NAMED
   view.plot.replaceChildren()
-  const labels = view.cell >= LEAST_LABEL ? names : []
-  if (labels.length) makeEdge("across", view.plot, labels)
   make("div", "title", view.plot, { textContent: "entropy, bits" })
-  setLengths(makeEdge("down", view.plot, labels), { width: labels.length ? room : 0 })
-  const { box, canvas } = makeSquare("box", view.plot, view.side, view.cell)
-  view.canvas = canvas
-  view.chosen = make("div", "chosen", box)
+  view.matrix = makeMatrix(view.plot, {
+    ...{ rows: size, columns: size, width: view.side, height: view.side, frames: ["chosen"] },
+    ...(labelled ? { across: names, down: names, room } : { down: [], room: 0 }),
+  })
   const bits = make("div", "bits", view.plot)
   setLengths(bits, { width: BARS, height: view.side })
   view.bits = make("canvas", "", bits)
@@ -202,40 +202,18 @@ function move(view, value) {
     view.weights = weights
     view.entropy = entropy
     paint(view)
-    drawBars(view)
     mark(view)
   })
 }
 
-/** @type {(view: View) => void} */
-function paint({ frame, canvas, weights, content: { size } }) {
-  paintNumbers(canvas, size, weights, [0, 1], ramp(palette(frame, "sequential")))
-  countDrawing(canvas)
-}
-
-/** The entropy of each row; a full bar is that of a row spread evenly over all keys.
+/** The weights, and the entropy of each row; a full bar is that of a row spread evenly over all keys.
     @type {(view: View) => void} */
-function drawBars({ frame, bits: canvas, entropy, cell, side, content: { size, digits } }) {
-  const style = getComputedStyle(frame)
-  const told = cell >= LEAST_LABEL
-  const room = told ? BARS - 46 : BARS
-  const context = sharp(canvas, BARS, side)
-  const thick = Math.max(1, Math.min(14, cell * 0.6))
-  context.font = `11.5px ${style.fontFamily}`
-  context.textBaseline = "middle"
-  for (const [row, bits] of entropy.entries()) {
-    const middle = (row + 0.5) * cell
-    const long = size > 1 && bits > 0 ? (room * bits) / Math.log2(size) : 0
-    context.fillStyle = style.getPropertyValue("--st-primary-color")
-    context.fillRect(0, middle - thick / 2, long, thick)
-    context.fillStyle = style.color
-    if (told)
-      context.fillText(
-        Number.isNaN(bits) ? "—" : fixed(bits, Math.min(3, digits)),
-        long + 5,
-        middle,
-      )
-  }
+function paint({ frame, matrix, weights, bits, entropy, side, content: { size, digits } }) {
+  if (!matrix) return
+  paintMatrix(matrix, weights, [0, 1], ramp(palette(frame, "sequential")))
+  const scale = { most: Math.log2(size), digits: Math.min(3, digits) }
+  paintBars(bits, entropy, { width: BARS, height: side, ...scale })
+  countDrawing(matrix.canvas)
 }
 
 /** A row as names and weights; of many keys the strongest, and what the others come to.
@@ -255,9 +233,9 @@ export function strongest(names, row) {
 
 /** The chosen row framed, and in numbers, or those of the one that is pointed at.
     @type {(view: View) => void} */
-function mark({ list, chosen, cell, weights, entropy, content: { size, names, digits } }) {
+function mark({ list, matrix, weights, entropy, content: { size, names, digits } }) {
   const { held, query } = where(size)
-  setLengths(chosen, { top: held * cell, height: cell })
+  if (matrix) frameCells(matrix, matrix.frames.chosen, held, null)
   const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
   const bits = entropy[query]
   const words = Number.isNaN(bits)
