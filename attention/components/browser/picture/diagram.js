@@ -99,7 +99,6 @@ function write(view, query) {
   const height = view.keys.length * row
   words.textContent = told(content, query)
   view.query.firstElementChild?.replaceWith(makeName("span", "", null, distinct(tokens, query)))
-  const scaled = sums.rowOf(sums.stageOf(content, "scaled"), columns, query)
   const masked = sums.rowOf(hidden, columns, query)
   const values = view.keys.map((key) => sums.rowOf(numbers.values, width, key))
   const output = sums.rowOf(numbers.output, width, query)
@@ -116,11 +115,8 @@ function write(view, query) {
     const none = Boolean(masked[key])
     line[0].firstElementChild?.replaceWith(makeName("span", "", null, distinct(keys, key)))
     for (const cell of line) cell.classList.toggle("masked", none)
-    score.textContent = none
-      ? "masked"
-      : digits < 4
-        ? fixed(scaled[key], digits)
-        : inFull(scaled[key])
+    const scaled = sums.scaledAt(content, query * columns + key)
+    score.textContent = none ? "masked" : digits < 4 ? fixed(scaled, digits) : inFull(scaled)
     weight.textContent = fixed(weights[key], digits)
     bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)

@@ -137,8 +137,8 @@ function draw(view, stage) {
   const numbers = stageOf(content, stage)
   view.stage = stage
   view.shades = theme[diverging ? "diverging" : "sequential"]
-  view.shown = masks ? numbers.map((each, cell) => (hidden[cell] ? Number.NaN : each)) : numbers
-  view.hatch.hidden = !masks || !hidden.some(Boolean)
+  view.shown = masks ? unhidden(numbers, hidden) : numbers
+  view.hatch.hidden = view.shown === numbers
   const z = Array.from({ length: rows }, (_, row) => rowOf(view.shown, columns, row))
   const clear = "rgba(0,0,0,0)"
   const modebar = { bgcolor: clear, color: theme.font.color, activecolor: theme.primary }
@@ -164,6 +164,25 @@ function draw(view, stage) {
   if (view.frame === frame && !isZoomed(view)) return
   view.frame = frame
   catchUp(view)
+}
+
+/** The numbers, with those that are hidden as none; themselves where nothing is. In loops: of many
+    cells each call would be felt.
+    @type {(numbers: Float32Array, hidden: Uint8Array) => Float32Array} */
+function unhidden(numbers, hidden) {
+  let seen = numbers
+  for (let cell = 0; cell < hidden.length; cell++) {
+    if (!hidden[cell]) continue
+    if (seen === numbers) seen = numbers.slice()
+    seen[cell] = Number.NaN
+  }
+  return seen
+}
+
+/** @type {(numbers: Float32Array, most: number) => boolean} */
+function goesBeyond(numbers, most) {
+  for (let cell = 0; cell < numbers.length; cell++) if (Math.abs(numbers[cell]) > most) return true
+  return false
 }
 
 /** @type {(menu: HTMLElement, stages: string[], chosen: string) => void} */
@@ -268,8 +287,7 @@ function drawBeside(view) {
   for (const element of [view.hatch, view.cells, view.written]) setLengths(element, view.box)
   setLengths(view.legend, { left: l + width + 4, top, width: r - 4, height })
   view.legend.style.setProperty("--shades", view.shades.join(","))
-  const beyond = view.shown.some((number) => Math.abs(number) > zmax)
-  const ends = legendOf(zmin, zmax, beyond)
+  const ends = legendOf(zmin, zmax, goesBeyond(view.shown, zmax))
   view.legend.replaceChildren(make("i", ""))
   for (const textContent of ends) make("span", "", view.legend, { textContent })
   setLengths(view.entropy, { ...between(room), height: height + 22 })

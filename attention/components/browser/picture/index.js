@@ -1,7 +1,7 @@
 import { offerCard } from "../shared/card.js"
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make } from "../shared/elements.js"
+import { afterPaint, make } from "../shared/elements.js"
 import { showInstead, whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
 import { fontOf } from "../shared/plotly.js"
@@ -46,8 +46,9 @@ const BUILDERS = {
 }
 
 /** One picture of several parts, which all show the same query: the chosen one, or the one that is
-    pointed at in any of them. All are drawn at once, for one frame of the screen. The theme is read
-    before anything changes: asked for it amid changes, the browser would lay out the page. */
+    pointed at in any of them. A heatmap is drawn at once, the others right after the frame with it.
+    The theme is read before anything changes: asked for it amid changes, the browser would lay out
+    the page. */
 export default component(build, take, themed)
 
 /** @param {Mount<"picture">} mount */
@@ -56,13 +57,17 @@ function build({ root, content, send }) {
   const picture = /** @type {Content | null} */ (null)
   const parts = /** @type {Part[]} */ ([])
   const other = /** @type {Uint8Array} */ (new Uint8Array())
-  const view = { content, frame, picture, parts, names: "", other, exchange }
+  const later = /** @type {Part[]} */ ([]) // not drawn yet
+  const view = { content, frame, picture, parts, later, names: "", other, exchange }
   /** @type {(to: number) => void} */
   function exchange(to) {
     showInstead(view.other)
     send("word", to)
   }
-  whenMoved(frame, () => view.picture && show(view.picture, view.parts))
+  whenMoved(frame, () => {
+    drawLater(view)
+    if (view.picture) show(view.picture, view.parts)
+  })
   whenInstead(frame, (rest) => fill(view, rest))
   return view
 }
@@ -83,10 +88,19 @@ function fill(view, rest) {
   view.picture = { ...contentOf(decode(rest)), ...more }
   frame.toggleAttribute("data-calm", view.picture.calm)
   if (view.names !== content.drawn.join()) compose(view, view.picture)
-  draw(view.picture, view.parts)
   const { drawn } = content
+  const now = view.parts.filter((_, at) => !drawn.includes("heatmap") || drawn[at] === "heatmap")
+  view.later = view.parts.filter((part) => !now.includes(part))
+  draw(view.picture, now)
+  if (view.later.length) afterPaint(() => drawLater(view))
   const shows = drawn.includes("arcs") || drawn.includes("lines")
   if (shows && view.picture.own && view.picture.numbers.weights) offerCard(frame, () => card(view))
+}
+
+/** @type {(view: View) => void} */
+function drawLater(view) {
+  if (view.picture) draw(view.picture, view.later)
+  view.later = []
 }
 
 /** @type {(view: View) => import("../shared/card.js").Card} */
@@ -96,7 +110,9 @@ function card({ picture, frame }) {
 }
 
 /** @type {(view: View) => void} */
-function themed({ frame, picture, parts }) {
+function themed(view) {
+  const { frame, picture, parts } = view
+  view.later = []
   if (picture) draw({ ...picture, theme: themeOf(frame) }, parts)
 }
 

@@ -33,6 +33,12 @@ export function stageOf({ numbers, scale }, stage) {
   return numbers.scaled
 }
 
+/** The scaled score of a cell, as `stageOf` has it.
+    @type {(content: Pick<Content, "numbers" | "scale">, cell: number) => number} */
+export function scaledAt({ numbers, scale }, cell) {
+  return numbers.scaled?.[cell] ?? Math.fround(numbers.scores[cell] * Math.fround(scale))
+}
+
 /** What the values are multiplied by for one query.
     @typedef {Pick<Content, "columns" | "width" | "numbers">} Factors
     @type {(factors: Factors, query: number) => Float32Array} */
@@ -72,8 +78,7 @@ export function termsOf(summed, query) {
     const key = group === rest ? null : group[0]
     const cell = query * columns + group[0]
     const score = numbers.scores[cell]
-    const scaled = numbers.scaled?.[cell] ?? Math.fround(score * Math.fround(summed.scale))
-    const alone = [score, scaled]
+    const alone = [score, scaledAt(summed, cell)]
     const value = rowOf(numbers.values, width, group[0])
     const known = key === null ? [null, null, null] : [...alone, lengthOf(value)]
     const share = squared ? dot(term, output) / squared : 0
