@@ -48,10 +48,9 @@ def test_differences_too_small_for_the_decimals_of_a_cell_are_left_to_the_colour
     open_page: Open, factor: str, written: bool
 ) -> None:
     page = open_page("/compare?" + urlencode({"b_scale": "factor", "b_factor": factor}))
-    inked = """canvases => canvases.map(canvas => new Uint32Array(canvas.getContext("2d")
-        .getImageData(0, 0, canvas.width, canvas.height).data.buffer).some(Boolean))"""
-    pictures = page.locator(".box.cells .written")
-    eventually(page, lambda: pictures.evaluate_all(inked), [True, True, written])
+    filled = "all => all.map(each => each.childElementCount > 0)"
+    numbers = page.locator(".box:not(.bits) .written")
+    eventually(page, lambda: numbers.evaluate_all(filled), [True, True, written])
 
 
 def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
@@ -60,7 +59,7 @@ def test_pointing_tells_both_weights_and_their_difference_and_keys_choose_a_row(
     page = open_page("/compare?query=1")
     row = page.locator(".numbers").first.locator("tbody tr").first.locator("td")
     a, b, change = (row.nth(cell).inner_text() for cell in (0, 1, 2))
-    cells = page.locator(".box.cells").nth(1)
+    cells = page.locator(".box").nth(1)
 
     def pointed_at() -> str:
         box = cells.bounding_box()
