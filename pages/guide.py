@@ -362,7 +362,7 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
         shown, kind, chapters.kept(view, "at", chapters.setting(chapter, "sweep_at"))
     )
     sweep_view(
-        replace(swept, shown=swept.shown[:0], dots=swept.dots[:0]),
+        replace(swept, shown=()),
         distinct_names(shown.tokens),
         chapters.selection(view, chapter),
         lambda value: chapters.choose_in("at", value),

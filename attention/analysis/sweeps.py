@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor
-from torch.nn.functional import max_pool2d
 
 from attention.core.functional import Trace, masked_softmax
 from attention.core.masks import combine, window
@@ -31,8 +29,8 @@ class Sweep:
 
     values: where the slider can stop; at: where it is; base: (queries, keys), the numbers the
     swept setting acts on; bias: added after a scale, or None; mask: what every value hides, or
-    None; shown: the values of the small multiples; dots: theirs, uint8 (values, rows, columns),
-    255 = weight 1; block: how many cells a dot spans, the greatest is shown.
+    None; shown: the values of the small multiples; block: how many cells a dot of theirs spans, the
+    greatest is shown.
     """
 
     kind: str
@@ -42,7 +40,6 @@ class Sweep:
     bias: Tensor | None
     mask: Tensor | None
     shown: tuple[float, ...]
-    dots: Tensor
     block: int
 
     def weights(self, value: float) -> Tensor:
@@ -74,7 +71,7 @@ def sweep(trace: Trace, kind: str, at: float, masks: Mapping[str, Tensor]) -> Sw
         raise ValueError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
     n = len(trace.weights)
     values = sweep_values(kind, n)
-    bare = Sweep(
+    return Sweep(
         kind=kind,
         values=values,
         at=within(kind, at, n),
@@ -82,14 +79,8 @@ def sweep(trace: Trace, kind: str, at: float, masks: Mapping[str, Tensor]) -> Sw
         bias=trace.bias if kind == "scale" else None,
         mask=combine(mask for name, mask in masks.items() if (kind, name) != ("window", "window")),
         shown=multiples(kind, n),
-        dots=torch.empty(0),
         block=math.ceil(n / MAX_DOTS),
     )
-    dots = [
-        max_pool2d(bare.weights(value)[None], bare.block, ceil_mode=True)[0] for value in bare.shown
-    ]
-    shades = (torch.stack(dots) * 255).round().to(torch.uint8)
-    return replace(bare, dots=shades)
 
 
 def sweep_values(kind: str, n: int) -> tuple[float, ...]:

@@ -477,7 +477,7 @@ class SweepHeader(TypedDict):
     values: Sequence[float]
     at: float
     shown: Sequence[float]
-    dots: int
+    block: int
     biased: bool
     digits: int
     selection: SelectionHeader
@@ -511,14 +511,14 @@ def sweep(
         "values": swept.values,
         "at": swept.at,
         "shown": swept.shown,
-        "dots": swept.dots.shape[-1],
+        "block": swept.block,
         "biased": swept.bias is not None,
         "digits": digits,
         "selection": now(selection),
     }
     numbers = [masked] if swept.bias is None else [masked, swept.bias]
     at = (lambda value: first <= value <= last, lambda value: on_release(float(value)))
-    _sweep.draw(header, *numbers, key=key, rest=swept.dots.numpy().tobytes(), at=at)
+    _sweep.draw(header, *numbers, key=key, at=at)
 
 
 class ChartHeader(TypedDict):

@@ -166,7 +166,7 @@ def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str) -> None:
     expected = torch.stack([base] if swept.bias is None else [base, swept.bias])
     assert shown.header["biased"] == (len(expected) == 2)
     assert_close(shown.numbers, expected.flatten(), equal_nan=True)
-    assert len(shown.rest) == swept.dots.numel()
+    assert (shown.header["shown"], shown.header["block"]) == ([*swept.shown], 1)
 
 
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:

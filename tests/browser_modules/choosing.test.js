@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as head_grid from "../../attention/components/browser/head_grid/index.js"
 import * as head_view from "../../attention/components/browser/head_view/index.js"
 import * as matrices from "../../attention/components/browser/matrices/index.js"
 import { TOOLS } from "../../attention/components/browser/number_grid/index.js"
 import { cellAt, rowAfter } from "../../attention/components/browser/shared/choosing.js"
+import { headAfter } from "../../attention/components/browser/shared/tiles.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
   const keys = ["ArrowUp", "ArrowDown", "Home", "End", "Enter"]
@@ -18,7 +18,7 @@ test("other keys are left alone, whatever they are called", () => {
   for (const key of ["a", "Tab", "toString", "constructor"]) {
     assert.equal(rowAfter(key, 1, 4), undefined)
     assert.equal(matrices.cellAfter(key, [0, 0], 4, 4), null)
-    assert.equal(head_grid.headAfter(key, 1, 4, { across: 2, turned: false }), undefined)
+    assert.equal(headAfter(key, 1, 4, { across: 2, turned: false }), undefined)
   }
 })
 
@@ -44,12 +44,12 @@ test("in a matrix keys move both ways and stop at the edges", () => {
 
 test("in the grid of heads an arrow down goes to the head below, or beyond the last", () => {
   const rows = { across: 4, turned: false }
-  assert.equal(head_grid.headAfter("ArrowDown", 1, 6, rows), 5)
-  assert.equal(head_grid.headAfter("ArrowDown", 3, 6, rows), 7)
-  assert.equal(head_grid.headAfter("End", 3, 6, rows), 5)
+  assert.equal(headAfter("ArrowDown", 1, 6, rows), 5)
+  assert.equal(headAfter("ArrowDown", 3, 6, rows), 7)
+  assert.equal(headAfter("End", 3, 6, rows), 5)
   const columns = { across: 4, turned: true }
-  assert.equal(head_grid.headAfter("ArrowDown", 1, 8, columns), 2)
-  assert.equal(head_grid.headAfter("ArrowRight", 1, 8, columns), 5)
+  assert.equal(headAfter("ArrowDown", 1, 8, columns), 2)
+  assert.equal(headAfter("ArrowRight", 1, 8, columns), 5)
 })
 
 test("a click turns a head on or off, or keeps it alone, and some head is always on", () => {

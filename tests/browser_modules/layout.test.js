@@ -1,10 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import {
-  corner,
-  layoutOf,
-  numbersApart,
-} from "../../attention/components/browser/head_grid/index.js"
+import { layoutOf, numbersApart } from "../../attention/components/browser/head_grid/index.js"
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
 import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"

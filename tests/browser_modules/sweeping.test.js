@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { nearest, strongest, work } from "../../attention/components/browser/sweep/index.js"
+import { nearest, pooled, strongest, work } from "../../attention/components/browser/sweep/index.js"
 
 /* Two scores with weights that are to be worked out by hand: exp(ln 3) is 3. */
 const LN3 = Math.log(3)
@@ -46,4 +46,10 @@ test("the slider stands at the stop nearest to the value", () => {
   assert.equal(nearest([0.5, 1, 2], 1.4), 1)
   assert.equal(nearest([0.5, 1, 2], 1.5), 1)
   assert.equal(nearest([0.5, 1, 2], 9), 2)
+})
+
+test("a small dot is the greatest weight of its block, at the edge of fewer", () => {
+  const weights = new Float64Array([0, 1, 2, 3, 4, 5, Number.NaN, 7, 6])
+  assert.deepEqual([...pooled(weights, 3, 2)], [4, 5, 7, 6])
+  assert.deepEqual([...pooled(weights, 3, 1)], [0, 1, 2, 3, 4, 5, 0, 7, 6])
 })

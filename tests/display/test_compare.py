@@ -14,7 +14,7 @@ from attention.analysis import comparison, sweeps
 from attention.analysis.comparison import divergence_bits, divergence_terms
 from attention.core import masks
 from attention.core.analysis import entropy_bits
-from attention.core.functional import Trace, masked_softmax
+from attention.core.functional import Trace, attend, masked_softmax
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.display import compare
@@ -383,20 +383,12 @@ def test_a_value_beyond_the_sweep_becomes_its_end_and_the_words_say_so(
     assert (said in compare.sweep_words(sweep, asked)) == (asked != shown)
 
 
-@pytest.mark.parametrize("kind", sweeps.SWEEPS)
-def test_small_multiples_are_the_weights_in_255_steps(kind: str) -> None:
-    _, sweep = swept(kind, mask=("causal",))
-    assert sweep.block == 1
-    for value, dots in zip(sweep.shown, sweep.dots, strict=True):
-        assert (dots.double() / 255 - sweep.weights(value)).abs().max() <= 0.5 / 255 + 1e-6
-
-
-def test_small_multiples_of_long_sentences_keep_the_greatest_of_each_square() -> None:
-    result = result_of(words(131))
-    sweep = sweeps.sweep(result.trace, "window", 1.0, {})
-    assert (sweep.block, tuple(sweep.dots.shape[1:])) == (3, (44, 44))
-    assert (sweep.dots[0].diagonal() == 255).all()
-    assert "3² weights" in compare.sweep_words(sweep, 1.0)
+@pytest.mark.parametrize(("tokens", "block"), [(64, 1), (65, 2), (130, 3)])
+def test_the_words_tell_how_many_weights_a_small_dot_spans(tokens: int, block: int) -> None:
+    trace = attend(*torch.zeros(3, tokens, 2))
+    sweep = sweeps.sweep(trace, "window", 1.0, {})
+    assert sweep.block == block
+    assert (f"{block}² weights" in compare.sweep_words(sweep, 1.0)) == (block > 1)
 
 
 def test_a_sweep_that_is_not_there_is_refused() -> None:

@@ -394,7 +394,7 @@ export interface SweepHeader {
   values: number[]
   at: number
   shown: number[]
-  dots: number
+  block: number
   biased: boolean
   digits: number
   selection: SelectionHeader

@@ -1,12 +1,12 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, setLengths, settle, under } from "../shared/elements.js"
+import { childrenOf, make, setLengths, settle } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
+import { corner, layTiles, makeTiles, markTile } from "../shared/tiles.js"
 
 /** @import { HeadGridHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
-    @typedef {{ across: number, side: number, height: number, left: number, top: number,
-      label: number, gap: number, turned: boolean }} Layout
+    @import { Layout } from "../shared/tiles.js"
     @typedef {ReturnType<typeof build>} View */
 
 const GAP = 8
@@ -31,44 +31,17 @@ function build({ root, content, send }) {
   const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
   const label = "Heads; arrow keys move"
   const names = make("div", "names", box, { ariaHidden: "true" })
-  const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel: label })
+  const tiles = makeTiles(box, label, () => view.layout, {
+    point: (head) => lookAt(view, head),
+    choose: (head) => choose(view, head),
+  })
   const look = make("div", "look", box, { ariaHidden: "true", hidden: true })
   const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
   const layout = layoutOf(content, 0)
   const shown = { canvas, names, tiles, caption, large }
   const view = { content, frame, box, ...shown, width: 0, layout, send }
-  tiles.addEventListener("pointerover", (event) => {
-    const tile = event.pointerType === "mouse" && under(event, "button")
-    if (tile) lookAt(view, childrenOf(tiles).indexOf(tile))
-  })
-  tiles.addEventListener("pointerleave", () => {
-    look.hidden = true
-  })
-  tiles.addEventListener("click", (event) => {
-    const tile = under(event, "button")
-    if (tile) choose(view, childrenOf(tiles).indexOf(tile))
-  })
-  tiles.addEventListener("keydown", (event) => {
-    const { heads, chosen } = view.content
-    const next = headAfter(event.key, chosen, heads, view.layout)
-    if (next === undefined) return
-    event.preventDefault()
-    if (next < 0 || next >= heads) return
-    childrenOf(tiles)[next].focus()
-    choose(view, next)
-  })
   return view
-}
-
-/** The head that a key leads to; it may lie beyond the last one.
-    @type {(key: string, at: number, heads: number, layout: Pick<Layout, "across" | "turned">)
-      => number | undefined} */
-export function headAfter(key, at, heads, { across, turned }) {
-  const [beside, below] = turned ? [across, 1] : [1, across]
-  const ends = { ArrowLeft: at - beside, ArrowRight: at + beside, Home: 0, End: heads - 1 }
-  const next = { ...ends, ArrowUp: at - below, ArrowDown: at + below }
-  return Object.hasOwn(next, key) ? next[/** @type {keyof typeof next} */ (key)] : undefined
 }
 
 /** One row for each layer where there are several, or one column where rows would be taller than a
@@ -108,7 +81,7 @@ function layoutOfLayers(across, layers, width) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { heads, rows, columns, chosen } = view.content
+  const { heads, rows, columns } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.layout = layoutOf(view.content, view.width)
@@ -131,7 +104,6 @@ function draw(view) {
   }
   countDrawing(view.canvas)
   lay(view)
-  mark(view, chosen)
   view.caption.textContent = words(view.content)
 }
 
@@ -140,12 +112,12 @@ function dotsOf({ content: { rows, columns, rest } }, head) {
   return rest.subarray(head * rows * columns, (head + 1) * rows * columns)
 }
 
-/** Shows one of many heads large, with its name, beside its tile.
+/** Shows one of many heads large, with its name, beside its tile; -1: none.
     @type {(view: View, head: number) => void} */
 function lookAt(view, head) {
   const { content, layout, large, tiles, width } = view
-  large.look.hidden = layout.label > 0
-  if (layout.label) return
+  large.look.hidden = layout.label > 0 || head < 0
+  if (large.look.hidden) return
   const shades = ramp(palette(view.frame, "sequential"))
   paintNumbers(large.canvas, content.columns, dotsOf(view, head), [0, 255], shades)
   const { ariaLabel, ariaDescription } = childrenOf(tiles)[head]
@@ -160,28 +132,20 @@ function lookAt(view, head) {
   })
 }
 
-/** @type {(layout: Layout, head: number) => [number, number]} */
-export function corner({ across, side, left, top, label, gap, turned }, head) {
-  const position = [head % across, Math.floor(head / across)]
-  const [column, row] = turned ? position.reverse() : position
-  return [left + column * (side + gap), top + row * (side + label + gap)]
-}
-
 /** @type {(view: View) => void} */
-function lay({ frame, tiles, names, layout, content: { heads, layerNames, earned } }) {
+function lay({ frame, tiles, names, layout, content }) {
+  const { heads, layerNames, earned, chosen } = content
   const hues = palette(frame, "categorical")
-  const { across, side, gap, label } = layout
+  const { across, side, gap, label, turned } = layout
   tiles.classList.toggle("plain", !label)
-  if (tiles.children.length !== heads)
-    tiles.replaceChildren(...Array.from({ length: heads }, (_, head) => makeTile(head)))
-  for (const [head, tile] of childrenOf(tiles).entries()) {
+  for (const [head, tile] of layTiles(tiles, layout, heads, chosen, fillTile).entries()) {
+    tile.style.setProperty("--hue", hues[head % hues.length])
     tile.ariaLabel = layerNames.length
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
       : `Head ${head}`
     tile.ariaDescription = earned[head] ?? ""
   }
   names.replaceChildren()
-  const { turned } = layout
   const numbers = Array.from({ length: turned ? layerNames.length : across }, (_, at) => `${at}`)
   const down = turned ? Array.from({ length: across }, (_, head) => `head ${head}`) : layerNames
   for (const [row, name] of down.entries()) {
@@ -195,11 +159,6 @@ function lay({ frame, tiles, names, layout, content: { heads, layerNames, earned
   }
   if (turned)
     setLengths(make("span", "layer", names, { textContent: "layer" }), { left: 0, top: 0 })
-  for (const [head, tile] of childrenOf(tiles).entries()) {
-    const [left, top] = corner(layout, head)
-    setLengths(tile, { left, top, width: side, height: side + label })
-    tile.style.setProperty("--hue", hues[head % hues.length])
-  }
 }
 
 /** Which columns have their number written, every one or every so many, so that none touch.
@@ -208,26 +167,12 @@ export function numbersApart(across, column) {
   return Math.ceil((String(across - 1).length * WIDTH_OF_DIGIT + ROOM_BETWEEN) / column)
 }
 
-/** @type {(head: number) => HTMLElement} */
-function makeTile(head) {
-  const tile = make("button", "", null, {
-    type: "button",
-    role: "radio",
-  })
+/** @type {(tile: HTMLElement, head: number) => void} */
+function fillTile(tile, head) {
   const name = make("span", "", tile)
   make("i", "", name)
   name.append(`${head}`)
   make("b", "", tile)
-  return tile
-}
-
-/** @type {(view: View, chosen: number) => void} */
-function mark(view, chosen) {
-  view.content.chosen = chosen
-  for (const [head, tile] of childrenOf(view.tiles).entries()) {
-    tile.ariaChecked = String(head === chosen)
-    tile.tabIndex = head === Math.max(0, chosen) ? 0 : -1
-  }
 }
 
 /** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated">) => string} */
@@ -244,6 +189,7 @@ export function words({ block, tokens, saturated }) {
 /** @type {(view: View, head: number) => void} */
 function choose(view, head) {
   if (head === view.content.chosen) return
-  mark(view, head)
+  view.content.chosen = head
+  markTile(view.tiles, head)
   settle(view, 40, () => view.send("head", head))
 }

@@ -1,4 +1,3 @@
-import { corner, headAfter } from "../head_grid/index.js"
 import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
@@ -13,6 +12,8 @@ import {
 } from "../shared/elements.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
+import { corner, layTiles, makeTiles } from "../shared/tiles.js"
+import { finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
@@ -47,30 +48,22 @@ function build({ root, content, send }) {
   const canvas = make("canvas", "", map, { ariaHidden: "true" })
   const names = make("div", "names", map, { ariaHidden: "true" })
   const label = "All heads; arrow keys move, the key X switches one off or on"
-  const tiles = make("div", "tiles", map, { role: "radiogroup", ariaLabel: label })
+  const tiles = makeTiles(map, label, () => view.layout, {
+    point: (head) => point(view, head),
+    choose: (head) => choose(view, head),
+  })
   const told = make("p", "told", left, { ariaLive: "polite" })
   const off = make("p", "told off", left)
   const acts = make("div", "acts", left)
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
-  const parts = {
-    sentence,
-    lenses,
-    legend,
-    map,
-    canvas,
-    names,
-    tiles,
-    told,
-    off,
-    acts,
-    bars,
-    large,
-  }
   const layout = layoutOf(content, 0)
   const first = /** @type {[number, number] | null} */ (null)
-  const view = { content, frame, ...parts, width: 0, layout, send, pointed: -1, first }
+  const view = {
+    ...{ content, frame, sentence, lenses, legend, map, canvas, names, tiles, told, off, acts },
+    ...{ bars, large, width: 0, layout, send, pointed: -1, first },
+  }
 
   lenses.addEventListener("click", (event) => {
     const button = under(event, "button")
@@ -86,28 +79,8 @@ function build({ root, content, send }) {
     next.focus()
     chooseLens(view, next.dataset.name ?? "")
   })
-  tiles.addEventListener("pointerover", (event) => {
-    const tile = event.pointerType === "mouse" && under(event, "button")
-    if (tile) point(view, childrenOf(tiles).indexOf(tile))
-  })
-  tiles.addEventListener("pointerleave", () => point(view, -1))
-  tiles.addEventListener("click", (event) => {
-    const tile = under(event, "button")
-    if (tile) choose(view, childrenOf(tiles).indexOf(tile))
-  })
-  tiles.addEventListener("keydown", (event) => {
-    const { chosen } = view.content
-    if (event.key === "x" || event.key === "X") return switchOne(view, chosen)
-    const count = countOf(view.content)
-    const next = headAfter(event.key, chosen, count, {
-      across: view.content.heads,
-      turned: view.layout.turned,
-    })
-    if (next === undefined) return
-    event.preventDefault()
-    if (next < 0 || next >= count) return
-    childrenOf(tiles)[next].focus()
-    choose(view, next)
+  tiles.addEventListener("keydown", ({ key }) => {
+    if (key === "x" || key === "X") switchOne(view, view.content.chosen)
   })
   sentence.addEventListener("click", (event) => {
     const word = under(event, "button.word")
@@ -242,19 +215,9 @@ function lay(view) {
   setLengths(map, { width, height })
   setLengths(canvas, { width, height })
   const count = countOf(content)
-  if (tiles.children.length !== count)
-    tiles.replaceChildren(
-      ...Array.from({ length: count }, () =>
-        make("button", "", null, { type: "button", role: "radio" }),
-      ),
-    )
-  for (const [head, tile] of childrenOf(tiles).entries()) {
-    const [x, y] = corner(layout, head)
-    setLengths(tile, { left: x, top: y, width: side, height: side })
+  for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
     const { name } = content.layers[layerOf(content, head)]
     tile.ariaLabel = `${name}, head ${head % content.heads}${content.off.includes(head) ? ", off" : ""}`
-    tile.ariaChecked = String(head === content.chosen)
-    tile.tabIndex = head === content.chosen ? 0 : -1
   }
   names.replaceChildren()
   const [across, down] = turned
@@ -403,7 +366,7 @@ function follow(view) {
     word.classList.toggle("asked", content.pair >= 0 && sequence === keys && at === content.pair)
     word.setAttribute("aria-pressed", String(asks))
     const small = /** @type {HTMLElement} */ (word.lastElementChild)
-    small.textContent = weight >= LEAST_SHARE ? inPercent(weight) : ""
+    small.textContent = weight >= LEAST_SHARE ? finePercent(weight) : ""
   }
   const linked = content.pair >= 0 && view.pointed < 0
   const words = [linked ? content.linkWords : content.told[head], whole ? content.wholeWords : ""]
@@ -454,7 +417,7 @@ function drawLarge({ large, content, frame }, head, row) {
     const item = make("li", weight > 0.55 ? "deep" : "", to)
     item.style.background = rgb(shadeOf(weight, 0, 1, shades))
     makeName("span", "", item, words[key])
-    make("span", "share", item, { textContent: inPercent(weight) })
+    make("span", "share", item, { textContent: finePercent(weight) })
   }
   if (seen.length < words.length)
     make("p", "rest", large, { textContent: `The ${seen.length} strongest of ${words.length}.` })
@@ -465,13 +428,6 @@ function drawLarge({ large, content, frame }, head, row) {
 export function strongest(row, most) {
   const order = [...row.keys()].sort((one, other) => row[other] - row[one])
   return order.slice(0, most).sort((one, other) => one - other)
-}
-
-/** A share in per cent: whole from 10 % on, below with one decimal.
-    @type {(share: number) => string} */
-export function inPercent(share) {
-  if (share > 0 && share < 0.0005) return "< 0.1 %"
-  return `${(100 * share).toFixed(share >= 0.0995 || !share ? 0 : 1)} %`
 }
 
 /** @type {(view: View) => void} */
@@ -496,7 +452,7 @@ function drawBars({ bars, content }) {
       piece.textContent = text
       row.title = `Add “${text}” to the sentence`
       childrenOf(bar)[0].style.width = `${((100 * shares[index]) / most).toFixed(2)}%`
-      share.textContent = inPercent(shares[index])
+      share.textContent = finePercent(shares[index])
     }
   }
 }

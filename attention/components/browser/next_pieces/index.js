@@ -1,5 +1,6 @@
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
@@ -29,15 +30,6 @@ function draw({ list, content: { texts, shares, trained } }) {
     const bar = make("span", "bar", button, { ariaHidden: "true" })
     make("i", "", bar).style.width = long(share)
     if (share !== before) make("b", "", bar).style.insetInlineStart = long(before)
-    make("span", "share", button, { textContent: inWords(share) })
+    make("span", "share", button, { textContent: share ? finePercent(share) : "out" })
   }
-}
-
-/** A share in per cent, with two digits that count.
-    @type {(share: number) => string} */
-export function inWords(share) {
-  const percent = 100 * share
-  if (!share) return "out"
-  if (percent < 0.1) return "< 0.1 %"
-  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`
 }

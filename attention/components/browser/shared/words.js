@@ -49,6 +49,13 @@ export function percent(share) {
   return `${fixed(100 * share, share < 0.01 ? 1 : 0)} %`
 }
 
+/** A share of all beside others: whole from 10 % on, below with one decimal.
+    @type {(share: number) => string} */
+export function finePercent(share) {
+  if (share > 0 && share < 0.0005) return "< 0.1 %"
+  return `${fixed(100 * share, share >= 0.0995 || !share ? 0 : 1)} %`
+}
+
 /** A token as a sentence names it, with its position where it stands more than once.
     @type {(tokens: string[], position: number) => string} */
 export function named(tokens, position) {

@@ -145,18 +145,32 @@ function lay(view) {
   view.bits = make("canvas", "", bits)
 }
 
-/** The weights at a few values, as Python worked them out.
+/** The greatest of each block of cells, so that no strong one is lost.
+    @type {(weights: Float64Array, size: number, block: number) => Float64Array} */
+export function pooled(weights, size, block) {
+  const dots = Math.ceil(size / block)
+  const most = new Float64Array(dots * dots)
+  for (let cell = 0; cell < weights.length; cell++) {
+    const [row, column] = [Math.floor(cell / size), cell % size]
+    const dot = Math.floor(row / block) * dots + Math.floor(column / block)
+    if (weights[cell] > most[dot]) most[dot] = weights[cell]
+  }
+  return most
+}
+
+/** The weights at a few values.
     @type {(view: View) => void} */
 function drawSmall(view) {
-  const { shown, kind, dots, rest } = view.content
+  const { shown, kind, size, block } = view.content
   const shades = ramp(palette(view.frame, "sequential"))
   if (view.multiples.children.length !== shown.length)
     view.multiples.replaceChildren(...shown.map((_, index) => makeSmall(view, index)))
   for (const [index, button] of childrenOf(view.multiples).entries()) {
     const [text, canvas] = childrenOf(button)
     text.textContent = said(kind, shown[index])
-    const bytes = rest.subarray(index * dots * dots, (index + 1) * dots * dots)
-    paintNumbers(/** @type {HTMLCanvasElement} */ (canvas), dots, bytes, [0, 255], shades)
+    const most = pooled(work(view.content, shown[index]).weights, size, block)
+    const dots = Math.ceil(size / block)
+    paintNumbers(/** @type {HTMLCanvasElement} */ (canvas), dots, most, [0, 1], shades)
   }
 }
 
