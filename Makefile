@@ -18,7 +18,7 @@ test: $(VENV)/dev chromium nginx modules
 	$(BIN)/python -m pytest -m "not soak" --nothing-skips --numprocesses 2 --dist worksteal
 
 # What the browser runs: its format, its types, its own tests.
-modules: node_modules/installed
+modules: $(VENV)/dev node_modules/installed
 	$(NPM) run --silent check
 
 # bertviz asks for transformers and boto3, which what is compared does not use; hence --no-deps.
@@ -61,7 +61,6 @@ bounds-%: $(VENV)/bin/python
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python -m tests.components.declarations
 	$(NPM) run --silent format
 
 $(VENV)/bin/python:

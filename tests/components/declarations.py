@@ -1,7 +1,7 @@
 """The types of messages for the modules in the browser: `python -m tests.components.declarations`.
 
 What each component is sent, and what its events carry, is declared beside it in Python. The same
-is written for TypeScript from these types, and a test compares.
+is written for TypeScript from these types, before it checks the modules.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from attention.display import figures
 from attention.display.figures import HeatmapAxis, HeatmapCells, HeatmapLayout
 from attention.display.messages import message
 from attention.display.modules import BROWSER
-from tests.components import declarations
 
 
 def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None:
@@ -49,11 +48,6 @@ def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> Non
     for file in BROWSER.glob("shared/*.js"):
         assert f"shared/{file.name}" in LOADER
     assert not re.search(r"\{(folder|shared)\}", LOADER)
-
-
-def test_the_modules_are_told_the_types_that_are_declared_in_python() -> None:
-    written = declarations.FILE.read_text("utf-8")
-    assert written == declarations.declarations(), "run python -m tests.components.declarations"
 
 
 def test_each_module_is_built_from_the_message_of_its_own_component() -> None:

@@ -18,7 +18,7 @@ from attention.app.results.answering import Asked
 from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.components.model_window import Answer, Bars, ModelWindow, model_window
+from attention.components.model_window import Answer, Bars, ModelWindow, WindowSaid, model_window
 from attention.display import switches
 from attention.display.switches import AS_IN, MEAN, ZERO, Answered
 from attention.display.trained import name_words
@@ -214,42 +214,42 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
     key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
     there = answering.elsewhere_of(asked)
     kind = answered.kind
-    return ModelWindow(
-        sequences=words,
-        queries=queries,
-        layers=[
-            (model.title_of(at), *of_layers[at], tile)
-            for at, tile in enumerate(answering.tiles_of(view))
-        ],
-        rows=rows,
-        effects=effects,
-        says=says,
-        lenses=lenses,
-        legends=ENCODER_LEGENDS if kind == "vector" else LEGENDS,
-        lens=lens,
-        sign=answered.sign,
-        chosen=layer * heads + head,
-        off=[at * heads + each for at, each in shown.off],
-        needed=[
+    whole_words, whole = answering.whole_model(view, asked) or ("", [])
+    said: WindowSaid = {
+        "sequences": words,
+        "queries": queries,
+        "lenses": [*lenses.items()],
+        "legends": ENCODER_LEGENDS if kind == "vector" else LEGENDS,
+        "lens": lens,
+        "sign": answered.sign,
+        "chosen": layer * heads + head,
+        "off": [at * heads + each for at, each in shown.off],
+        "needed": [
             at * heads + each
             for at, each in switches.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
-        told=told_of(
+        "told": told_of(
             shown, lens, answering.looks_of(view, rows, words, queries, of_layers), effects, says
         ),
-        off_words=switches.off_words(
+        "offWords": switches.off_words(
             *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
         ),
-        pair=key,
-        least=switches.LINKS,
-        link_words=link_words(words, queries, of_layers, rows, key, layer),
-        link_legend=f"blue: heads that give it at least {switches.percent(switches.LINKS)}",
-        answer=answer_of(answered),
-        bars=bars_of(shown),
-        acts=acts_of(shown, words[0], key),
-        erased=view["erased"] if shown.erased >= 0 else -1,
-        whole=answering.whole_model(view, asked),
-    )
+        "pair": key,
+        "least": switches.LINKS,
+        "linkWords": link_words(words, queries, of_layers, rows, key, layer),
+        "linkLegend": f"blue: heads that give it at least {switches.percent(switches.LINKS)}",
+        "answer": answer_of(answered),
+        "bars": bars_of(shown),
+        "acts": acts_of(shown, words[0], key),
+        "erased": view["erased"] if shown.erased >= 0 else -1,
+        "whole": whole,
+        "wholeWords": whole_words,
+    }
+    layers = [
+        (model.title_of(at), *of_layers[at], tile)
+        for at, tile in enumerate(answering.tiles_of(view))
+    ]
+    return ModelWindow(said, layers, rows, effects, says)
 
 
 def singles(shown: Shown, effects: Tensor) -> list[float]:
