@@ -4,6 +4,7 @@ import { layoutOf, numbersApart } from "../../attention/components/browser/head_
 import { sideOf } from "../../attention/components/browser/matrices/index.js"
 import { within } from "../../attention/components/browser/picture/heatmap.js"
 import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
+import { corner } from "../../attention/components/browser/shared/tiles.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 
