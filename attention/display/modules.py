@@ -13,7 +13,8 @@ COLOURS = """@media (forced-colors: active) {{
 
 def style_of(component: str, root: str = ":host") -> str:
     """The style of a component, and before it that of matrices. root: selects where it stands."""
-    parts = BROWSER / "shared" / "matrix.css", BROWSER / component / "style.css"
-    uses = "shared/matrix.js" in (BROWSER / component / "index.js").read_text("utf-8")
-    styles = [part.read_text("utf-8") for part in parts[not uses :]]
+    index = BROWSER / component / "index.js"
+    uses = index.exists() and "shared/matrix.js" in index.read_text("utf-8")
+    parts = ["shared/matrix.css"] * uses + [f"{component}/style.css"]
+    styles = [(BROWSER / part).read_text("utf-8") for part in parts]
     return "".join(styles) + COLOURS.format(root=root)
