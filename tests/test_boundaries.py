@@ -116,6 +116,20 @@ def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -
     assert circles(parts) == {}
 
 
+def test_lessons_compute_nothing_but_steps_and_operations() -> None:
+    for source in SOURCES:
+        if Path(source).match("attention/lessons/*.py"):
+            assert "torch" not in {name.split(".")[0] for name in imports(parsed(source))}, source
+
+
+def test_each_fix_for_streamlit_is_short_and_listed() -> None:
+    listed = (ROOT / "docs" / "upstream.md").read_text("utf-8")
+    for source in SOURCES:
+        if Path(source).match("streamlit_fixes/[!_]*.py"):
+            assert len((ROOT / source).read_text("utf-8").splitlines()) <= 60, source
+            assert f"`{source}`" in listed, source
+
+
 def test_settings_need_the_standard_library_alone() -> None:
     loaded = loaded_by("import attention.core.settings")
     assert loaded - {"attention"} <= sys.stdlib_module_names

@@ -173,11 +173,6 @@ NAMINGS = _by_name(
 )
 
 
-def measure_names() -> tuple[str, ...]:
-    """The names of all measures."""
-    return tuple(MEASURES)
-
-
 def measures(
     weights: Tensor, keys: Keys = NOTHING_KNOWN, crosses: bool = False
 ) -> dict[str, Tensor]:
