@@ -156,32 +156,6 @@ def test_a_result_is_what_its_settings_come_to() -> None:
     assert not result.layer_trace.output.requires_grad
 
 
-@pytest.mark.parametrize(
-    ("settings", "factor"),
-    [
-        ({"factor": 5.0}, 7**-0.5),
-        ({"scale": "none"}, 1),
-        ({"scale": "factor", "factor": 0.35}, 0.35),
-        ({"scale": "factor", "factor": 0.0}, 0),
-        ({"scale": "factor", "factor": 0.1414213562373095}, 0.1414213562373095),
-        ({"scale": "1/√(d_k·d_v)"}, 1 / 7),
-        ({"variant": "qkv", "config": (("d_k", 3),)}, 3**-0.5),
-        (
-            {"variant": "qkv", "config": (("d_k", 3), ("d_v", 11)), "scale": "1/√(d_k·d_v)"},
-            33**-0.5,
-        ),
-        (
-            {"variant": "multihead", "d_model": 10, "head": 2, "scale": "1/√(d_k·d_v)"},
-            0.5,
-        ),
-    ],
-)
-def test_the_scale_is_what_was_chosen(settings: dict[str, Any], factor: float) -> None:
-    trace = computed(**settings).trace
-    assert_close(trace.scaled, trace.scores * factor)
-    assert trace.scale == pytest.approx(factor, rel=1e-15)
-
-
 @over("scale", settings_of(Settings)["scale"].choices)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_scale_multiplies_the_scores_of_every_variant(scale: str, variant: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -45,11 +46,16 @@ def case_of(name: str, checkpoint: Callable[[str], Checkpoint]) -> Case:
     return Case(model, *runs)
 
 
+@pytest.fixture(scope="session")
+def cases(checkpoint: Callable[[str], Checkpoint]) -> Callable[[str], Case]:
+    """See `case_of`; each is made once."""
+    return functools.cache(lambda name: case_of(name, checkpoint))
+
+
 @pytest.fixture
-def case(request: pytest.FixtureRequest, checkpoint: Callable[[str], Checkpoint]) -> Case:
-    """See `case_of`."""
-    return case_of(request.param, checkpoint)
+def case(request: pytest.FixtureRequest, cases: Callable[[str], Case]) -> Case:
+    return cases(request.param)
 
 
-each_model = pytest.mark.parametrize("case", [*FAMILIES, "minilm", "en-pt"], indirect=True)
+each_model = pytest.mark.parametrize("case", [*FAMILIES, "en-pt"], indirect=True)
 each_tiny = pytest.mark.parametrize("case", [*FAMILIES], indirect=True)

@@ -416,9 +416,3 @@ def test_what_cannot_be_asked_is_refused(case: Case) -> None:
     assert "alti-logit" not in associations.methods_for(case.model)
     with pytest.raises(ValueError, match="one of these ways: masked, hidden, left out; got 'lost'"):
         associations.erased(Followed(case.model, case.run.pieces), "lost")
-
-
-def test_every_method_says_where_it_is_from_and_what_it_is() -> None:
-    for method in METHODS.values():
-        assert method.source.startswith("[")
-        assert method.definition.endswith(".")

@@ -57,18 +57,6 @@ def test_eager_attention_is_seen_too_where_whole_rows_are_padding(name):
     assert greatest_difference(run.runs[0], list(weights)) < 1e-5
 
 
-def test_encoder_and_decoder_are_named_with_both_kinds():
-    family = FAMILIES["BART"]
-    with attention.capture() as run:
-        family.build()(**family.inputs())
-    assert [(kept.name, kept.kind) for kept in run.attentions[1:4]] == [
-        ("encoder.layers.1.self_attn", "self"),
-        ("decoder.layers.0.self_attn", "self"),
-        ("decoder.layers.0.encoder_attn", "cross"),
-    ]
-    assert run.attentions[3].shape == (2, 3, 9, 7)
-
-
 def test_a_relative_bias_is_kept_by_distance_and_a_mask_by_stretches():
     family = FAMILIES["T5"]
     with attention.capture() as run:

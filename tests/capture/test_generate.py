@@ -124,18 +124,6 @@ def test_an_own_module_may_go_on_by_several_tokens_and_begin_anew():
     assert run.runs[2].weights(0, 0, 0, -1) == 0  # its first query is the sixth of seven tokens
 
 
-def test_keys_of_before_are_kept_where_a_run_begins_with_them():
-    net, x = OwnWriter(), inputs(tokens=7)
-    kept = net(x[:, :5])
-    with attention.capture() as run:
-        net(x[:, 5:], kept)
-    with attention.capture() as whole:
-        net(x)
-    assert run.attentions[0].shape[2:] == (2, 7)
-    made, expected = run.weights(0, 1), whole.weights(0, 1, slice(5, None))
-    torch.testing.assert_close(made, expected, atol=1e-6, rtol=0)
-
-
 def test_beams_are_kept_as_the_calls_that_they_are():
     model = writer("Llama")
     with attention.capture() as run:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy
 import pytest
 import torch
-from torch import nn
 
 import attention
 from tests.capture.making import OwnAttention, inputs, model
@@ -44,13 +43,6 @@ def test_layers_and_heads_have_the_numbers_of_the_model():
     shown = recorded(layers=[1], heads=[2]).show(TOKENS)
     assert shown.data[0].x[0] == "head 2, key a (0)"
     assert shown.data[0].y[0] == "layer 1, query a (0)"
-
-
-def test_cross_attention_has_its_own_keys():
-    layer = nn.TransformerDecoderLayer(12, 4, 20, batch_first=True).eval()
-    with attention.capture() as run:
-        layer(inputs(), inputs(tokens=5))
-    assert run.show(TOKENS, keys=list("vwxyz")).data[0].y[0] == "layer 1, query a (0)"
 
 
 @pytest.mark.parametrize("asked", [{"tokens": TOKENS[:6]}, {"layer": 2}, {"query": 7}])

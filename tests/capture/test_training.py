@@ -42,11 +42,6 @@ def test_every_third_run_is_a_file_and_learning_is_as_without(tmp_path):
     assert torch.equal(opened.attentions[0].keys, expected)
 
 
-def test_without_a_folder_the_runs_are_kept():
-    captured, _, _ = train(5, every=2)
-    assert [run.step for run in captured.runs] == [0, 2, 4]
-
-
 def test_models_of_one_class_have_files_of_their_own(tmp_path):
     one, other = model(OwnAttention()), model(OwnAttention(is_causal=True))
     with attention.capture(into=tmp_path) as captured:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 from pathlib import Path
 
-import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.visitors import Found, Visitor, connected
@@ -29,38 +28,26 @@ else:
 """
 
 
-@pytest.fixture
-def slow(tmp_path: Path) -> str:
+def test_a_run_under_way_is_answered_before_the_server_stops_which_no_browser_keeps_from_it(
+    tmp_path: Path,
+) -> None:
+    """Another browser, which looks on, stays connected throughout."""
+
+    async def visit(port: int, process: subprocess.Popen[bytes]) -> list[str]:
+        looks_on, asks, texts = Visitor(0, Found(), {}), Visitor(1, Found(), {}), list[str]()
+        async with connected(port) as looks_on.socket, connected(port) as socket:
+            await looks_on.run(looks_on.message())
+            await socket.send(asks.message(stop="now").SerializeToString())
+            answer = ForwardMsg()
+            while answer.WhichOneof("type") != "script_finished":
+                answer = ForwardMsg.FromString(await asyncio.wait_for(socket.recv(), 60))
+                texts.append(answer.delta.new_element.text.body)
+            await asyncio.wait_for(looks_on.socket.wait_closed(), 60)
+            await asyncio.to_thread(process.wait, 60)
+        return texts
+
     script = tmp_path / "slow.py"
     script.write_text(SLOW)
-    return str(script)
-
-
-def test_a_run_that_is_under_way_is_answered_before_the_server_stops(slow: str) -> None:
-    async def visit(port: int) -> list[str]:
-        visitor = Visitor(0, Found(), {})
-        async with connected(port) as socket:
-            await socket.send(visitor.message(stop="now").SerializeToString())
-            texts = []
-            while True:
-                answer = ForwardMsg.FromString(await asyncio.wait_for(socket.recv(), 60))
-                if answer.WhichOneof("type") == "script_finished":
-                    return texts
-                texts.append(answer.delta.new_element.text.body)
-
-    with started(slow, subprocess.DEVNULL) as (port, process):
-        assert "finished" in asyncio.run(visit(port))
-        assert process.wait(timeout=60) in (0, -signal.SIGTERM)
-
-
-def test_a_browser_that_looks_on_does_not_keep_a_server_from_stopping(slow: str) -> None:
-    async def visit(port: int, process: subprocess.Popen[bytes]) -> None:
-        visitor = Visitor(0, Found(), {})
-        async with connected(port) as visitor.socket:
-            await visitor.run(visitor.message())
-            process.terminate()
-            await asyncio.wait_for(visitor.socket.wait_closed(), 60)
-            await asyncio.to_thread(process.wait, 60)
-
-    with started(slow, subprocess.DEVNULL) as (port, process):
-        asyncio.run(visit(port, process))
+    with started(str(script), subprocess.DEVNULL) as (port, process):
+        assert "finished" in asyncio.run(visit(port, process))
+        assert process.returncode in (0, -signal.SIGTERM)

@@ -76,12 +76,6 @@ def stand_behind(
     return states
 
 
-def test_a_job_is_over_once_it_is_done() -> None:
-    place = Place()
-    assert place.jobs().ask(owner("A"), place.job("a", 2), LONG).done
-    assert place.done == ["a1", "a2"]
-
-
 def test_the_address_that_had_least_of_the_processor_has_the_next_turn(
     gate: threading.Event,
 ) -> None:
@@ -181,14 +175,6 @@ def test_a_job_that_nobody_asks_for_in_a_long_time_begins_anew() -> None:
     assert place.done == ["a1", "b1", "c1", "a1", "then1", "then2"]
 
 
-def test_one_that_nobody_asks_for_makes_room_where_too_many_have_begun() -> None:
-    place = Place()
-    jobs = place.jobs(most=1)
-    job = left_alone(place, jobs)
-    assert jobs.ask(owner("A"), job, LONG).done
-    assert place.done == ["a1", "b1", "a1", "then1", "then2"]
-
-
 def test_where_too_many_have_begun_that_are_asked_for_another_waits(
     gate: threading.Event,
 ) -> None:
@@ -221,13 +207,6 @@ def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done() -> None:
         jobs.ask(owner("A"), Job("a", [Step("a", "a", breaks)]), LONG)
     for name in ("b", "a"):
         assert jobs.ask(owner("A"), place.job(name), LONG).done
-
-
-def test_work_that_tells_often_keeps_its_turn_for_a_while(gate: threading.Event) -> None:
-    place = Place()
-    many = (owner("A"), place.job("a", 3)), (owner("B"), place.job("b", 3))
-    stand_behind(gate, place, place.jobs(least=2.0), *many)
-    assert place.done == ["a1", "a2", "b1", "b2", "a3", "b3"]
 
 
 def test_what_was_taken_counts_half_after_a_while() -> None:

@@ -23,18 +23,6 @@ def full(places: int) -> Room:
     return room
 
 
-def test_whoever_comes_while_there_is_a_place_is_let_in() -> None:
-    room = full(2)
-    assert room.free == 0
-    assert room_of(1).ask(at("a"), 0.0) == 0
-
-
-def test_the_others_wait_in_the_order_they_came() -> None:
-    room = full(2)
-    assert [room.ask(at(address), 1.0) for address in "abc"] == [1, 2, 3]
-    assert [room.ask(at(address), 2.0) for address in "cba"] == [3, 2, 1]
-
-
 def test_who_has_waited_longest_gets_the_free_place_and_keeps_it_on_the_way() -> None:
     room = full(2)
     assert [room.ask(at(address), 1.0) for address in "ab"] == [1, 2]
@@ -78,11 +66,6 @@ def test_a_place_is_lost_when_nobody_comes_for_it() -> None:
     assert room.connect(at("a"), KEPT)
     room.leave(at("a"), KEPT)
     assert room.connect(at("b"), 2 * KEPT + 1)
-
-
-def test_every_tab_takes_a_place() -> None:
-    room = room_of(3)
-    assert [room.connect(at("a"), 0.0) for _ in range(5)] == [True, True, True, False, False]
 
 
 def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:

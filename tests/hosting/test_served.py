@@ -57,7 +57,9 @@ def sessions(port: int) -> str:
     return next(line for line in lines if line.startswith("active_sessions"))
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/_stcore/metrics", "/_stcore/%6detrics"])
+@pytest.mark.parametrize(
+    "path", ["/metrics", "/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics"]
+)
 def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> None:
     status, text = read(port, path)
     assert (status, "# TYPE" in text) == (200, True)

@@ -36,18 +36,6 @@ def test_one_has_its_turn_after_the_other() -> None:
     assert told == ["first ends", "second begins"]
 
 
-def test_one_who_takes_long_lets_the_next_begin() -> None:
-    turns, begun = Turns(0.02), threading.Event()
-
-    def second() -> None:
-        with turns.one():
-            begun.set()
-
-    with turns.one():
-        started(second)
-        assert begun.wait(LONG)
-
-
 def test_one_who_took_long_does_not_end_the_turn_of_the_next() -> None:
     turns, told = Turns(0.02), list[str]()
     second_begun, first_over, third_begun = (threading.Event() for _ in range(3))

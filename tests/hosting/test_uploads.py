@@ -38,15 +38,6 @@ def test_an_address_may_have_as_much_as_it_leaves_free() -> None:
     assert (first.nbytes, second.nbytes, third.nbytes) == (5 * MB, 2 * MB, 7 * MB // 2)
 
 
-def test_room_is_free_again_once_nobody_keeps_what_took_it() -> None:
-    uploads = Uploads(14, nothing)
-    kept = uploads.take("a", 7 * MB, "10.0.0.1")
-    with pytest.raises(NoRoom):
-        uploads.take("b", MB, "10.0.0.1")
-    del kept
-    assert uploads.take("b", 7 * MB, "10.0.0.1")
-
-
 def test_files_that_the_server_holds_count_for_the_address_that_sent_them() -> None:
     held: dict[str, int] = {}
     uploads = Uploads(14, lambda: held)
@@ -174,19 +165,6 @@ def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come() -
     told(Uploads(14, nothing), story)
 
 
-def test_one_address_does_not_take_the_room_of_another() -> None:
-    async def story(server: Server) -> None:
-        server.may_answer.clear()
-        of_one = asyncio.create_task(server.ask(FILE.format("visit", "one"), 7 * MB))
-        await asyncio.sleep(0)
-        assert await server.ask(FILE.format("visit", "more"), 1) == 204
-        server.may_answer.set()
-        another = server.ask(FILE.format("other", "one"), 3 * MB, address="10.0.0.2")
-        assert [await another, await of_one] == [200, 200]
-
-    told(Uploads(14, nothing), story)
-
-
 @pytest.mark.parametrize(("slowest", "status"), [(1e9, 408), (1e-9, 200)])
 def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time(
     monkeypatch, slowest: float, status: int
@@ -207,21 +185,6 @@ def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time
         assert uploads.take("visit", 7 * MB), "the room is free"
 
     told(uploads, story)
-
-
-def test_addresses_of_one_house_have_room_together() -> None:
-    async def story(server: Server) -> None:
-        server.may_answer.clear()
-        first = server.ask(FILE.format("visit", "one"), 7 * MB, address="2001:db8:1:2::7")
-        coming = asyncio.create_task(first)
-        await asyncio.sleep(0)
-        again = FILE.format("other", "two")
-        assert await server.ask(again, 1, address="2001:db8:1:2::8") == 204
-        server.may_answer.set()
-        another = server.ask(again, 1, address="2001:db8:1:3::8")
-        assert [await another, await coming] == [200, 200]
-
-    told(Uploads(14, nothing), story)
 
 
 @pytest.mark.parametrize("length", [None, "", "a lot", "-1", "²", "9" * 5000])

@@ -79,16 +79,6 @@ def another_rerun() -> tuple[threading.Thread, threading.Event]:
     return thread, begun
 
 
-def test_a_rerun_begins_when_that_of_another_session_is_over(monkeypatch) -> None:
-    turns = Turns(LONG)
-    monkeypatch.setattr(work, "_turns", lambda: turns)
-    with work.rerun("explore", work.share()):
-        thread, begun = another_rerun()
-        assert not begun.wait(0.2)
-    assert begun.wait(LONG)
-    thread.join(LONG)
-
-
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch) -> None:
     turns = Turns(0.0, places=1)
     monkeypatch.setattr(work, "_turns", lambda: turns)
