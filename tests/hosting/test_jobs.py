@@ -265,3 +265,18 @@ def test_while_the_work_of_one_address_rests_that_of_another_goes_on(
     resting, other = owner("rests"), owner("works")
     stand_behind(gate, place, jobs, (resting, place.job("r", 2)), (other, place.job("w", 3)))
     assert place.done.index("w3") < place.done.index("r2")
+
+
+def test_one_that_nobody_asks_for_makes_room_where_too_many_have_begun() -> None:
+    place = Place()
+    jobs = place.jobs(most=1)
+    job = left_alone(place, jobs)
+    assert jobs.ask(owner("A"), job, LONG).done
+    assert place.done == ["a1", "b1", "a1", "then1", "then2"]
+
+
+def test_work_that_tells_often_keeps_its_turn_for_a_while(gate: threading.Event) -> None:
+    place = Place()
+    many = (owner("A"), place.job("a", 3)), (owner("B"), place.job("b", 3))
+    stand_behind(gate, place, place.jobs(least=2.0), *many)
+    assert place.done == ["a1", "a2", "b1", "b2", "a3", "b3"]
