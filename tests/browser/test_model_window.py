@@ -122,6 +122,7 @@ def test_lines_through_all_layers_follow_the_token_that_is_clicked(open_page: Op
     lines.get_by_role("option", name="street").click()
     expect(page.get_by_text("Follow “street” through the layers")).to_be_visible()
     expect_search(page, {"model": "minilm", "query": "6", "more": "layer by layer"})
+    page.mouse.move(0, 0)
     lines.get_by_role("listbox").focus()
     page.keyboard.press("ArrowLeft")
     expect(lines.get_by_role("status")).to_contain_text("Layer 5: “street” looks at ")
