@@ -263,7 +263,7 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
 
 
 def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
-    app = opened("guide", chapter="softmax").tell("sweep_view", "at", [1, 5.0])
+    app = opened("guide", chapter="softmax").tell("sweep_view", "at", 5.0)
     assert app.sent["sweep_view"].header["at"] == 5
     assert "sweep_at" not in app.query_params
     app.press("Next").press("Back")
