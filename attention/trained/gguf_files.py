@@ -8,6 +8,7 @@ import functools
 import hashlib
 import os
 import shutil
+import uuid
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -213,7 +214,7 @@ class GgufFile:
         file.parent.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(file.parent).free < 2 * nbytes:
             raise OSError(errno.ENOSPC, "too little space for dequantised weights")
-        made = file.with_suffix(f".{os.getpid()}")
+        made = file.with_suffix(f".{uuid.uuid4().hex}")
         try:
             save_file({name: self._whole(each) for name, each in self._tensors.items()}, made)
             made.replace(file)
@@ -244,7 +245,8 @@ def load_gguf(file: Path, about: About) -> Transformer:
     opened = GgufFile(file)
     if file.stat().st_size >= WORTH_MAPPING:
         named = os.environ.get(WEIGHTS_VARIABLE)
-        opened.map(Path(named or Path.home() / ".cache" / "attention-explorer"))
+        with contextlib.suppress(RuntimeError):  # there is no home
+            opened.map(Path(named or Path.home() / ".cache" / "attention-explorer"))
     parts, reader = _read(opened)
     return Transformer(about, reader, parts)
 
