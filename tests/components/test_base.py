@@ -10,6 +10,7 @@ from typing import NotRequired, get_origin, get_type_hints
 import pytest
 import torch
 
+import attention.components.answers  # noqa: F401, all components are declared then
 from attention.components.base import ADDRESS, COMPONENTS, LOADER, _contents
 from attention.components.turns import declare
 from attention.core.functional import attend
