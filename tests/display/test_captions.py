@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from attention.core import masks
@@ -19,21 +18,6 @@ from attention.pipeline.computing import make_masks
 TOKENS = ["a", "b", "<b>", "d", "e"]
 CHOSEN = Settings(mask=("causal", "window", "cells"), radius=2, cells="0:0 2:3")
 MASKS, _ = make_masks(CHOSEN, 5, 5)
-
-
-@pytest.mark.parametrize(
-    ("query", "key", "words"),
-    [
-        (3, 2, ""),
-        (1, 2, "hidden by the causal mask"),
-        (4, 1, "hidden by the window"),
-        (0, 0, "hidden by the cell mask"),
-        (0, 4, "hidden by the causal mask and the window"),
-        (2, 3, "hidden by the causal mask and the cell mask"),
-    ],
-)
-def test_a_cell_says_which_masks_hide_it(query: int, key: int, words: str) -> None:
-    assert cell_words(MASKS, query, key) == words
 
 
 def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
-from attention.core.analysis import contributions, entropy_bits
+from attention.core.analysis import contributions
 from attention.core.functional import STAGES, Trace, attend
 from attention.core.printing import distinct_names
 from attention.display import figures
@@ -117,14 +117,6 @@ def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
         figures.heatmap(trace, "softmax", TOKENS, 0)
 
 
-def test_the_keys_of_another_sequence_go_across() -> None:
-    trace = attend(torch.ones(2, 5), torch.ones(3, 5), torch.ones(3, 7))
-    figure = figures.heatmap(trace, "weights", ["a", "b"], 0, keys=["c", "d", "e"])
-    assert heat(figure).z.shape == (2, 3)
-    assert list(heat(figure).x) == ["c (0)", "d (1)", "e (2)"]
-    assert list(heat(figure).y) == ["a (0)", "b (1)"]
-
-
 @pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
 def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(
     n: int, saturated: bool
@@ -159,15 +151,6 @@ def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is
         assert tuple(axis.range) == ends
     frames = [shape for shape in figure.layout.shapes if shape.line.color == figures.CHOSEN]
     assert [(f.x0, f.x1, f.y0, f.y1) for f in frames] == [(-0.5, 6.5, 2.5, 3.5)]
-
-
-@pytest.mark.parametrize("n", [7, 101])
-def test_entropy_stands_beside_the_weights(n: int) -> None:
-    trace = traced(n, mask=masks.causal(n, n))
-    figure = figures.heatmap(trace, "weights", words(n), 0)
-    (beside,) = (part for part in figure.data if part.xaxis == "x2")
-    assert numpy.array_equal(beside.x, entropy_bits(trace.weights).numpy())
-    assert list(beside.y) == list(heat(figure).y)
 
 
 @pytest.mark.parametrize("n", [7, 101])

@@ -87,14 +87,6 @@ def test_no_name_is_written_half_way_between_two_cells(count: int) -> None:
         assert at % 1 != 0.5
 
 
-def test_a_head_that_sees_nothing_is_blank_beside_the_others() -> None:
-    weights = weights_of(1, 2)
-    weights[0, 1] = 0.0
-    shades, _ = cells_of(glance(weights, QUERIES, KEYS), 1, 2)
-    assert not shades[0, 1].any()
-    assert shades[0, 0].max() == 1
-
-
 def test_where_there_are_too_many_a_cell_is_the_greatest_of_a_block(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -117,15 +109,6 @@ def test_where_there_are_too_many_a_cell_is_the_greatest_of_a_block(
     assert cells.x[0] == "head 0, key w0 (0) to w1 (1)"
     assert "One cell is the greatest of 2 × 2 weights" in figure.layout.title.text
     assert "<br>greatest weight %{customdata" in cells.hovertemplate
-
-
-def test_few_rows_are_kept_beside_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glancing, "MAX_CELLS", 2 * 12**2)
-    weights = drawn(1, 2, 3, 101).softmax(-1)
-    figure = glance(weights, QUERIES, [f"k{at}" for at in range(101)])
-    _, numbers = cells_of(figure, 1, 2)
-    assert numbers.shape == (1, 2, 3, 11), "ten columns at a time, and one"
-    assert "One cell is the greatest of 1 × 10 weights" in figure.layout.title.text
 
 
 @given(st.integers(1, 7), st.integers(1, 11), st.integers(1, 61), st.integers(1, 61))

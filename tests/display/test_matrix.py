@@ -63,13 +63,6 @@ def test_semicolons_part_rows_and_spaces_or_commas_part_numbers(
     assert torch.equal(matrix, torch.tensor(expected))
 
 
-def test_bars_part_the_matrices_of_a_stack() -> None:
-    stack = read_stack("1 2 3; 4 5 6 | 7 8 9; 0 0 1")
-    assert stack.shape == (2, 2, 3)
-    assert torch.equal(stack[1], torch.tensor([[7.0, 8, 9], [0, 0, 1]]))
-    assert read_stack("5").shape == (1, 1, 1)
-
-
 def test_an_underscore_keeps_the_place_of_an_empty_cell() -> None:
     assert cells(" 1 _ 3") == ["1", "", "3"]
     assert cells("1,,3") == ["1", "", "3"]
@@ -159,10 +152,6 @@ def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
     back = read_stack(" | ".join(map(write_matrix, stack)))
     assert back.shape == stack.shape
     assert bits(back) == bits(stack)
-
-
-def test_whole_numbers_are_written_as_such() -> None:
-    assert write_matrix(torch.tensor([[1.0, -2.0], [0.5, 0.0]])) == "1 -2; 0.5 0"
 
 
 def test_a_matrix_to_be_shown_has_two_dimensions() -> None:

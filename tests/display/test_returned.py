@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,33 +110,27 @@ def test_what_bert_returns_is_shown_with_its_gradients() -> None:
     assert numbers.shape == (LAYERS, HEADS, PIECES, PIECES)
     assert show(attentions, TOKENS) == show(numbers, TOKENS, layer="all")
     assert show(attentions, TOKENS, layer=1, head=5) == show(numbers[1, 5], TOKENS)
+    assert show(numbers, numpy.array(TOKENS)) == show(numbers, TOKENS)
+    attentions = model.bfloat16()(IDS[:1], output_attentions=True).attentions
+    shown = torch.stack([weights[0].detach().float() for weights in attentions])
+    assert show(attentions, TOKENS) == show(shown, TOKENS, layer="all")
+    with pytest.raises(ValueError, match=r"each row must sum to 1, .*; after dropout, as in train"):
+        show(model.train()(IDS[:1], output_attentions=True).attentions, TOKENS)
 
 
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(tuple, id="a tuple"),
-        pytest.param(list, id="a list"),
-        pytest.param(torch.stack, id="one tensor of five axes"),
-        pytest.param(lambda all_: [one.numpy() for one in all_], id="arrays"),
-        pytest.param(lambda all_: torch.stack(all_).numpy(), id="one array of five axes"),
-        pytest.param(lambda all_: [one[0] for one in all_], id="layers without a batch"),
-        pytest.param(lambda all_: torch.stack(all_).tolist(), id="plain numbers"),
-        pytest.param(lambda all_: [one.double() for one in all_], id="float64"),
-        pytest.param(lambda all_: [one.clone().requires_grad_() for one in all_], id="gradients"),
+        torch.stack,
+        lambda all_: [one.numpy() for one in all_],
+        lambda all_: torch.stack(all_).numpy(),
+        lambda all_: [one[0] for one in all_],
+        lambda all_: torch.stack(all_).tolist(),
+        lambda all_: [one.double().requires_grad_() for one in all_],
     ],
 )
 def test_layers_may_come_in_any_kind_of_sequence(kind: Callable[[Any], Any]) -> None:
     assert show(kind(RETURNED), TOKENS) == show(ALONE, TOKENS, layer="all")
-
-
-@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
-def test_models_in_half_precision_give_weights(precision: torch.dtype) -> None:
-    model = built("BertModel", BERTS).to(precision)
-    attentions = model(IDS[:1], output_attentions=True).attentions
-    assert attentions[0].dtype == precision
-    shown = torch.stack([weights[0].detach().float() for weights in attentions])
-    assert show(attentions, TOKENS) == show(shown, TOKENS, layer="all")
 
 
 def test_heads_that_were_picked_from_layers_are_heads() -> None:
@@ -163,9 +155,7 @@ class Elsewhere(Tensor):
             if function is Tensor.cpu:
                 return result.as_subclass(Tensor)
             done = function.__name__
-            assert done in ("detach", "__getitem__", "__get__", "dim", "__len__", "is_complex"), (
-                done
-            )
+            assert done in ON_ANY_DEVICE, done
             return result.as_subclass(cls) if isinstance(result, Tensor) else result
 
 
@@ -186,17 +176,6 @@ def test_weights_are_brought_from_their_device_before_they_are_worked_on(
 # Batches
 
 
-def test_one_of_a_batch_is_shown_by_its_place() -> None:
-    attentions = built("BertModel", BERTS)(IDS, output_attentions=True).attentions
-    whole = torch.stack(attentions).detach()
-    for entry in range(BATCH):
-        numbers = one_sequence(attentions, TOKENS, entry=entry).numbers
-        assert torch.equal(numbers, whole[:, entry])
-        assert torch.equal(one_sequence(whole, TOKENS, entry=entry).numbers, whole[:, entry])
-        of_one_layer = one_sequence(whole[1], TOKENS, entry=entry).numbers
-        assert torch.equal(of_one_layer, whole[1, entry])
-
-
 def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives() -> None:
     model = built("BertModel", BERTS)
     mask = torch.ones_like(IDS)
@@ -208,8 +187,6 @@ def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives() -> 
         assert found.tokens == TOKENS[:3]
         assert found.keys is None
         assert_close(found.numbers, one_sequence(alone, TOKENS[:3]).numbers)
-    shown = show(attentions, TOKENS, entry=1, layer=0, head=3, attention_mask=mask)
-    assert list(shown.data[0].y) == ["the (0)", "cat (1)", "sat (2)"]
 
 
 def test_padding_among_the_keys_of_another_sequence_is_left_out() -> None:
@@ -312,9 +289,9 @@ LLAMAS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("Mistral", {}), ("Gemma3", {"sliding_window_pattern": 2})]
+    ("name", "more", "given"),
+    [("Mistral", {}, 2), ("Gemma3", {"sliding_window_pattern": 2}, PIECES)],
 )
-@pytest.mark.parametrize("given", [2, PIECES])
 def test_with_a_sliding_window_each_row_has_the_last_keys(
     name: str, more: dict[str, Any], given: int
 ) -> None:
@@ -356,20 +333,14 @@ def test_of_an_encoder_and_a_decoder_the_kinds_are_named() -> None:
 # What cannot be shown
 
 
-@pytest.mark.parametrize("name", ["BertModel", "GPT2LMHeadModel"])
-def test_a_model_that_keeps_no_weights_is_told_to_be_eager(name: str) -> None:
-    sizes = BERTS if name == "BertModel" else GPTS
-    model = built(name, sizes, "sdpa")
-    returned = [model(IDS, output_attentions=True).attentions, model(IDS).attentions]
-    if name == "GPT2LMHeadModel":
-        returned.append(model.generate(IDS, **WRITING).attentions)
-    for nothing in returned:
+def test_a_model_that_keeps_no_weights_is_told_to_be_eager() -> None:
+    model = built("GPT2LMHeadModel", GPTS, "sdpa")
+    returned = model(IDS, output_attentions=True), model(IDS), model.generate(IDS, **WRITING)
+    for nothing in (outputs.attentions for outputs in returned):
         with pytest.raises(ValueError, match="eager") as raised:
             show(nothing, TOKENS)
         assert 'attn_implementation="eager"' in str(raised.value)
         assert "output_attentions=True" in str(raised.value)
-    model.set_attn_implementation("eager")  # as the error says
-    assert show(model(IDS, output_attentions=True).attentions, TOKENS, entry=0)
 
 
 @pytest.mark.parametrize(
@@ -399,14 +370,11 @@ def test_of_four_axes_the_first_is_a_batch_or_layers_by_name() -> None:
     )
     for kind in (Tensor, Tensor.numpy, Tensor.tolist):
         with pytest.raises(ValueError, match=f"{either}neither"):
-            show(kind(whole), TOKENS)
-        with pytest.raises(ValueError, match=f"{either}neither"):
             show(kind(whole), TOKENS, head=3)
         with pytest.raises(ValueError, match=f"{either}both"):
             show(kind(whole), TOKENS, layer=0, entry=0)
         assert show(kind(whole), TOKENS, layer="all") == show([*whole], TOKENS)
         assert show(kind(whole), TOKENS, layer=2, head=3) == show(whole[2, 3], TOKENS)
-        assert show(kind(whole), TOKENS, entry=2) == show(whole[2], TOKENS)
         assert show(kind(whole), TOKENS, entry=2, head=3) == show(whole[2, 3], TOKENS)
     assert show(whole[:1], TOKENS) == show(whole[0], TOKENS), "one is the same as either"
 
@@ -470,17 +438,6 @@ def test_what_does_not_fit_is_refused_with_what_came(
         show(weights, **{"tokens": TOKENS} | more)
 
 
-def test_a_model_in_training_is_told_of_by_its_rows() -> None:
-    attentions = built("BertModel", BERTS).train()(IDS[:1], output_attentions=True).attentions
-    with pytest.raises(ValueError, match=r"each row must sum to 1, .*; after dropout, as in train"):
-        show(attentions, TOKENS)
-
-
-def test_tokens_may_be_an_array() -> None:
-    assert show(RETURNED, numpy.array(TOKENS)) == show(RETURNED, TOKENS)
-    assert show(ALONE[0, 0], numpy.array(TOKENS), keys=numpy.array(TOKENS))
-
-
 # As the readme has it
 
 
@@ -493,10 +450,4 @@ def test_what_the_readme_shows_for_transformers_runs(
     (shown,) = (code for code in section.split("```python\n")[1:] if "AutoModel" in code)
     write_checkpoint(tmp_path, "bert")
     code = shown.split("```")[0].replace("bert-base-uncased", str(tmp_path))
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stderr
+    exec(compile(code, "README.md", "exec"), {})

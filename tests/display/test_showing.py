@@ -17,7 +17,6 @@ from safetensors.torch import save as save_safetensors
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention import show as published
 from attention.core.functional import WeightsAlone
 from attention.display import figures, showing
 from attention.display.showing import (
@@ -96,33 +95,6 @@ def test_one_head_is_shown_as_its_heatmap(leading: tuple[int, ...], kind: Any) -
     figure = show(kind(weights), TOKENS, keys=KEYS)
     alone = WeightsAlone(weights.reshape(3, 5))
     assert figure == figures.heatmap(alone, "weights", TOKENS, 0, KEYS)
-
-
-def test_of_several_heads_one_is_shown_where_it_is_asked_for() -> None:
-    weights = weights_of(2, 7)
-    for layer, head, query in ((0, 0, 0), (1, 6, 2), (0, 6, 1)):
-        figure = show(weights, TOKENS, layer=layer, head=head, query=query, keys=KEYS)
-        alone = WeightsAlone(weights[layer, head])
-        assert figure == figures.heatmap(alone, "weights", TOKENS, query, KEYS)
-    first = figures.heatmap(WeightsAlone(weights[1, 0]), "weights", TOKENS, 0, KEYS)
-    assert show(weights, TOKENS, layer=1, keys=KEYS) == first
-    of_three = figures.heatmap(WeightsAlone(weights[0, 5]), "weights", TOKENS, 0, KEYS)
-    assert show(weights[0], TOKENS, head=5, keys=KEYS) == of_three
-
-
-def test_it_is_what_the_library_offers_a_notebook_and_takes_weights_with_gradients() -> None:
-    weights = weights_of().requires_grad_()
-    assert published(weights, TOKENS, keys=KEYS) == show(weights.detach(), TOKENS, keys=KEYS)
-    square = torch.eye(3)
-    assert show(square, TOKENS) == show(square, TOKENS, keys=TOKENS)
-
-
-@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
-def test_weights_in_half_precision_are_weights(precision: torch.dtype) -> None:
-    weights = weights_of(7).to(precision)
-    shown = show(weights, TOKENS, keys=KEYS, head=5)
-    assert shown == show(weights[5].float(), TOKENS, keys=KEYS)
-    assert not shown.layout.annotations, "their rows sum to 1"
 
 
 @pytest.mark.parametrize(
@@ -222,12 +194,6 @@ def test_an_npz_is_read_as_it_was_written(leading: tuple[int, ...], save: Any) -
     assert (read_file(square).tokens, read_file(square).keys) == (TOKENS, None)
 
 
-def test_tokens_may_be_an_array_of_texts() -> None:
-    arrays = {"tokens": numpy.array(TOKENS), "keys": numpy.array(KEYS)}
-    read = read_file(saved(numpy.savez_compressed, weights=weights_of(), **arrays))
-    assert (read.tokens, read.keys) == (TOKENS, KEYS)
-
-
 @pytest.mark.parametrize("kind", ["u1", "i1", "f2", ">f2", "f4", ">f4", "f8", "g", "u2", "i8"])
 @pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
 def test_weights_of_an_npz_take_no_more_than_in_the_file_and_at_most_float32(
@@ -257,11 +223,6 @@ def test_weights_of_a_safetensors_take_no_more_than_in_the_file_and_at_most_floa
     assert read.trace(0, 0).weights.equal(torch.eye(3))
 
 
-def test_one_head_that_is_shown_keeps_nothing_of_the_others() -> None:
-    content = saved(numpy.savez, weights=weights_of(2, 7), tokens=TOKENS, keys=KEYS)
-    assert read_file(content).trace(1, 6).weights.untyped_storage().nbytes() == 3 * 5 * 4
-
-
 @pytest.mark.parametrize("leading", [(), (7,), (2, 7)])
 def test_a_safetensors_is_read_as_it_was_written(leading: tuple[int, ...]) -> None:
     weights = weights_of(*leading)
@@ -273,24 +234,11 @@ def test_a_safetensors_is_read_as_it_was_written(leading: tuple[int, ...]) -> No
     assert_close(read_file(half).numbers.float(), read.numbers, atol=1e-3, rtol=0)
 
 
-def test_what_is_read_can_be_shown() -> None:
-    read = read_file(NPZ)
-    assert show(read.numbers, read.tokens, keys=read.keys) == show(weights_of(), TOKENS, keys=KEYS)
-    alone = read.trace(0, 0)
-    assert list(alone.stages) == ["weights"]
-    assert torch.equal(alone.weights, weights_of())
-
-
 def test_what_is_written_is_read_again() -> None:
     weights = drawn(2, 7, 3, 3).softmax(-1)
     read = read_file(write_npz(weights, TOKENS))
     assert torch.equal(read.numbers, weights)
     assert (read.tokens, read.keys) == (TOKENS, None)
-
-
-def test_a_long_token_is_cut() -> None:
-    content = npz(weights=npy(torch.eye(1)), tokens=npy(json.dumps(["x" * 3000])))
-    assert read_file(content).tokens == ["x" * 200]
 
 
 def test_tokens_of_a_file_can_always_be_written() -> None:
@@ -364,12 +312,6 @@ def test_a_file_of_too_many_parts_is_refused_before_they_are_looked_at(
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was looked at"))
     with pytest.raises(ValueError, match=r"must have up to 1,0"):
         read_file(content)
-
-
-def test_attention_of_bert_over_128_tokens_fits_as_float32() -> None:
-    weights = numpy.full((12, 12, 128, 128), 1 / 128, dtype=numpy.float32)
-    content = saved(numpy.savez, weights=weights, tokens=numpy.array(["token"] * 128))
-    assert read_file(content).numbers.shape == (12, 12, 128, 128)
 
 
 @pytest.mark.parametrize(
@@ -468,10 +410,3 @@ def test_whatever_bytes_are_wrong_it_is_read_or_refused(
         return
     assert read.numbers.shape[2:] == (len(read.tokens), len(read.keys or read.tokens))
     assert (read.numbers >= 0).all()
-
-
-@given(content=st.binary(max_size=60), start=st.sampled_from([b"", b"PK", b"PK\x03\x04", NPZ[:40]]))
-@settings(max_examples=100)
-def test_bytes_of_any_kind_are_refused(content: bytes, start: bytes) -> None:
-    with pytest.raises(ValueError, match="the file must"):
-        read_file(start + content)
