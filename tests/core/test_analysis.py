@@ -85,15 +85,6 @@ def test_the_weights_that_count_are_those_that_make_the_output() -> None:
         assert strongest(trace, list("abcdefg"), 2, 7).weights.tolist() == weights[2].tolist()
 
 
-def test_leading_dimensions_are_kept() -> None:
-    generator = torch.Generator().manual_seed(0)
-    shapes = ((2, 3, 5), (2, 7, 5), (2, 7, 11))
-    trace = attend(*(torch.randn(shape, generator=generator) for shape in shapes))
-    assert contributions(trace, 1).shape == (2, 7, 11)
-    assert shares(trace, 1).shape == (2, 7)
-    assert entropy_bits(trace.weights).shape == (2, 3)
-
-
 def test_the_weaker_terms_are_added_up_in_one_row() -> None:
     trace, tokens = traced(n_queries=7), list("abcdefg")
     terms = strongest(trace, tokens, 3, most=2)
@@ -125,12 +116,6 @@ def test_entropy_near_0_keeps_its_digits(below: float) -> None:
     assert entropy_bits(scores.softmax(-1)).tolist() == pytest.approx(bits.tolist(), rel=2e-6)
 
 
-def test_entropy_of_weights_that_sum_to_1_only_roughly_is_that_of_these_weights() -> None:
-    rows = torch.tensor([[0.5, 0.495], [1.0, 0.0]])
-    expected = [-0.5 * math.log2(0.5) - 0.495 * math.log2(0.495), 0.0]
-    assert entropy_bits(rows).tolist() == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(
     ("weights", "bits"),
     [
@@ -145,11 +130,6 @@ def test_entropy_by_hand_and_never_below_zero(weights: list[float], bits: float)
     (found,) = entropy_bits(torch.tensor([weights])).tolist()
     assert found == pytest.approx(bits, abs=1e-6)
     assert math.copysign(1, found) == 1, "would be shown as -0.00"
-
-
-def test_entropy_of_a_row_with_a_sink_is_that_of_its_shares() -> None:
-    rows = torch.tensor([[0.2, 0.2, 0.0], [0.25, 0.125, 0.125], [0.0, 0.03, 0.0]])
-    assert entropy_bits(rows).tolist() == pytest.approx([1.0, 1.5, 0.0], abs=1e-6)
 
 
 def test_a_row_with_nothing_to_attend_to_has_no_entropy() -> None:

@@ -136,13 +136,6 @@ def test_scores_are_what_their_source_defines(name: str) -> None:
     assert_close(scores, torch.tensor(expected, dtype=torch.float64))
 
 
-def test_bilinear_and_additive_take_queries_and_keys_of_different_widths() -> None:
-    queries, keys = normal(3, 5), normal(7, 11)
-    assert functional.bilinear_scores(queries, keys, normal(5, 11)).shape == (3, 7)
-    W_q, W_k, v = normal(5, 2), normal(11, 2), normal(2)
-    assert functional.additive_scores(queries, keys, W_q, W_k, v).shape == (3, 7)
-
-
 def test_cosine_scores_of_a_zero_vector_are_zero() -> None:
     assert functional.cosine_scores(torch.zeros(3, 5), normal(7, 5)).tolist() == [[0] * 7] * 3
 
@@ -166,13 +159,6 @@ def test_leading_dimensions_of_one_change_no_digit(n: int) -> None:
     for step in ("scores", "scaled", "weights", "output"):
         assert torch.equal(getattr(flat, step), getattr(once, step)[0])
         assert torch.equal(getattr(flat, step), getattr(twice, step)[0, 0])
-
-
-@each_score
-def test_no_keys_give_no_scores_and_zeros(name: str) -> None:
-    trace = attend(normal(3, D), torch.zeros(0, D), torch.zeros(0, 11), scores=score_function(name))
-    assert trace.scores.shape == (3, 0)
-    assert trace.output.tolist() == [[0] * 11] * 3
 
 
 @pytest.mark.parametrize(("chunk", "gradients"), [(1, True), (7, False), (100, True), (500, False)])
@@ -244,15 +230,6 @@ def test_hidden_keys_have_weight_zero_exactly_and_the_others_share_it_however_la
     assert not weights[~mask].any()
 
 
-@pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 1), (1, 1, 7), (2, 1, 1), ()])
-def test_masks_broadcast_to_the_scores(shape: tuple[int, ...]) -> None:
-    mask = normal(*shape, seed=3) > 0
-    small, full = traced(2, mask=mask), traced(2, mask=mask.expand(2, 3, 7))
-    assert_close(small.weights, full.weights)
-    assert small.mask is not None
-    assert torch.equal(small.mask, mask.expand(2, 3, 7))
-
-
 # attend, and the trace it leaves
 
 
@@ -266,15 +243,6 @@ def test_scores_are_scaled_then_the_bias_is_added_and_both_are_kept() -> None:
     assert traced().scale == 1 / math.sqrt(5)
     assert traced(scale=root_of_both).scale == 1 / math.sqrt(5 * 11)
     assert_close(traced(scale=0.0).weights, torch.full((3, 7), 1 / 7))
-
-
-def test_without_further_steps_the_stages_are_the_plain_ones() -> None:
-    trace = traced()
-    assert tuple(trace.stages) == STAGES[:-1]
-    assert trace.logits is trace.scaled
-    assert trace.applied is trace.weights
-    for step in ("mixed_scores", "mixed_weights", "dropped", "mask", "bias", "unrotated", "cap"):
-        assert getattr(trace, step) is None
 
 
 def test_capped_scores_stay_between_the_cap_and_its_opposite_and_count_in_all_that_follows() -> (
@@ -409,14 +377,6 @@ def test_heads_of_a_group_share_its_keys_also_where_some_are_wanted() -> None:
 def test_there_is_no_head_beyond_the_last(index: int) -> None:
     with pytest.raises(IndexError, match=f"head must be one of 5, counted from 0, got {index}"):
         traced(5).head(index)
-
-
-def test_a_detached_trace_has_no_graph() -> None:
-    x = normal(3, 5).requires_grad_()
-    trace = attend(x, x, x)
-    assert trace.output.requires_grad
-    parts = (part for part in vars(trace.detach()).values() if isinstance(part, Tensor))
-    assert not any(part.requires_grad for part in parts)
 
 
 def dropped(seed: int, dropout: float = 0.3, draws: int = 20_000, **more: Any) -> Trace:

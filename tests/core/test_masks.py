@@ -145,16 +145,3 @@ def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text
 @settings(deadline=None, max_examples=100)
 def test_hidden_cells_are_read_back_as_the_same_mask(mask: Tensor) -> None:
     assert torch.equal(masks.parse_cells(masks.format_cells(mask), *mask.shape), mask)
-
-
-@pytest.mark.parametrize(
-    ("mask", "cells"),
-    [
-        (drawn("111", "111"), ""),
-        (drawn("111", "000"), "1:*"),
-        (drawn("10110001", "11111111"), "0:1,4-6"),
-        (drawn("01", "10"), "0:0 1:1"),
-    ],
-)
-def test_hidden_cells_are_written_as_runs(mask: Tensor, cells: str) -> None:
-    assert masks.format_cells(mask) == cells

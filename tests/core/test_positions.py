@@ -33,12 +33,6 @@ def test_sinusoidal_is_sines_and_cosines_of_the_position(n_tokens: int, d_model:
             assert encoding[position, dimension].item() == pytest.approx(wave(angle), abs=1e-7)
 
 
-def test_far_positions_stay_exact_and_different() -> None:
-    encoding = sinusoidal(512, 50)
-    assert encoding[511, 0].item() == pytest.approx(math.sin(511), abs=1e-7)
-    assert len(encoding.unique(dim=0)) == 512
-
-
 @given(st.integers(1, 11), st.integers(0, 12), st.integers(0, 99))
 @given_settings(deadline=None, max_examples=30)
 def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, seed: int) -> None:

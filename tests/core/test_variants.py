@@ -105,27 +105,6 @@ def test_with_identity_parameters_and_one_head_it_is_dot_product_attention(
     assert_close(layer.output(layer(vectors())), plain.output(plain(vectors())))
 
 
-def test_queries_keys_and_values_are_projections_of_widths_of_their_own() -> None:
-    x, layer = vectors(), of("qkv", d_k=3, d_v=11)
-    W = layer.state_dict()
-    expected = ((x @ W["W_q"]) @ (x @ W["W_k"]).T / math.sqrt(3)).softmax(-1) @ (x @ W["W_v"])
-    assert_close(layer.output(layer(x)), expected)
-
-
-def test_additive_and_bilinear_scores_are_made_with_their_own_parameters() -> None:
-    x, layer = vectors(), of("additive", d_hidden=3)
-    W = layer.state_dict()
-    pairs = (x @ W["W_q"])[:, None] + (x @ W["W_k"])[None]
-    assert_close(layer(x).scores[0], pairs.tanh() @ W["v"])
-    layer = of("bilinear")
-    assert_close(layer(x).scores[0], x @ layer.state_dict()["W"] @ x.T)
-
-
-def test_gaussian_scores_follow_sigma() -> None:
-    narrow, wide = (of("gaussian", sigma=sigma)(vectors()).scores[0] for sigma in (0.5, 1.0))
-    assert_close(narrow, wide * 4)
-
-
 # Many heads
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -212,9 +211,3 @@ def test_the_table_of_agreement_has_the_study_beside_it() -> None:
         "over 200 sentences": [study.share(main[name].value) for name in ("alti", "raw", "flow")],
     }
     assert [*associations.agreement_table(here, "nobody")[1]] == ["on this sentence"]
-
-
-def test_every_method_has_a_small_case_and_words_without_figures_of_speech() -> None:
-    for method in METHODS:
-        for step in small_cases.small_case(method):
-            assert re.search(r"[.:]$", step.words), step.words

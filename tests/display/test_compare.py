@@ -93,14 +93,6 @@ def test_what_differs_is_said_setting_by_setting() -> None:
 # Divergence
 
 
-def test_divergence_as_worked_out_with_a_pencil() -> None:
-    apart = divergence_bits(row(1, 0, 0), row(0, 0.25, 0.75))
-    assert math.isclose(float(apart), 1.0, abs_tol=1e-12)
-    # m = (0.75, 0.25): ½ log2(4/3) + ½ (½ log2(2/3) + ½ log2 2)
-    expected = 0.5 * math.log2(4 / 3) + 0.25 * math.log2(2 / 3) + 0.25
-    assert math.isclose(float(divergence_bits(row(1, 0), row(0.5, 0.5))), expected, abs_tol=1e-12)
-
-
 def test_a_row_that_does_not_sum_to_1_has_no_divergence_from_any_other() -> None:
     nothing, half, some = row(0, 0, 0), row(0.25, 0.25, 0), row(0, 1, 0)
     pairs = [(nothing, some), (some, nothing), (nothing, nothing), (half, some), (half, half)]
@@ -125,17 +117,6 @@ def test_divergence_is_symmetric_lies_within_a_bit_and_is_the_sum_of_its_terms(
 
 
 # Two settings
-
-
-def test_both_sides_are_the_weights_of_their_settings() -> None:
-    b = {"scale": "none", "mask": ("causal", "cells"), "cells": "3:0"}
-    compared = of_two(**b)
-    assert torch.equal(compared.a, result_of().trace.weights)
-    assert torch.equal(compared.b, result_of(**b).trace.weights)
-    allowed = masks.causal(5, 5) & masks.parse_cells("3:0", 5, 5)
-    assert torch.equal(compared.hidden_b, ~allowed)
-    assert not compared.hidden_a.any()
-    assert of_two().divergence.tolist() == [0.0] * 5
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, []), (24, []), (31, ["7 between"])])
@@ -199,16 +180,6 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     assert nothing.rows_table()[2] == ["mean of all", "—", "—", "—", "—"]
 
 
-def test_rows_that_are_empty_on_both_sides_count_in_no_mean() -> None:
-    empty = {"mask": ("cells",), "cells": "1:*"}
-    sides = result_of(**empty), result_of(**empty, scale="none")
-    compared = compare.of_settings(sides[0].tokens, sides[0].trace, sides[1].trace)
-    names, columns, means = compared.rows_table()
-    assert (names[-1], columns["divergence"][-1]) == ("b", "—")
-    others = compared.divergence[[0, 2, 3, 4]]
-    assert means[1] == number(float(others.mean()))
-
-
 def test_rows_of_joined_words_that_sum_to_less_than_1_say_so() -> None:
     tokens, there = ("a", "b"), torch.ones(2, dtype=torch.bool)
     a, b = torch.tensor([[0.5, 0.5], [0.25, 0.25]]), torch.tensor([[1.0, 0.0], [0.5, 0.5]])
@@ -253,14 +224,6 @@ def test_every_token_stands_in_exactly_one_slot_and_in_order(
     assert comparison.align(first, first) == tuple(
         (position, position) for position in range(len(first))
     )
-
-
-def test_words_that_repeat_without_end_stand_beside_each_other_in_their_order() -> None:
-    first, second = ("a", "b") * 256, ("a",) * 512
-    assert comparison.align(first, second) == tuple((position, position) for position in range(512))
-    tail = ("a",) * 300
-    slots = comparison.align(("x", "y", *tail), ("y", *tail))
-    assert slots == ((0, None), *((position + 1, position) for position in range(301)))
 
 
 def test_a_pair_has_each_sentences_own_weights_in_its_slots() -> None:
@@ -361,26 +324,6 @@ def test_a_sweep_stops_where_its_small_multiples_are(kind: str, n: int) -> None:
     assert values[0] <= min(shown)
     assert max(shown) <= values[-1]
     assert all(round(value, 3) == value for value in values), "the link carries three decimals"
-
-
-@pytest.mark.parametrize(
-    ("kind", "asked", "shown"),
-    [
-        ("scale", 512.0, 10.0),
-        ("scale", 0.0, 0.0),
-        ("temperature", 0.0, 0.05),
-        ("temperature", 400.0, 20.0),
-        ("window", 1.4, 1.0),
-        ("window", 512.0, 4.0),
-    ],
-)
-def test_a_value_beyond_the_sweep_becomes_its_end_and_the_words_say_so(
-    kind: str, asked: float, shown: float
-) -> None:
-    _, sweep = swept(kind, asked)
-    assert sweep.at == shown
-    said = f"There is no {kind} {asked:g} here; showing {shown:g}."
-    assert (said in compare.sweep_words(sweep, asked)) == (asked != shown)
 
 
 @pytest.mark.parametrize(("tokens", "block"), [(64, 1), (65, 2), (130, 3)])

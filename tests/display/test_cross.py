@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
 from attention.core.positions import rotary
-from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.display import cross, toy
 from attention.display.cross import (
@@ -80,25 +78,6 @@ def test_positions_count_from_0_in_each_sentence() -> None:
     assert (bias * 256).tolist() == [[0, -1, -2], [-1, 0, -1]]
 
 
-def test_there_are_words_for_every_mask_and_every_kind_of_positions() -> None:
-    declared = settings_of(Settings)
-    assert cross.MASK_WORDS.keys() == set(declared["mask"].choices)
-    assert cross.POSITION_WORDS.keys() == set(declared["positions"].choices)
-    assert cross.mask_words((), "none") == "Every query may look at all of the memory."
-    words = cross.mask_words(("causal", "window"), "alibi")
-    for word in ("causal", "window"):
-        assert cross.MASK_WORDS[word] in words
-    assert words.endswith(cross.POSITION_WORDS["alibi"])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [(" 2,6 ", [2, 6]), ("0 10", [0, 10]), ("1; 3", [[1], [3]]), ("1; 3;", [[1], [3]])],
-)
-def test_valid_lengths_are_read(text: str, expected: list[Any]) -> None:
-    assert read_lens(text, 2, 1, 10).tolist() == expected
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -139,13 +118,6 @@ def test_the_classic_toy_gives_its_published_output() -> None:
     torch.testing.assert_close(batch.trace.output, TOY)
     half, sixth = [0.5] * 2 + [0.0] * 8, [1 / 6] * 6 + [0.0] * 4
     torch.testing.assert_close(batch.trace.weights, torch.tensor([[half], [sixth]]))
-
-
-@given(numbers=st.lists(st.integers(-50, 50), min_size=4, max_size=4))
-@hypothesis_settings(max_examples=25)
-def test_whatever_the_toy_is_asked_it_answers_the_same(numbers: list[int]) -> None:
-    a, b, c, d = numbers
-    torch.testing.assert_close(batch_of(toy_queries=f"{a} {b} | {c} {d}").trace.output, TOY)
 
 
 def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
@@ -276,15 +248,6 @@ def test_what_the_toy_cannot_take_is_said_and_the_example_shown(
     torch.testing.assert_close(batch.trace.output, TOY)
 
 
-def test_a_batch_of_a_head_that_is_not_there_shows_the_last_and_says_so() -> None:
-    settings = Settings(
-        vectors="random", d_model=6, variant="multihead", head=9, config=(("heads", 3),)
-    )
-    batch = batch_of("sentences", settings)
-    assert batch.notes == ("There is no head 9 of 3; showing the last, 2.",)
-    assert batch.trace.queries.shape[-1] == 2
-
-
 def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
     batch = batch_of("sentences", target="who is it", batch="a b | c d e | ")
     assert batch.queries == ("who", "is", "it")
@@ -310,12 +273,6 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
     wrong = batch_of("sentences", Settings(vectors="random", mask=("cells",), cells="x"))
     assert (wrong.masks, len(wrong.notes)) == ((), 1)
     assert wrong.notes[0].startswith("No single cells are hidden: hidden cells are written")
-
-
-def test_words_without_a_vector_are_told_once_wherever_they_stand() -> None:
-    vectors: Any = SimpleNamespace(stoi={"cat": 0}, vectors=torch.ones(1, 3), dim=3)
-    asked = CrossSettings(batch_example="sentences", target="a cat", batch="b cat | a c | b")
-    assert compute_batch(Settings(), asked, lambda name: vectors).unknown == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -377,14 +334,6 @@ def test_hostile_batches_are_finite_and_escaped(sentence: str) -> None:
         assert not [tag for tag in ("<script", "<img", "<b>", "<a ", "<style") if tag in shown]
 
 
-def test_lengths_to_try_can_all_be_read() -> None:
-    for batch in (batch_of(), batched(2, 7, 3), batched(5)):
-        for text in cross.lengths_to_try(batch):
-            lens = read_lens(text, len(batch.titles), len(batch.queries), len(batch.keys[0]))
-            assert (lens.dim() == 2) == (";" in text)
-    assert cross.lengths_to_try(batch_of()) == ("0 6", "1; 3")
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -429,17 +378,3 @@ def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
     assert all(math.isnan(float(n)) for n in work.columns["plain softmax"])
     assert "not a number" in as_html(work)
     assert "plain softmax" not in cross.working(batch, 1, 0, 3).columns
-
-
-def test_matrices_mask_what_lies_beyond_the_length() -> None:
-    batch = batch_of()
-    for index, length in enumerate((2, 6)):
-        parts = matrices(cross.overview(batch, index) + cross.sources(batch, index))
-        masked = [(part.name, part.allowed.tolist()) for part in parts if part.allowed is not None]
-        valid = [[key < length for key in range(10)]]
-        assert masked == [(name, valid) for name in ("scaled scores", "weights", "weights")]
-        scores = matrices(cross.origin(batch, index))[-1]
-        assert torch.equal(scores.numbers, batch.trace.scores[index])
-    talking = Settings(vectors="random", d_model=10, variant="talking")
-    parts = matrices(cross.sources(batch_of("sentences", talking), 0))
-    assert [part.name for part in parts] == ["mixed weights", "V", "output"]

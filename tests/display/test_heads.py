@@ -14,7 +14,6 @@ from attention.analysis import heads as analysed
 from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.positions import alibi
-from attention.core.printing import distinct_names
 from attention.core.variants import Variant
 from attention.display import heads
 from tests.lessons.making import HEADS, drawn, layer_of, shown
@@ -46,24 +45,7 @@ def numbers_of(column: Any) -> Tensor:
     return torch.tensor([cell for cell in column if isinstance(cell, float)])
 
 
-def test_the_variants_with_heads_are_those_that_can_have_several() -> None:
-    assert heads.variants_with_heads() == ("multihead", "grouped", "talking")
-
-
 # Measures
-
-
-def test_a_head_that_looks_one_back_is_the_previous_token_head() -> None:
-    back = torch.eye(5)[[0, 0, 1, 2, 3]]
-    measured = analysed.measures(torch.stack([torch.full((5, 5), 0.2), back]))
-    assert measured["previous"].tolist() == pytest.approx([0.2 * 4 / 5, 4 / 5])
-    assert measured["itself"].tolist() == pytest.approx([0.2, 1 / 5])
-    assert measured["next"].tolist() == pytest.approx([0.2 * 4 / 5, 0])
-    assert measured["first"].tolist() == pytest.approx([0.2, 2 / 5])
-    assert measured["entropy"].tolist() == pytest.approx([math.log2(5), 0])
-    assert measured["distance"].tolist() == pytest.approx([(0 + 8 + 12 + 12 + 8) / 25, 4 / 5])
-    assert analysed.order(measured, "previous") == [1, 0]
-    assert analysed.order(measured, "entropy") == analysed.order(measured, "head") == [0, 1]
 
 
 def test_every_measure_is_an_average_over_rows_and_keys() -> None:
@@ -90,21 +72,6 @@ def test_over_another_sequence_positions_are_not_compared() -> None:
     assert analysed.order(seen.measures, "previous") == [0, 1]
 
 
-def test_what_the_measures_are_is_said_of_those_that_there_are() -> None:
-    weights = rows(2, 5, 5)
-    within = analysed.overview_of(weights, None)
-    across = analysed.overview_of(weights, None, analysed.Keys([True] * 5), crosses=True)
-    said = heads.measure_words(within)
-    assert said.startswith("On average over the queries: entropy in bits")
-    assert "; the share of a query's weight on the token before it, " in said
-    alone = heads.measure_words(across)
-    for name, measure in analysed.MEASURES.items():
-        assert (measure.words in said) == (name in within.measures)
-        assert (measure.words in alone) == (name in across.measures)
-    both = heads.measure_words(within, across)
-    assert both.endswith("sentence have no distance, and no token before, after or itself.")
-
-
 def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
     weights = rows(3, 5, 5)
     measured = analysed.measures(weights, analysed.Keys(ids="abcab"))["induction"]
@@ -122,13 +89,6 @@ def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
     assert same == pytest.approx(float(weights[0, 0, 0] + weights[0, 2, 2]) / 2)
     nothing = analysed.measures(torch.zeros(2, 3, 3))
     assert {tuple(numbers.tolist()) for numbers in nothing.values()} == {(0.0, 0.0)}
-
-
-def test_one_token_has_neither_a_previous_nor_a_next_one() -> None:
-    measured = analysed.measures(torch.ones(2, 1, 1))
-    assert measured["previous"].tolist() == measured["next"].tolist() == [0, 0]
-    assert measured["itself"].tolist() == measured["first"].tolist() == [1, 1]
-    assert "only one token" in heads.previous_token_head(analysed.overview(run(tokens=1)[1]), 1)
 
 
 def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
@@ -169,16 +129,6 @@ def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_tok
 # Edges
 
 
-def test_the_fewest_keys_that_cover_the_share_are_drawn() -> None:
-    weights = torch.tensor([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7], [0.0, 0.0, 0.0, 0.0]])
-    drawn = {
-        share: analysed.strongest_edges(weights, share).int().tolist() for share in (0.5, 0.8, 1)
-    }
-    assert drawn[0.5] == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    assert drawn[0.8] == [[1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]
-    assert drawn[1] == [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]]
-
-
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_a_share_beyond_0_and_1_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="share must lie in"):
@@ -197,26 +147,6 @@ def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) 
     several = kept.sum(-1) > 1
     assert ((held - weakest)[several] < share + 1e-6).all()
     assert (weights.masked_fill(kept, 0).amax(-1) <= weakest).all()
-
-
-def test_edges_keep_their_weights_and_say_how_much_they_hold() -> None:
-    weights = rows(HEADS, TOKENS, TOKENS)
-    found = heads.edges(weights, QUERY, [0, 2], 0.8)
-    kept = found.weights > 0
-    assert torch.equal(found.weights[kept], weights[kept])
-    assert found.drawn == int(kept[[0, 2], QUERY].sum())
-    assert found.all == 2 * TOKENS
-    covered = float(found.weights[[0, 2], QUERY].sum(-1).min())
-    assert found.covered == pytest.approx(covered, abs=1e-6)
-    assert 0.8 <= found.covered < 1
-    assert f"{found.drawn} of 14 edges" in found.words
-    assert "all 14 edges, which hold all of" in heads.edges(weights, QUERY, [0, 2], 1.0).words
-
-
-def test_of_many_weights_only_the_chosen_row_is_drawn() -> None:
-    weights = rows(5, 256, 256)
-    assert torch.equal(heads.edges(weights, 77, range(5), 1.0).weights, weights[:, 77:78])
-    assert heads.edges(weights[:1], 77, [0], 1.0).weights.shape == (1, 256, 256)
 
 
 # Which heads
@@ -242,15 +172,6 @@ def test_active_heads_are_read_and_what_is_none_is_said(
     assert bool(problem) == bool(said)
 
 
-@given_settings(max_examples=30)
-@given(strategies.sets(strategies.integers(0, 49), min_size=1), strategies.integers(50, 60))
-def test_written_active_heads_are_read_as_they_were(active: set[int], count: int) -> None:
-    text = heads.write_active(sorted(active), count)
-    assert heads.read_active(text, count) == (sorted(active), "")
-    assert len(text) <= 200
-    assert heads.write_active(range(count), count) == ""
-
-
 # Thumbnails
 
 
@@ -272,20 +193,6 @@ def test_no_strong_cell_is_lost_and_each_head_has_its_own_scale() -> None:
     weights[1, 100, 3] = 0.01
     dots, block = analysed.thumbnails(weights)
     assert (block, int(dots[0, 8, 46]), int(dots[1, 50, 1])) == (2, 255, 255)
-
-
-def test_thumbnails_of_short_sentences_are_the_weights_over_the_greatest() -> None:
-    weights = rows(HEADS, TOKENS, TOKENS)
-    dots, _ = analysed.thumbnails(weights)
-    shades = dots.float() / 255 * weights.amax((-2, -1), keepdim=True)
-    torch.testing.assert_close(shades, weights, atol=0.51 / 255, rtol=0)
-    assert dots.amax((-2, -1)).tolist() == [255] * HEADS
-
-
-def test_the_first_rows_of_a_causal_mask_do_not_leave_the_others_pale() -> None:
-    even = masks.causal(90, 90).float()
-    dots, _ = analysed.thumbnails((even / even.sum(-1, keepdim=True))[None])
-    assert dots[0, 45, 3] > 8 * 255 / 46  # its weight over the greatest is but 1 / 46
 
 
 # What each head adds
@@ -358,20 +265,6 @@ def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> 
     assert shown(sums[f"exp({last} − greatest)"]) == pytest.approx(float(powers.sum()), abs=1e-4)
 
 
-def test_of_many_keys_the_strongest_are_shown_and_the_rest_summed() -> None:
-    layer, whole = run("talking", tokens=53)
-    trace = whole.head(0)
-    found = heads.neurons(layer, trace, 11, [str(key) for key in range(53)])
-    assert len(found.names) == heads.MAX_KEYS == len(found.k) == len(found.terms)
-    assert (found.rows[-1], found.columns["score"][-1]) == ("21 more", "")
-    weights, mixed = (numbers_of(found.columns[name]) for name in ("weight", "mixed weight"))
-    assert float(weights.sum()) == pytest.approx(1, abs=1e-6)
-    assert float(mixed.sum()) == pytest.approx(float(trace.applied[11].sum()), abs=1e-6)
-    left = [key for key in range(53) if str(key) not in found.names]
-    assert trace.weights[11, left].max() <= weights[:-1].min()
-    assert "32 keys with the most weight of 53" in found.words
-
-
 def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing() -> None:
     layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
     found = heads.edges(trace.weights, 2, range(HEADS), 0.9)
@@ -383,7 +276,3 @@ def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing(
     way = heads.neurons(layer, trace.head(0), 2, NAMES)
     assert way.columns["scaled"] == ["masked"] * TOKENS
     assert way.total[-2:] == ["0.0000", "0.0000"]
-
-
-def test_tokens_are_named_by_position_only_where_a_word_comes_again() -> None:
-    assert distinct_names(["the", "cat", "the"]) == ["the (0)", "cat", "the (2)"]

@@ -110,7 +110,7 @@ def test_what_bert_returns_is_shown_with_its_gradients() -> None:
     assert numbers.shape == (LAYERS, HEADS, PIECES, PIECES)
     assert show(attentions, TOKENS) == show(numbers, TOKENS, layer="all")
     assert show(attentions, TOKENS, layer=1, head=5) == show(numbers[1, 5], TOKENS)
-    assert show(numbers, numpy.array(TOKENS)) == show(numbers, TOKENS)
+    assert show(numbers[1], numpy.array(TOKENS)) == show(numbers[1], TOKENS)
     attentions = model.bfloat16()(IDS[:1], output_attentions=True).attentions
     shown = torch.stack([weights[0].detach().float() for weights in attentions])
     assert show(attentions, TOKENS) == show(shown, TOKENS, layer="all")

@@ -20,21 +20,17 @@ from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
-from attention.core.norms import RmsNorm
 from attention.core.printing import percent
 from attention.display import heads, trained
-from attention.display.tables import number as shown_number
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layers import Layer
 from attention.trained.models import LayerInput, Model, Run, Start, Transformer
-from attention.trained.parts import Norms
 from attention.trained.sampling import next_scores
 from tests.lessons.making import drawn, no_vectors, shown
 from tests.properties import given
-from tests.properties import settings as given_settings
 from tests.properties import strategies as st
-from tests.trained.built import D_MODEL, offer, writer
+from tests.trained.built import offer, writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
@@ -83,9 +79,8 @@ def middle_of(layer_input: LayerInput) -> Tensor:
 
 
 @each_packaged
-@pytest.mark.parametrize("query", [0, 5])
-def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str, query: int) -> None:
-    _, run = run_of(name)
+def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(name: str) -> None:
+    (_, run), query = run_of(name), 5
     for layer_input in run.inputs:
         layer, made = layer_input.layer, additions.layer_additions(layer_input, query)
         count = layer.attention.heads
@@ -123,27 +118,7 @@ def test_in_a_layer_that_norms_first_the_residual_is_what_came_in_unnormed(
         assert_close(first.parts[1:4].sum(0) + first.parts[4] + layer_input.x[0], middle[0])
 
 
-def test_what_a_norm_makes_of_the_heads_is_what_they_add_where_it_stands_before_the_sum(
-    written: Transformer,
-) -> None:
-    norms = Norms(added=RmsNorm(drawn(D_MODEL), 1e-3))
-    layer_input = written.run("the cat sat").inputs[1]
-    layer_input = replace(layer_input, layer=replace(layer_input.layer, attention_norms=norms))
-    made = additions.layer_additions(layer_input, 2)
-    assert_close(made.output, middle_of(layer_input)[2])
-    assert_close(made.parts.sum(0), made.output)
-    assert made.names == ["residual", "head 0", "head 1", "head 2", "bias"]
-
-
 # What comes out
-
-
-@each_packaged
-def test_nothing_moves_where_nothing_is_changed(name: str) -> None:
-    model, run = run_of(name)
-    for position in range(len(model.layers)):
-        cosines = moved_by(model, run, computed(name, layer=position, head=3))
-        assert_close(cosines, torch.ones(len(run.hidden)), **CLOSE)
 
 
 @each_packaged
@@ -153,7 +128,7 @@ def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(na
     def without(layer: Layer) -> Layer:
         return replace(layer, attention=layer.attention.without([1, 4]))
 
-    for position in range(len(model.layers)):
+    for position in {0, 2, len(model.layers) - 1}:
         moved = moved_by(model, run, computed(name, layer=position, cut="1,4"))
         assert float(moved.min()) < 0.9999
         hidden = run_with(model, run, position, without)
@@ -193,8 +168,9 @@ def test_a_long_run_moves_as_far_as_a_whole_one(monkeypatch: pytest.MonkeyPatch)
     assert_close(moved_by(model, run, long), whole, **CLOSE)
 
 
-@each_packaged
-@pytest.mark.parametrize("most", [768, 64, 0], ids=["all at once", "some", "one by one"])
+@pytest.mark.parametrize(
+    ("name", "most"), [("minilm", 768), ("minilm", 0), ("en-pt", 64), ("smollm2", 64)]
+)
 def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
     monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
@@ -216,15 +192,6 @@ def test_the_head_without_which_most_moves_comes_first() -> None:
         "mean cosine": [0.5, 0.5, 0.75, 1.0],
         "least cosine": [0.25, 0.0, 0.5, 1.0],
     }
-
-
-def test_the_cosines_of_both_sides_stand_beside_each_other_over_their_means() -> None:
-    cosines = {"A": torch.tensor([0.5, 1.0]), "B": torch.tensor([0.25, 0.5])}
-    names, columns, means = trained.moved_table(("the", "cat"), cosines)
-    assert names == ["the", "cat"]
-    assert columns == {"cosine A": [0.5, 1.0], "cosine B": [0.25, 0.5]}
-    assert means == ["mean", "0.7500", "0.3750"]
-    assert list(trained.moved_table(("the", "cat"), {"B": cosines["B"]})[1]) == ["cosine B"]
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
@@ -271,14 +238,6 @@ def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_e
         assert column == pytest.approx([by_name[name] for name in names], abs=1e-5)
 
 
-def test_the_likeliest_piece_is_told_with_each_change() -> None:
-    columns = {"as trained": [0.5, 0.25], "with A": [0.125, 0.75], "with B": [0.25, 0.125]}
-    assert trained.following_words(["cat", "dog"], columns) == (
-        "The likeliest next piece is “cat” as trained (50.0 %) and with B (25.0 %), “dog” with A "
-        "(75.0 %)."
-    )
-
-
 # All heads at a glance
 
 
@@ -312,54 +271,7 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
         assert len(glance.seen.dots) == len(glance.layers) * glance.heads
 
 
-@each_packaged
-def test_every_head_of_every_layer_has_one_place_and_one_name(name: str) -> None:
-    model, run = run_of(name)
-    seen = glances.glances(run)
-    heads = [
-        glance.layer_and_head(index)
-        for glance in seen
-        for index in range(len(glance.layers) * glance.heads)
-    ]
-    assert heads == [
-        (position, head)
-        for position, layer in enumerate(model.layers)
-        for head in range(layer.attention.heads)
-    ]
-    names = [words for glance in seen for words in glance.names(model.title_of)]
-    assert names == [f"{model.title_of(layer)} head {head}" for layer, head in heads]
-    assert len({*names}) == len(names)
-
-
-def test_layers_are_called_by_what_they_are_part_of() -> None:
-    for name, first, last in (
-        ("minilm", "layer 0", "layer 5"),
-        ("en-pt", "encoder 0", "decoder 1"),
-    ):
-        model = packaged(name)
-        assert model.title_of(0) == first
-        assert model.title_of(len(model.layers) - 1) == last
-
-
 # Pieces as words
-
-
-@pytest.mark.parametrize(
-    ("groups", "slots"),
-    [
-        ((), []),
-        ((None,), [0]),
-        ((None, None), [0, 1]),
-        ((None, 0, 1, 1, 2, None), [0, 1, 2, 2, 3, 4]),
-        ((0, 0, 0), [0, 0, 0]),
-        ((0, None, 0), [0, 1, 2]),
-        ((3, 3, 7), [0, 0, 1]),
-    ],
-)
-def test_pieces_of_a_word_share_its_place_and_a_special_token_has_its_own(
-    groups: tuple[int | None, ...], slots: list[int]
-) -> None:
-    assert joining.slots(groups) == slots
 
 
 @given(st.lists(st.none() | st.integers(0, 3), max_size=20))
@@ -399,30 +311,6 @@ def test_rows_of_a_word_are_averaged_and_its_columns_summed() -> None:
     assert joined.tolist() == [[0.5, 0.5, 0.0], [0.0625, 0.625, 0.3125]]
     alone = analysis.join(weights, [0, 1, 2], [0, 1, 2, 3])
     assert torch.equal(alone, weights), "where every piece is a word nothing changes"
-
-
-@given(
-    rows=st.lists(st.booleans(), min_size=1, max_size=11),
-    columns=st.lists(st.booleans(), min_size=1, max_size=13),
-    empty=st.integers(0, 10),
-)
-@given_settings(max_examples=50)
-def test_each_row_of_joined_weights_sums_to_what_its_pieces_do_on_average(
-    rows: list[bool], columns: list[bool], empty: int
-) -> None:
-    weights = drawn(len(rows), len(columns), seed=len(rows)).softmax(-1)
-    weights[empty % len(rows)] = 0.0
-    down, across = ([sum(some[: at + 1]) for at in range(len(some))] for some in (rows, columns))
-    down, across = ([word - some[0] for word in some] for some in (down, across))
-    joined = analysis.join(weights, down, across)
-    assert joined.shape == (down[-1] + 1, across[-1] + 1)
-    sums = weights.sum(-1)
-    expected = [sums[torch.tensor(down) == word].mean() for word in range(len(joined))]
-    assert_close(joined.sum(-1), torch.stack(expected))
-    most = [
-        weights[:, torch.tensor(across) == word].sum(-1).max() for word in range(across[-1] + 1)
-    ]
-    assert (joined <= torch.stack(most) + 1e-6).all()
 
 
 @each_packaged
@@ -523,17 +411,6 @@ def numbers(column: Any) -> list[float]:
     return [cell for cell in column if not isinstance(cell, str)]
 
 
-def test_the_likeliest_pieces_come_first_with_their_share_of_all(written: Transformer) -> None:
-    found = narrowed(written)
-    shares = next_scores(written, written.run("the cat sat")).double().softmax(-1)
-    order = shares.argsort(descending=True)[: continuing.LIKELIEST].tolist()
-    assert list(found.ids) == order
-    names, columns = found.table()
-    assert names == list(written.shown(order))
-    for title in ("as trained", "temperature", "top k", "top p"):
-        assert columns[title] == pytest.approx(shares[order].tolist(), abs=1e-6)
-
-
 def test_each_filter_shows_what_it_leaves_and_what_is_out_stays_out(written: Transformer) -> None:
     _, columns = narrowed(written, sample_temperature=2.0, top_k=5, top_p=0.7).table()
     scores = next_scores(written, written.run("the cat sat")).double()
@@ -553,13 +430,6 @@ def test_each_filter_shows_what_it_leaves_and_what_is_out_stays_out(written: Tra
     assert columns["top p"][kept:] == ["out"] * (12 - kept)
     for title in ("top k", "top p"):
         assert sum(numbers(columns[title])) == pytest.approx(1)
-
-
-def test_a_model_that_was_not_trained_to_go_on_says_so() -> None:
-    model, run = run_of("minilm")
-    assert isinstance(model, Transformer)
-    with pytest.raises(ValueError, match="was not trained to say which piece comes next"):
-        continuing.next_pieces(model, run, SamplingSettings())
 
 
 def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
@@ -589,15 +459,6 @@ def test_what_is_drawn_is_drawn_again_with_the_same_seed_alone(written: Transfor
 
     assert [gone_on(seed) for seed in range(7)] == [gone_on(seed) for seed in range(7)]
     assert len({gone_on(seed) for seed in range(7)}) > 1
-
-
-def test_of_the_one_piece_that_top_k_leaves_the_draw_is_the_likeliest(written: Transformer) -> None:
-    only = SamplingSettings(top_k=1)
-    drawn_once, likeliest = (
-        continuing.go_on(written, "the cat sat", 5, only, likeliest=greedy)
-        for greedy in (False, True)
-    )
-    assert drawn_once == likeliest
 
 
 def test_a_sentence_grows_no_longer_than_the_model_takes(tmp_path: Path) -> None:
@@ -656,23 +517,10 @@ def test_of_a_layer_that_norms_first_it_is_said_where_x_is(
     )
 
 
-@pytest.mark.parametrize("name", ["minilm", "en-pt", "pt-en"])
-def test_of_a_layer_that_norms_afterwards_x_is_what_came_in(name: str) -> None:
-    _, run = run_of(name)
-    layer_input, result = run.inputs[1], computed(name, layer=1)
-    assert torch.equal(result.x, layer_input.x)
-    added = additions.layer_additions(layer_input, 3)
-    assert "X is" not in trained.layer_words(result)
-    assert "as learned" not in trained.layer_words(computed(name, layer=1, scale="none"))
-    words = trained.added_words(layer_input, added)
-    assert "came into the layer. The sum Σ then goes through the layer norm." in words
-    assert f"by {shown_number(added.rounding)}. The last colours" in words
-
-
 # The translation
 
 
-@pytest.mark.parametrize("name", ["en-pt", "pt-en"])
+@pytest.mark.parametrize("name", ["en-pt"])
 def test_the_table_of_a_translation_has_a_row_for_each_step(name: str) -> None:
     model = packaged(name)
     assert isinstance(model, EncoderDecoder)

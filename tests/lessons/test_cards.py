@@ -74,12 +74,6 @@ def test_a_change_on_a_card_writes_its_own_lines_alone(
     assert written == lines(FIRST).replace(before, after)
 
 
-def test_a_chapter_that_is_written_in_another_way_keeps_all_that_it_says() -> None:
-    written = Card.read(SECOND.with_values({"title": "Other"}))
-    assert written.given == {**SECOND.given, "title": "Other"}
-    assert written.body == SECOND.body
-
-
 @pytest.mark.parametrize("text", [*HOSTILE, "a\n---\nb", "a\n===\nb", "# a", "- b", "{c", "&d *e"])
 def test_any_text_in_a_field_is_in_the_lesson_as_it_was_typed(text: str) -> None:
     draft = Draft.begun(WRITTEN)
@@ -153,13 +147,6 @@ def test_cards_are_added_moved_removed_and_brought_back() -> None:
     assert shorter.before == first
     assert shorter.titled("Another").before is None
     assert shorter.moved(1).moved(-1).text == shorter.text
-
-
-def test_a_change_reaches_its_card_wherever_that_has_moved() -> None:
-    draft = Draft.begun(EXAMPLE).moved(1)
-    now = draft.changed(0, lambda card: card.with_values({"title": "Here"}))
-    assert titles(now) == ["A softer choice", "Here"]
-    assert titles(draft.removed().changed(0, lambda card: [])) == ["A softer choice"]
 
 
 @pytest.mark.parametrize("text", UNREADABLE)

@@ -81,13 +81,6 @@ def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
         assert read_class(wrong, LESSON).problems
 
 
-def test_a_code_of_another_lesson_is_told() -> None:
-    other = Lesson((chapter("other", 0), chapter("two", 2), chapter("three", 1, 4)), ())
-    code = code_of(Result((0, 2, 1)), other)
-    with pytest.raises(ValueError, match="belong to this lesson"):
-        result_of(code, LESSON)
-
-
 def test_a_class_is_counted_by_question_and_by_score() -> None:
     results = [(0, 2, 1), (0, 2, 3), (1, None, 3)]
     codes = [code_of(Result(guesses), LESSON) for guesses in results]

@@ -86,12 +86,6 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert link == "s=a+%26+b&mask=causal&mask=window&scale=none"
 
 
-def test_a_title_is_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "01-it.md"
-    file.write_text(SOUND.replace("title: Scores", 'title: "Scores\n\n# and\tmore"'), "utf-8")
-    assert read_chapter(file, anything).title == "Scores # and more"
-
-
 @pytest.mark.parametrize(
     ("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2), ("no", 3)]
 )
@@ -242,13 +236,6 @@ def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:
     assert [problem.split(":")[0] for problem in lesson.problems] == ["05-wrong.md, line 1"]
 
 
-def test_a_folder_without_lessons_says_so(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "gone"):
-        lesson = read_lesson(folder, anything)
-        assert lesson.chapters == ()
-        assert len(lesson.problems) == 1
-
-
 def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() -> None:
     lesson = read_lesson(GUIDE, check)
     assert lesson.problems == ()
@@ -258,24 +245,6 @@ def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() ->
         for chapter in lesson.chapters
     ]
     assert len(set(figures)) == len(lesson.chapters)
-
-
-def test_no_answer_stands_in_the_words_before_it() -> None:
-    for chapter in read_lesson(GUIDE, check).chapters:
-        said = f" {chapter.body} {chapter.question} ".casefold()
-        assert chapter.choices[chapter.answer].casefold() not in said, chapter.title
-
-
-def test_a_chapter_changes_its_figure_where_a_button_shows_the_answer(tmp_path: Path) -> None:
-    file = tmp_path / "01-it.md"
-    revealing = SOUND.replace("page: explore", 'page: explore\nreveal: "s=the dog sat&query=1"')
-    file.write_text(revealing, "utf-8")
-    chapter = read_chapter(file, anything)
-    revealed = chapter.revealed
-    assert not chapter.settled
-    assert revealed.sentence == "the dog sat"
-    assert revealed.link == chapter.link | {"s": ["the dog sat"], "query": ["1"]}
-    assert revealed.settled
 
 
 def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_it(

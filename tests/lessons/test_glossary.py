@@ -123,24 +123,6 @@ def test_a_word_is_explained_where_it_is_first_met(
         assert bold, where_met
 
 
-def test_the_titles_of_chapters_come_with_the_words_that_explain_them(
-    chapters: tuple[Chapter, ...],
-) -> None:
-    met = set()
-    for chapter in chapters:
-        in_body = {term for term in TERMS if pattern(term).search(chapter.body)}
-        in_title = {term for term in TERMS if pattern(term).search(chapter.title)}
-        assert in_title <= in_body | met, chapter.title
-        met |= in_body
-
-
-@over("term", GLOSSARY)
-def test_the_glossary_explains_in_a_sentence(term: str) -> None:
-    words = GLOSSARY[term]
-    assert words.endswith(".")
-    assert len(words.split()) <= 40
-
-
 # What it says of numbers
 
 each_variant = pytest.mark.parametrize("variant", VARIANTS)

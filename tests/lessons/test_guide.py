@@ -470,14 +470,6 @@ def test_a_chapter_says_of_its_figure_what_its_numbers_are(
     claim(Shown(chapter, glove))
 
 
-def test_no_two_chapters_have_the_same_figure() -> None:
-    figures = [
-        (chapter.figure, chapter.parts, chapter.model, *chapter.link.get("stage", ()))
-        for chapter in CHAPTERS.values()
-    ]
-    assert len({*figures}) == len(figures)
-
-
 def test_every_chapter_has_claims_that_are_asked_of_its_numbers() -> None:
     assert {number for number, _, _ in CLAIMS} == CHAPTERS.keys()
     assert Settings().scale == "1/√d_k"

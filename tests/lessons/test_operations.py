@@ -23,9 +23,7 @@ from attention.lessons.operations import (
     clamped,
     prepare,
 )
-from attention.lessons.operations.answers import MAX_DRAWN
 from attention.lessons.operations.settings import CHANGES
-from attention.lessons.operations.softmaxes import entropy_terms
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.lessons.making import GOLDENS, drawn, matrices, shown
@@ -70,14 +68,6 @@ def text_of(stack: Tensor) -> str:
     return " | ".join(map(write_matrix, stack))
 
 
-def test_every_operation_reads_settings_that_exist_and_shows_examples_that_are_legal() -> None:
-    for operation in OPERATIONS.values():
-        assert set(operation.inputs) <= SCHEMA.keys()
-        for example in operation.examples.values():
-            assert set(example) <= set(operation.inputs)
-            assert not any(SCHEMA[name].problem(value) for name, value in example.items())
-
-
 # Numbers worked out with a pencil
 
 
@@ -94,15 +84,6 @@ def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
     assert work.total[-1] == "16"
     for row in answer.pictures:
         assert [part.lights for part in matrices(row)] == ["row", "column", ""]
-
-
-def test_ten_matrices_are_multiplied_each_by_its_own_partner() -> None:
-    example: dict[str, Any] = {**OPERATIONS["bmm"].examples["ten matrices"]}
-    answer = made(operation="bmm", **example)
-    assert answer.sizes == (10, 2, 2)
-    assert answer.ours[7].tolist() == [[7, 14], [3, 4]]
-    assert answer.working(9, 0, 1).total[-1] == "18"
-    assert len(matrices(answer.answer)) == 10
 
 
 @pytest.mark.parametrize(("chosen", "wrong"), [("2", 1), ("1", 1), ("0", 0)])
@@ -125,24 +106,6 @@ def test_a_softmax_over_the_wrong_dimension_stands_beside_the_right_one_with_its
     low, high = map(shown, str(other[2]).split(" to "))
     sums = x.softmax(wrong).sum(2)
     assert (low, high) == (approx(float(sums.min())), approx(float(sums.max())))
-
-
-def test_torch_takes_the_batch_where_it_is_told_no_dimension() -> None:
-    x = drawn(2, 3, 5)
-    contrast = made(operation="softmax", softmax_dim="0").contrast
-    assert contrast
-    assert "torch takes 0 for a tensor of three dimensions, and warns" in contrast.words
-    with pytest.warns(UserWarning, match="Implicit dimension choice"):
-        implicit = torch.nn.functional.softmax(x)
-    assert torch.equal(implicit, x.softmax(0))
-
-
-def test_only_the_drawn_part_of_a_long_transposed_stack_can_be_chosen_in_and_it_says_so() -> None:
-    row = " ".join(map(str, range(12)))
-    answer = made(operation="transpose", transpose_x=row, transpose_dims="0-2")
-    assert answer.ours.shape == (12, 1, 1)
-    assert len(answer.pictures) == MAX_DRAWN
-    assert answer.notes == [f"Of 12 matrices the first {MAX_DRAWN} are drawn."]
 
 
 @pytest.mark.parametrize("dim", ["1-D", "2-D"])
@@ -180,16 +143,6 @@ def test_lengths_of_0_and_beyond_the_keys_hide_everything_and_nothing() -> None:
     assert answer.sizes == (2, 3, 5)
 
 
-def test_a_temperature_towards_0_decides_and_a_high_one_evens_out() -> None:
-    cold, hot = (made(operation="temperature", temperature=T).ours for T in (0.05, 10.0))
-    torch.testing.assert_close(cold[1], torch.tensor([1.0, 0, 0, 0]))
-    torch.testing.assert_close(cold[0], hot[0])
-    assert float(hot[1].max() - hot[1].min()) < 0.08
-    bits = [float(entropy_terms(row).sum()) for row in (cold[1], hot[0], hot[1])]
-    assert bits == sorted(bits)
-    assert float(entropy_terms(torch.full((8,), 1 / 8)).sum()) == pytest.approx(3)
-
-
 def test_an_entropy_near_0_is_that_of_float64() -> None:
     answer = made(operation="temperature", temperature_x="0 -13 -15", temperature=1.0)
     exact = torch.tensor([0.0, -13, -15], dtype=torch.float64).softmax(-1)
@@ -197,12 +150,6 @@ def test_an_entropy_near_0_is_that_of_float64() -> None:
     assert matrices(answer.pictures[0])[-1].numbers[1].item() == pytest.approx(bits, rel=1e-6)
     assert shown(answer.working(0, 1, 0).total[-1]) == pytest.approx(bits, rel=2e-4)
     assert answer.difference <= 1e-6
-
-
-def test_zeros_are_never_shown_with_a_minus() -> None:
-    work = made(operation="bmm", bmm_a="-1 -0", bmm_b="0; 5").working(0, 0, 0)
-    assert [str(product) for product in work.columns["product"]] == ["0.0", "0.0"]
-    assert math.copysign(1, float(entropy_terms(torch.ones(1)))) == 1
 
 
 @given(b=st.integers(1, 4), n=sizes, m=sizes, p=sizes, seed=st.integers(0, 99), data=st.data())
@@ -308,24 +255,6 @@ def found(pattern: str, words: str) -> str:
     return match[1]
 
 
-@pytest.mark.parametrize("dim", [0, 1, 2])
-def test_the_slices_of_a_softmax_that_sum_to_one_are_lit_and_their_sums_shown(dim: int) -> None:
-    answer = made(operation="softmax", softmax_dim=str(dim))
-    lights = ("cell", "column", "row")[dim]
-    slices = 0
-    for row in answer.pictures:
-        *others, sums = matrices(row)
-        weights = [part for part in others if part.name.startswith("weights")]
-        assert [part.lights for part in weights] == [lights] * len(weights)
-        stack = torch.stack([part.numbers for part in weights]).double()
-        expected = stack.sum(dim) if dim == 0 else stack[0].sum(dim - 1, keepdim=True)
-        torch.testing.assert_close(sums.numbers.double(), expected, atol=1e-6, rtol=0)
-        torch.testing.assert_close(sums.numbers, torch.ones_like(sums.numbers))
-        slices += sums.numbers.numel()
-    assert slices == 12 // answer.ours.shape[dim]
-    assert f"{slices} slices" in answer.shapes
-
-
 # What cannot be used
 
 
@@ -416,10 +345,3 @@ def test_a_stack_keeps_a_row_a_column_and_a_matrix_and_stays_small() -> None:
     assert resized("|".join("1" * 10), "+ matrix") is None
     assert resized(" ".join(["1"] * 144), "+ column") is None
     assert resized(" ".join(["1"] * 144), "− column") == " ".join(["1"] * 143)
-
-
-def test_a_matrix_of_too_many_cells_gets_no_grid() -> None:
-    assert fits_a_grid("1 2; 3 4")
-    assert fits_a_grid("<b>x</b>")
-    assert not fits_a_grid(";" * 200)
-    assert not fits_a_grid("1 " * 200)

@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from attention.core.settings import settings_of
-from attention.display.matrix import MAX_CELLS, read_matrix
+from attention.display.matrix import read_matrix
 from attention.lessons.steps import Computation, StepSettings, step
 from attention.lessons.steps.own_matrices import (
-    MAX_TEXT,
     MAX_TOKENS,
     OwnMatrices,
     OwnMatrixSettings,
@@ -61,20 +60,6 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys() -> None:
     done = Computation(own.layer, trace, own.names, own.x, StepSettings())
     words = step("masked", done).working(0, 1).words
     assert words.startswith("The query “x0” and the key “x1”: hidden, so the softmax gets −∞")
-
-
-def test_widths_may_all_differ() -> None:
-    own = made(
-        own_x="1 2",
-        own_W_q="1 0 0 1 1; 1 1 0 0 1",
-        own_W_k="1 1 1 1 1; 0 0 0 0 1",
-        own_W_v="1 2 3; 4 5 6",
-        own_mask="1",
-    )
-    trace = attend_over(own, scale=None).head(0)
-    assert trace.queries.tolist() == [[3, 2, 0, 1, 3]]
-    assert trace.keys.tolist() == [[1, 1, 1, 1, 3]]
-    assert (trace.scores.tolist(), trace.output.tolist()) == ([[15]], [[9, 12, 15]])
 
 
 @pytest.mark.parametrize(
@@ -171,13 +156,3 @@ def test_any_texts_are_matrices_or_problems(texts: dict[str, str]) -> None:
     assert trace.weights.shape == (len(read.names), len(read.names))
     assert trace.output.isfinite().all()
     assert (trace.weights[~read.mask] == 0).all()
-
-
-def test_the_longest_cells_a_grid_sends_fit_into_the_setting() -> None:
-    cell = "-0.12345678901234567"
-    assert len(cell) == 20
-    for rows, columns in ((20, 20), (400, 1), (1, 400)):
-        text = "; ".join([" ".join([cell] * columns)] * rows)
-        assert rows * columns == MAX_CELLS
-        assert len(text) <= MAX_TEXT
-    assert {about.maximum for about in DECLARED.values()} == {MAX_TEXT}

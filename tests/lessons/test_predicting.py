@@ -96,27 +96,6 @@ def test_another_question_is_asked_where_it_has_an_answer() -> None:
     assert {*asked(run, "greatest").values()} == {"greatest"}
 
 
-def test_a_mask_too_large_to_paint_is_asked_by_row() -> None:
-    size = predicting.MOST_CELLS + 1
-    names = [str(index) for index in range(size)]
-    result = Matrix("masked", torch.zeros(size, size), names, names)
-    large = Step("Mask", "", "", [result], shown, asks="mask")
-    assert predicting.question(large, "suited", (0, 0)) == "row"
-
-
-def test_the_question_names_the_row_or_the_cell_and_how_near_is_right() -> None:
-    run = done("qkv")
-    weights = step("weights", run)
-    assert predicting.words(weights, "row", (1, 0)) == (
-        "Which key gets the most in the row of “cat”?"
-    )
-    assert predicting.hint("row") == "Click it in that row. The result is hidden until you answer."
-    assert predicting.words(weights, "number", (0, 1)) == (
-        "What number is in the cell of “the (0)” and “cat”? Within ±5 % or ±0.01, whichever is "
-        "larger, it counts as right."
-    )
-
-
 # A key of a row
 
 KEYS = ("the", "cat", "the")
@@ -227,7 +206,3 @@ HIDDEN: set[Any] = {(1, 0), (1, 1), (1, 2), (2, 0)}
 )
 def test_marked_cells_are_held_against_the_mask(made: Step, marked: Any, words: str) -> None:
     assert predicting.verdict(made, Answer(0, "mask", marked=frozenset(marked))) == words
-
-
-def test_marked_cells_are_those_that_are_left_out() -> None:
-    assert predicting.unmarked(HIDDEN_ROWS, HIDDEN).tolist() == MAY.tolist()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -211,31 +210,6 @@ def test_each_step_starts_from_what_earlier_ones_gave(layer: str, case: str) -> 
         assert torch.equal(parts(made["joined"])[0].numbers[:, columns], results["output"])
 
 
-@pytest.mark.parametrize("layer", ["multihead", "grouped", "talking", "biased"])
-@pytest.mark.parametrize("case", ["plain", "masked and dropped"])
-def test_the_last_step_is_the_output_of_the_layer(layer: str, case: str) -> None:
-    run = done(layer, case)
-    _, bias = run.layer.projection("output")
-    with torch.no_grad():
-        output = run.layer.head_outputs(run.layer_trace).sum(0) + (0.0 if bias is None else bias)
-    torch.testing.assert_close(step("joined", run).result.numbers, output)
-
-
-@each_layer
-def test_what_is_lit_is_what_is_multiplied(layer: str) -> None:
-    run = done(layer, "masked and dropped")
-    for name in ("queries", "keys", "values", "output", "joined"):
-        if name not in run.steps or (made := step(name, run)).formula.endswith("= X"):
-            continue
-        left, right = parts(made)[:2]
-        assert (left.lights, right.lights) == ("row", "column")
-        for row, column, work in worked(made):
-            first, second, _ = work.columns.values()
-            width = left.numbers.shape[1]
-            assert first[:width] == left.numbers[row].tolist()
-            assert second[:width] == right.numbers[:, column].tolist()
-
-
 # What a variant brings along
 
 
@@ -272,15 +246,6 @@ def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_t
     assert step("values", rotated).title == "Values"
 
 
-def test_one_head_goes_through_its_W_o_too() -> None:
-    run = computed(layer_of("multihead", D_MODEL, heads=1))
-    assert run.steps == done("grouped").steps
-    assert [part.name for part in parts(step("keys", run))] == ["X", "W_k", "K"]
-    W, _ = run.layer.projection("output")
-    output = run.trace.output @ W.detach()
-    torch.testing.assert_close(step("joined", run).result.numbers, output)
-
-
 def test_shapes_are_told_before_and_after() -> None:
     assert step("queries", done("qkv")).shapes == "X (7, 12) × W_q (12, 3) = Q (7, 3)"
     assert step("scores", done("qkv")).shapes == "Q (7, 3) and K (7, 3) → scores (7, 7)"
@@ -307,35 +272,6 @@ def test_a_projection_shows_the_columns_that_its_head_or_group_uses(layer: str) 
         shown = {part.name: part.numbers for part in parts(made)[1:-1]}
         assert list(shown) == ([name] if b is None else [name, name.replace("W", "b")])
         assert torch.equal(shown[name], W[:, columns])
-
-
-def test_a_bias_stands_in_the_last_row_of_what_it_is_added_to() -> None:
-    run = done("biased")
-    for name, role, at in (
-        ("queries", "queries", HEAD * WIDTH),
-        ("values", "values", HEAD * WIDTH),
-        ("joined", "output", 0),
-    ):
-        made, (_, bias) = step(name, run), run.layer.projection(role)
-        for _, column, work in worked(made):
-            assert work.names[-1] == "bias"
-            last = [cells[-1] for cells in work.columns.values()]
-            assert last == ["", "", bias[at + column].item()]
-    assert step("values", run).formula == r"V = X\,W_v + b_v"
-    assert step("joined", run).formula.endswith("+ b_o")
-
-
-def test_heads_talk_before_and_after_the_softmax() -> None:
-    run = done("talking", "masked and dropped")
-    matrices = dict(run.layer.named_parameters())
-    for name, stage, P in (("mixed scores", "scaled", "P_l"), ("mixed weights", "weights", "P_w")):
-        made, of_heads = step(name, run), run.layer_trace.stages[stage]
-        assert torch.equal(parts(made)[0].numbers, of_heads[HEAD])
-        for row, column, work in worked(made):
-            assert list(work.names) == [f"head {head}" for head in range(HEADS)]
-            before, shares, _ = work.columns.values()
-            assert before == of_heads[:, row, column].tolist()
-            assert shares == matrices[P][:, HEAD].tolist()
 
 
 def test_scores_below_a_cap_are_worked_out_each_by_itself() -> None:
@@ -377,24 +313,7 @@ def test_each_term_of_a_score_recomputes_from_the_lit_query_and_the_lit_key(laye
             assert columns["k"] == keys.numbers[column].tolist()
 
 
-def test_a_variant_without_terms_tells_the_score_alone() -> None:
-    score = number(float(done("plain").trace.scores[1, 2]))
-    work = step("scores", done("plain")).working(1, 2)
-    assert work == Working(f"How well the query “cat” matches the key “walks”: {score}.", ())
-
-
 # Positions, masks, dropout
-
-
-def test_x_is_its_vector_plus_its_position() -> None:
-    run = done("dot", "sinusoidal")
-    made = step("x", run)
-    assert [part.name for part in parts(made)] == ["vectors", "positions", "X"]
-    work = made.working(3, 2)
-    vector, position = float(run.vectors[3, 2]), float(sinusoidal(TOKENS, D_MODEL)[3, 2])
-    assert work.columns == {"number": [vector, position]}
-    assert [part.name for part in parts(step("x", done("dot")))] == ["X"]
-    assert step("x", done("dot")).why != made.why
 
 
 @pytest.mark.parametrize("layer", ["dot", "qkv", "biased"])
@@ -436,29 +355,6 @@ def test_a_layer_that_rotates_by_itself_shows_its_own_pairs_and_angles() -> None
     assert "here i and i + 2." in made.why
 
 
-@pytest.mark.parametrize("slower", [(), (1.0, 3.0)])
-def test_the_angle_of_a_rotation_is_its_position_times_a_frequency(slower: tuple[float]) -> None:
-    layer = layer_of("rotating", 16)
-    layer.rotary = Rotary(700.0, slower=slower)
-    made = step("rotated queries", computed(layer))
-    for row in range(TOKENS):
-        for column in range(4):
-            work = made.working(row, column)
-            position, frequency, angle = map(
-                float,
-                re.findall(r"position (\d+) × frequency ([\d.]+) = ([\d.]+)\.$", work.words)[0],
-            )
-            assert position == row
-            assert angle == pytest.approx(position * frequency, abs=1e-4)
-            sine = math.sin(angle) if column % 2 else -math.sin(angle)
-            assert work.columns["times"] == pytest.approx([math.cos(angle), sine], abs=1e-4)
-    assert made.working(1, 2).words.endswith(
-        f"frequency {round(700**-0.5 / (slower or (1, 1))[1], 7)} = "
-        f"{700**-0.5 / (slower or (1, 1))[1]:.4f}."
-    )
-    assert ("by s." in made.why) == ("s_i" in made.formula) == bool(slower)
-
-
 def test_a_norm_leaves_the_direction_of_a_query_and_gives_each_dimension_its_gain() -> None:
     run = done("normed")
     for role in ("queries", "keys"):
@@ -492,15 +388,6 @@ def test_a_norm_of_all_heads_divides_by_the_root_of_all_of_them() -> None:
     assert "that of all heads together" in made.why
 
 
-def test_keys_and_values_say_which_heads_share_them() -> None:
-    for layer in ("grouped", "rotating"):
-        for role in ("keys", "values"):
-            why = step(role, done(layer)).why
-            assert why.endswith("Heads 2 and 3 share the keys and values of group 1.")
-    for layer, role in (("grouped", "queries"), ("multihead", "keys"), ("dot", "queries")):
-        assert "share" not in step(role, done(layer)).why
-
-
 def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score() -> None:
     run = done("biased", "alibi")
     made = step("scaled", run)
@@ -529,14 +416,6 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer:
     assert "Nothing is hidden now." in step("masked", done(layer)).why
 
 
-def test_a_row_with_nothing_to_attend_to_is_all_zero() -> None:
-    run = done("qkv", "all hidden")
-    assert "may look at nothing" in step("weights", run).working(2, 0).words
-    assert set(step("dropout", run).working(2, 0).columns[""]) == {"—"}
-    work = step("output", run).working(2, 1)
-    assert (work.total, set(work.columns["product"])) == (0, {0})
-
-
 @pytest.mark.parametrize(("layer", "case"), [run for run in RUNS if "dropout" in CASES[run[1]]])
 def test_dropped_weights_are_nothing_and_kept_ones_have_grown(layer: str, case: str) -> None:
     run = done(layer, case)
@@ -550,25 +429,6 @@ def test_dropped_weights_are_nothing_and_kept_ones_have_grown(layer: str, case: 
             grown = float(weight) / (1 - run.dropout)
             assert close(float(left), grown if fate == "kept" else 0.0)
             assert (fate == "—") == (weight == 0)
-
-
-def test_dropout_repeats_with_its_seed_and_no_other() -> None:
-    layer, dropped = layer_of("qkv", D_MODEL), []
-    for seed, of_torch in ((7, 1), (7, 2), (8, 1)):
-        torch.manual_seed(of_torch)
-        dropped.append(computed(layer, dropout=0.5, dropout_seed=seed).trace.applied == 0)
-    first, again, other = dropped
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-
-
-def test_the_output_says_whether_dropout_is_in_it() -> None:
-    for case, name in (("plain", "weights"), ("masked and dropped", "after dropout")):
-        run, dropped = done("qkv", case), case != "plain"
-        made = step("output", run)
-        assert parts(made)[0].name == name
-        said = ("tilde" in made.formula, "Dropout" in made.why, run.trace.dropped is not None)
-        assert said == (dropped,) * 3
 
 
 # What an answer holds for

@@ -74,23 +74,6 @@ def test_norms_and_rotations_stand_between_what_is_made_and_the_scores() -> None
     assert columns == [0, 1, 2, 3, 4, 5]
 
 
-def test_heads_are_joined_into_the_width_of_the_layer() -> None:
-    arrows = joined(graph(done("grouped")))
-    assert arrows["output", "joined"] == ("", (TOKENS, WIDTH))
-    assert arrows["joined", ""] == ("", (TOKENS, D_MODEL))
-    assert titles(done("grouped"))["joined"] == ("W_o", "all heads")
-    assert {"mixed scores", "mixed weights"} <= titles(done("talking")).keys()
-    assert titles(done("capped"))["mixed scores"] == ("cap", "± 3")
-
-
-def test_without_matrices_one_box_gives_queries_keys_and_values() -> None:
-    run = done("dot")
-    arrows = joined(graph(run))
-    assert arrows["queries", "scores"] == ("Q, K", (TOKENS, D_MODEL))
-    assert arrows["queries", "output"] == ("V", (TOKENS, D_MODEL))
-    assert titles(run)["queries"] == ("= x", "q, k, v")
-
-
 @pytest.mark.parametrize(
     ("layer", "word"),
     [
@@ -105,16 +88,6 @@ def test_without_matrices_one_box_gives_queries_keys_and_values() -> None:
 )
 def test_a_variant_says_itself_what_makes_its_scores(layer: str, word: str) -> None:
     assert titles(done(layer))["scores"] == (word, "scores")
-
-
-def test_positions_are_told_where_they_enter() -> None:
-    assert titles(done("dot", "sinusoidal"))["x"] == ("x", "+ positions")
-    rotary = titles(done("qkv", "rotary"))
-    roles = [rotary[role] for role in ("queries", "keys", "values")]
-    assert roles == [("W_q", "queries"), ("W_k", "keys"), ("W_v", "values")]
-    assert rotary["rotated queries"] == ("rotate", "queries")
-    assert titles(done("dot", "rotary"))["keys"] == ("k = x", "keys")
-    assert titles(done("biased", "alibi"))["scaled"] == ("scale", "+ ALiBi")
 
 
 def test_the_boxes_tell_the_scale_what_is_hidden_and_what_is_dropped() -> None:
