@@ -49,7 +49,7 @@ def asked(
     return model, run, other, questions.question(model, run, other, raw, words)
 
 
-def answered(*about: str, **more: Any) -> tuple[Question, questions.Answer]:
+def answered(*about: Any, **more: Any) -> tuple[Question, questions.Answer]:
     model, run, other, question = asked(*about, **more)
     return question, questions.answer(model, question, run, other, lambda done, of: None)
 
