@@ -3,7 +3,8 @@
 `attention.capture()` is this room, called: see `capturing.capture`. `recording` is what is kept and
 what is made of it, `masking` holds masks and biases in little room, `calls` what one call of an
 attention function says, `functions` sees the calls of torch's, `transformers_models` those of
-models of transformers, `runs` puts calls together to runs, `files` saves and opens them.
+models of transformers, `runs` puts calls together to runs, `files` saves and opens them, `folders`
+opens those of a training loop.
 
 May import: core; torch, safetensors.
 """
@@ -16,9 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from attention.capture.capturing import Captured, capture
+from attention.capture.folders import Recordings, open_folder
 from attention.capture.recording import Attention, Recording
 
-__all__ = ["Attention", "Captured", "Recording"]
+__all__ = ["Attention", "Captured", "Recording", "Recordings", "open_folder"]
 
 
 class _Room(ModuleType):

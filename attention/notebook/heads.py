@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.capture import Recording
+from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
 from attention.display import looks
 from attention.display.glance import HeadGridHeader
@@ -39,12 +39,15 @@ MEAN = -1  # in place of a head: the mean of all of a layer
 class HeadsOfRun:
     """Heads of a run to be shown, of one entry of its batch.
 
-    sight: the picture whose patches are the keys, None where these are shown as a map.
+    sight: the picture whose patches are the keys, None where these are shown as a map; step,
+    steps: which step of learning this is, and all that there are, where there are several.
     """
 
     run: OpenedRun
     entry: int
     sight: Sight | None = None
+    step: int = 0
+    steps: tuple[int, ...] = ()
     _maps: dict[tuple[int, int], HeadMap] = field(default_factory=dict)
     _read: HeadMap | None = None
 
@@ -86,6 +89,8 @@ class HeadsOfRun:
             "absent": ABSENT,
             "styles": dict(zip(("grid", "shown"), map(style_of, names), strict=True)),
             "themes": looks.THEMES,
+            "step": self.step,
+            "steps": self.steps,
             "picture": self.sight and self._picture(self.sight),
         }
 
@@ -146,7 +151,7 @@ class HeadsOfRun:
             shown.fill(go_on)
 
     def _name(self, layer: int, head: int) -> str:
-        return f"run {layer} {head}"
+        return f"run {layer} {head}" + (f" {self.step}" if self.steps else "")
 
     def _dots(self) -> tuple[Tensor, int, int]:
         """All heads, uint8 (heads, rows, columns); how many cells a dot spans, and which rows of
@@ -243,6 +248,19 @@ def heads_of(
     else:
         head = MEAN if sight is not None else shown.heads[0]
     return found, (shown.number, head, query)
+
+
+def heads_of_steps(
+    runs: Recordings, *shown: Any
+) -> tuple[HeadsOfRun, tuple[int, int, int], Callable[[int], HeadsOfRun]]:
+    """Heads of the last of some steps of learning, as `heads_of` has them, and those of each."""
+
+    def at(step: int) -> tuple[HeadsOfRun, tuple[int, int, int]]:
+        heads, chosen = heads_of(runs[step], *shown)
+        heads.step, heads.steps = step, tuple(runs)
+        return heads, chosen
+
+    return *at(max(runs)), lambda step: at(step)[0]
 
 
 def _seen(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from attention.capture import Recording
+from attention.capture import Recording, Recordings
 from attention.display import showing
 from attention.display.returned import Layer
-from attention.notebook.heads import First, Pictured, heads_of
+from attention.notebook.heads import First, Pictured, heads_of, heads_of_steps
 from attention.notebook.still import Still
 
 
@@ -35,21 +35,31 @@ def show(
     set. image: of PIL, an array (height, width, 3) or a tensor (3, height, width): weights of its
     patches are laid over it; sound: a spectrogram (frequencies, frames), over stretches of which a
     text's cross-attention is laid; patches: see `patches.find_patches`. Of these the mean of the
-    heads (head −1) of the last layer is shown first. Raises ValueError where they do not fit.
+    heads (head −1) of the last layer is shown first. Of the recordings of a folder the last is
+    shown; live, a slider leads over all, of which `step` says which is shown. Raises ValueError
+    where they do not fit.
     """
     pictured = Pictured(image, sound, patches)
+    first = First(layer, head, query)
+    if isinstance(weights, Recordings) and is_live():
+        from attention.notebook.widget import RunWidget
+
+        steps = heads_of_steps(weights, tokens, keys, entry, first, pictured)
+        return RunWidget(*steps)
+    if isinstance(weights, Recordings):
+        weights = weights[max(weights)]
     if pictured and not isinstance(weights, Recording):
         raise ValueError(
             "an image or a sound is shown with a recording of attention.capture(), got "
             f"{type(weights).__name__}"
         )
     if isinstance(weights, Recording) and (pictured or is_live()):
-        heads, first = heads_of(weights, tokens, keys, entry, First(layer, head, query), pictured)
+        heads, chosen = heads_of(weights, tokens, keys, entry, first, pictured)
         if not is_live():
-            return Still(heads, *first)
+            return Still(heads, *chosen)
         from attention.notebook.widget import RunWidget
 
-        return RunWidget(heads, *first)
+        return RunWidget(heads, chosen)
     return showing.show(
         weights,
         tokens,

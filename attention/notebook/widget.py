@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 import anywidget
@@ -28,9 +29,9 @@ class RunWidget(anywidget.AnyWidget):
     """All heads of a run, and the map of one of them.
 
     layer, head: the model's own numbers of the head that is shown, or −1 for the mean of all over a
-    picture; query: the position of the row
-    that is chosen. They are as one has clicked, and can be set. Raises TraitError where there is no
-    such head or row.
+    picture; query: the position of the row that is chosen; step: of learning, where there are
+    several. They are as one has clicked, and can be set. at: gives the heads of a step. Raises
+    TraitError where there is no such head, row or step.
     """
 
     _esm = bundle("notebook/live.js")
@@ -38,11 +39,35 @@ class RunWidget(anywidget.AnyWidget):
     layer = traitlets.Int().tag(sync=True)
     head = traitlets.Int().tag(sync=True)
     query = traitlets.Int().tag(sync=True)
+    step = traitlets.Int().tag(sync=True)
 
-    def __init__(self, heads: HeadsOfRun, layer: int, head: int, query: int) -> None:
-        self._heads = heads
-        super().__init__(given=heads.given(), layer=layer, head=head, query=query)
+    def __init__(
+        self,
+        heads: HeadsOfRun,
+        chosen: tuple[int, int, int],
+        at: Callable[[int], HeadsOfRun] | None = None,
+    ) -> None:
+        self._heads, self._at = heads, at
+        said = dict(zip(("layer", "head", "query"), chosen, strict=True))
+        super().__init__(given=heads.given(), step=heads.step, **said)
         self.on_msg(self._answer)
+
+    @traitlets.validate("step")
+    def _valid_step(self, proposal: dict[str, Any]) -> Any:
+        return self._one_of("step", proposal["value"], self._heads.steps or (self._heads.step,))
+
+    @traitlets.observe("step")
+    def _go_to(self, change: dict[str, Any]) -> None:
+        """Show the run of another step, or tell why it cannot be shown."""
+        step = change["new"]
+        if self._at is None or step == self.given["step"]:
+            return
+        try:
+            self._heads = self._at(step)
+            self.given = self._heads.given()
+        except (OSError, ValueError) as error:
+            words = f"Step {step} cannot be shown: {error}."
+            self.given = self.given | {"step": step, "heads": [], "words": words}
 
     def _repr_mimebundle_(self, **said: Any) -> Any:
         """The widget, and for where no kernel runs a picture of what is chosen now."""

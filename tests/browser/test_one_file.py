@@ -164,7 +164,7 @@ def test_a_saved_notebook_keeps_the_picture_of_a_widget(
     said = []
     for of in (heads.Pictured(), pictured):
         shown, chosen = heads.heads_of(run, tokens, None, None, heads.First(1), of)
-        data, _ = RunWidget(shown, *chosen)._repr_mimebundle_()
+        data, _ = RunWidget(shown, chosen)._repr_mimebundle_()
         assert len(data["text/html"]) < 1_000_000
         said.append(nbformat.new_output("display_data", data))
     cell = nbformat.new_code_cell("run.show()", outputs=said)

@@ -50,6 +50,7 @@ CLAIMS = {
     "A training loop": """
         assert [run.step for run in (early, middle, late)] == [0, 100, 200]
         assert (early.attentions[0].keys != late.attentions[0].keys).any()
+        assert (row == middle.weights(0, 2, 0)).all() and learning.given["step"] == 100
     """,
 }
 

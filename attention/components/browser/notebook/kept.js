@@ -4,11 +4,11 @@ import { showRun } from "./run.js"
 
 /** @import { Kept } from "./answers.js"
     @import { Picture } from "./picture.js"
-    @import { Chosen, Shown } from "./run.js"
+    @import { Chosen, Given as Run, Shown } from "./run.js"
 
     All that a file holds: numbers as base64, weights of heads by layer and head, packed by gzip;
     held: of a picture the queries whose rows these are.
-    @typedef {Omit<Shown, "grid" | "answer" | "choose">
+    @typedef {Omit<Run, "grid">
       & Pick<Kept, "rows" | "columns" | "least" | "texts">
       & { grid: string, chosen: Chosen, weights: Record<string, string>, held: number[] }} Given */
 
@@ -34,7 +34,13 @@ export default function showKept() {
       query,
     )
   }
-  const shown = { ...given, grid: bytes(given.grid), answer: answered, choose: () => {} }
+  const shown = {
+    ...given,
+    grid: bytes(given.grid),
+    answer: answered,
+    choose: () => {},
+    go: () => {},
+  }
   showRun(place, shown, given.chosen)
 }
 

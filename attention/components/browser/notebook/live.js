@@ -1,15 +1,15 @@
 import { showRun } from "./run.js"
 
-/** @import { Chosen, Question, Shown } from "./run.js"
+/** @import { Chosen, Given as Run, Question } from "./run.js"
 
     What anywidget gives: the traits of the widget in Python, and messages to and from it.
-    @typedef {Omit<Shown, "grid" | "answer" | "choose"> & { grid: DataView }} Given
+    @typedef {Omit<Run, "grid"> & { grid: DataView }} Given
     @typedef {{ get: <Name extends keyof Traits>(name: Name) => Traits[Name],
-      set: (name: keyof Chosen, value: number) => void, save_changes: () => void,
+      set: (name: keyof Traits, value: number) => void, save_changes: () => void,
       send: (content: unknown) => void,
       on: (name: string, task: (...given: any[]) => void) => void,
       off: (name: string, task: (...given: any[]) => void) => void }} Model
-    @typedef {Chosen & { given: Given }} Traits */
+    @typedef {Chosen & { given: Given, step: number }} Traits */
 
 const NAMES = /** @type {const} */ (["layer", "head", "query"])
 
@@ -19,7 +19,6 @@ export default { render }
     @param {{ model: Model, el: HTMLElement }} given
     @returns {() => void} */
 function render({ model, el }) {
-  const { grid, ...given } = model.get("given")
   const view = crypto.randomUUID()
   /** @type {Map<number, (data: Uint8Array | null) => void>} */
   const waiting = new Map()
@@ -29,8 +28,7 @@ function render({ model, el }) {
   const shown = showRun(
     el,
     {
-      ...given,
-      grid: bytesOf(grid),
+      ...givenIn(model),
       answer: (question) => {
         const { layer, head, query } = question
         const number = ++turn
@@ -40,6 +38,10 @@ function render({ model, el }) {
       choose: (chosen) => {
         last = chosen
         for (const name of NAMES) model.set(name, chosen[name])
+        model.save_changes()
+      },
+      go: (step) => {
+        model.set("step", step)
         model.save_changes()
       },
     },
@@ -65,13 +67,22 @@ function render({ model, el }) {
       shown.show(chosen)
     })
   }
+  const update = () => shown.update(givenIn(model))
   model.on("msg:custom", take)
+  model.on("change:given", update)
   for (const name of NAMES) model.on(`change:${name}`, changed)
   return () => {
     shown.end()
     model.off("msg:custom", take)
+    model.off("change:given", update)
     for (const name of NAMES) model.off(`change:${name}`, changed)
   }
+}
+
+/** @type {(model: Model) => Run} */
+function givenIn(model) {
+  const { grid, ...given } = model.get("given")
+  return { ...given, grid: bytesOf(grid) }
 }
 
 /** @type {(model: Model) => Chosen} */

@@ -19,11 +19,14 @@ import { follow } from "./theme.js"
     A run to be shown. grid: the message of all heads; heads: layer and head of each of these;
     words: below them; absent: in place of a head that is not there; styles: of all heads, and of
     what shows one; picture: whose patches are the keys, null where a map shows them; answer: gives
-    the message to a question, null where there is none; choose: gets what is chosen.
+    the message to a question, null where there is none; choose: gets what is chosen. step, steps:
+    which step of learning this is, and all that there are; go: asks for another one.
     @typedef {{ grid: Uint8Array, heads: [number, number][], words: string, absent: string,
       styles: { grid: string, shown: string }, themes: Themes, picture: Picture | null,
       answer: (question: Question) => Promise<Uint8Array | null>,
-      choose: (chosen: Chosen) => void }} Shown */
+      choose: (chosen: Chosen) => void, step: number, steps: number[],
+      go: (step: number) => void }} Shown
+    @typedef {Omit<Shown, "answer" | "choose" | "go">} Given */
 
 const MEAN = -1 // in place of a head: the mean of all of a layer
 const COLOURS = 8 // of the theme's: in darker ones nothing of a picture is seen
@@ -32,9 +35,10 @@ const COLOURS = 8 // of the theme's: in darker ones nothing of a picture is seen
     @param {HTMLElement} parent
     @param {Shown} shown
     @param {Chosen} first
-    @returns {{ show: (chosen: Chosen) => void, end: () => void }} */
+    @returns {{ show: (chosen: Chosen) => void, update: (given: Given) => void, end: () => void }} */
 export function showRun(parent, shown, first) {
-  const { heads, styles, picture } = shown
+  const { styles, picture, steps } = shown
+  let heads = shown.heads
   parent.dataset.lmSuppressShortcuts = "true" // keys of JupyterLab, as `a` and `d d`, are not meant
   const frame = make("div", "attention-run", parent)
   const above = makeHost(null, `${styles.grid} .caption { display: none; }`)
@@ -44,14 +48,24 @@ export function showRun(parent, shown, first) {
   const averages = make("input", "", mean, { type: "checkbox" })
   mean.append(" Mean of its heads")
   const below = makeHost(null, styles.shown)
+  const time = make("label", "", null)
+  const slider = make("input", "", time, { type: "range", min: "0", max: `${steps.length - 1}` })
+  slider.style.cssText = "width: min(24rem, 60%); vertical-align: middle; margin-right: 0.6rem"
+  slider.ariaLabel = "Step of learning"
+  const where = make("span", "", time)
+  slider.addEventListener("input", () => {
+    tellStep(slider.valueAsNumber)
+    shown.go(steps[slider.valueAsNumber])
+  })
+  if (steps.length) frame.append(time)
   if (picture) frame.append(title, mean, below.host, words, above.host)
   else frame.append(above.host, words, title, below.host)
-  for (const line of [words, title, mean]) {
+  for (const line of [words, title, mean, time]) {
     line.style.cssText = "display: block; font: 0.85rem sans-serif; margin: 0.6rem 0"
     line.style.color = "inherit"
   }
   title.style.fontWeight = "600"
-  const content = /** @type {Content<"head_grid">} */ (decode(shown.grid))
+  let content = /** @type {Content<"head_grid">} */ (decode(shown.grid))
   let chosen = first
   let turns = 0
   const end = follow(frame, [above.host, below.host], shown.themes)
@@ -67,8 +81,27 @@ export function showRun(parent, shown, first) {
     chosen = { ...chosen, query }
     shown.choose(chosen)
   })
-  show(first)
-  return { show, end }
+  update(shown)
+  return { show, update, end }
+
+  /** Shows a run, with the same head and query chosen.
+      @param {Given} given */
+  function update(given) {
+    heads = given.heads
+    words.textContent = given.words
+    content = /** @type {Content<"head_grid">} */ (decode(given.grid))
+    const at = steps.indexOf(given.step)
+    slider.value = String(at)
+    tellStep(at)
+    above.host.hidden = below.host.hidden = !heads.length
+    if (heads.length) show(chosen)
+  }
+
+  /** @param {number} at */
+  function tellStep(at) {
+    where.textContent = `step ${steps[at]?.toLocaleString("en")}`
+    slider.setAttribute("aria-valuetext", where.textContent)
+  }
 
   /** @param {Partial<Chosen>} next */
   function change(next) {
