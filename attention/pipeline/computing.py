@@ -42,11 +42,12 @@ def compute(
 
 
 def computed(
-    settings: Settings, enters: Prepared, memory: str | None = None, keeps: int = MAX_KEPT
+    settings: Settings, enters: Prepared, memory: str | None = None, keeps: int | None = None
 ) -> Result:
     """Result of the settings for what enters the layer.
 
-    memory: see `compute`; keeps: cells of all heads, up to which all steps are kept.
+    memory: see `compute`; keeps: cells of all heads, up to which all steps are kept, None = as many
+    as usual.
     """
     sentence, other, layer = enters.sentence, enters.memory, enters.layer
     keys, x = other or sentence, sentence.x
@@ -65,7 +66,7 @@ def computed(
             bias=functools.partial(settings.bias, layer, n_queries, n_keys),
         )
         trace: Trace | LongTrace
-        if layer.heads * n_queries * n_keys <= keeps:
+        if layer.heads * n_queries * n_keys <= (MAX_KEPT if keeps is None else keeps):
             trace = sliced(slice(None), slice(None))
         else:
             at_once = max(1, MAX_AT_ONCE // (layer.heads * n_keys))
