@@ -30,14 +30,14 @@ pages = pytest.mark.parametrize("page", ["explore", "model"])
 
 @pytest.fixture(autouse=True)
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
-    made = writer(tmp_path, PIECES)
+    made = writer(tmp_path, PIECES, "long writer")
     offer(made, monkeypatch)
     long_texts.forget()
     return made
 
 
 def visit(page: str, **link: object) -> App:
-    return opened(page, **{"model": "writer", "layer": 1, "head": 2, "numbers": "shown"} | link)
+    return opened(page, **{"model": "long writer", "layer": 1, "head": 2, "numbers": "shown"} | link)
 
 
 def put_in(app: App, text: str) -> App:
@@ -112,7 +112,7 @@ def test_a_sentence_of_many_pieces_has_its_map_too(page: str, model: Transformer
 def test_a_long_wait_is_said_before_and_waits_for_a_click(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_texts, "_rates", {"writer": 4e6})
+    monkeypatch.setattr(long_texts, "_rates", {"long writer": 4e6})
     monkeypatch.setattr(long_texts, "UNASKED", 0.5)
     app = put_in(visit(page), LONG)
     assert "street_map" not in app.sent
@@ -120,9 +120,9 @@ def test_a_long_wait_is_said_before_and_waits_for_a_click(
     layers = "1 layer" if page == "explore" else f"{LAYERS} layers"
     seconds = {"explore": 2, "model": 3}[page]
     assert words == f"{PIECES} pieces through {layers} take about {seconds} s here."
-    assert long_texts._rates == {"writer": 4e6}
+    assert long_texts._rates == {"long writer": 4e6}
     shown(app.press("Work it out"))
-    assert long_texts._rates["writer"] != 4e6, "the next wait follows from this one"
+    assert long_texts._rates["long writer"] != 4e6, "the next wait follows from this one"
 
 
 @pages

@@ -20,7 +20,7 @@ from tests.trained.making import bytelevel
 D_MODEL, HEADS, HIDDEN, LAYERS = 15, 3, 11, 2
 
 
-def writer(folder: Path, limit: int = 23) -> Transformer:
+def writer(folder: Path, limit: int = 23, name: str = "writer") -> Transformer:
     """Causal layers that norm first, all weights random, the same each time."""
     tokenizer = bytelevel([])
     generator = torch.Generator().manual_seed(7)
@@ -48,7 +48,7 @@ def writer(folder: Path, limit: int = 23) -> Transformer:
         vectors.T,
     )
     reader = Reader(tokenizer, limit)
-    return Transformer(About("writer", "Writer", "nobody"), reader, parts)
+    return Transformer(About(name, "Writer", "nobody"), reader, parts)
 
 
 @dataclass(frozen=True)

@@ -262,7 +262,9 @@ def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
     kind = getattr(transformers(), family.model)
     config = kind.config_class(**family.config, vocab_size=tokenizer.get_vocab_size())
     config._attn_implementation = "eager"
-    theirs = kind(config).eval()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)  # transformers draws with torch's own generator
+        theirs = kind(config).eval()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in (*theirs.parameters(), *biases_of(theirs)):
