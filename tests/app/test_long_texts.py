@@ -37,7 +37,9 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
 
 
 def visit(page: str, **link: object) -> App:
-    return opened(page, **{"model": "long writer", "layer": 1, "head": 2, "numbers": "shown"} | link)
+    return opened(
+        page, **{"model": "long writer", "layer": 1, "head": 2, "numbers": "shown"} | link
+    )
 
 
 def put_in(app: App, text: str) -> App:
