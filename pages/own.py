@@ -40,7 +40,7 @@ def own_weights(view: View) -> None:
     label = f"A file of up to {showing.MAX_BYTES >> 20} MB"
     where.file_uploader(label, type=["npz", "safetensors"], key="own_file")
     try:
-        own = opened.own_file() or opened.owners_run()
+        own = opened.own_file() or owners_run()
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain()
@@ -51,6 +51,16 @@ def own_weights(view: View) -> None:
         explain()
     else:
         show(view, own)
+
+
+def owners_run() -> Opened | None:
+    """The run of whoever serves this app, of a folder the one at the chosen step of training."""
+    steps = opened.owners_steps()
+    if len(steps) < 2:
+        return opened.owners_run(steps[0]) if steps else None
+    return opened.owners_run(
+        st.select_slider("Step of training", steps, steps[-1], key="own_step", width=480)
+    )
 
 
 def explain() -> None:

@@ -55,3 +55,14 @@ def open_folder(folder: str | Path, model: str | None = None) -> Recordings:
             f"got {names}{more}"
         )
     return Recordings(found[model])
+
+
+def open_recordings(path: str | Path) -> Recordings:
+    """The recordings of a folder, or the one in a file, as of step 0.
+
+    Raises ValueError as `open_folder` and `open_recording` do, OSError where nothing can be read.
+    """
+    if Path(path).is_dir():
+        return open_folder(path)
+    open_recording(path)
+    return Recordings({0: Path(path)})

@@ -194,6 +194,26 @@ def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
     files.owners_run.clear()
 
 
+def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learning = model(OwnAttention())
+    with attention.capture(every=3, into=tmp_path) as captured:
+        for step in range(7):
+            learning(inputs(1, 5, seed=step))
+    monkeypatch.setattr("streamlit.web.cli.main", lambda options, **_: None)
+    monkeypatch.setenv(opened_run.RUN_VARIABLE, "")
+    command.main(["open", str(tmp_path)])
+    files.owners_run.clear()
+    app = opened("own")
+    for at, step in ((2, None), (0, 0), (1, 3)):
+        if step is not None:
+            app.select_slider(key="own_step").set_value(step).run()
+        weights = Recording.open(captured.files[at]).weights(0, 0)
+        assert_close(app.sent["picture"].parts["weights"], weights)
+    files.owners_run.clear()
+
+
 def test_why_a_file_cannot_be_shown_is_found_once_and_said_again(reads: list[int]) -> None:
     app = give(opened("own"), BAD)
     for _ in range(3):

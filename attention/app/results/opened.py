@@ -13,7 +13,7 @@ from streamlit.typing import UploadedFile
 from attention.analysis.glances import Glance, glance_of
 from attention.app.results.runs import example_weights
 from attention.app.state.uploads import uploads
-from attention.capture.files import open_recording
+from attention.capture.folders import open_recordings
 from attention.display.opened_run import RUN_VARIABLE, OpenedRun, opened_run
 from attention.display.showing import OpenedWeights, read_own, unpacked_bytes
 from attention.hosting.uploads import NoRoom, Taken
@@ -43,19 +43,23 @@ def has_owners_run() -> bool:
     return bool(os.environ.get(RUN_VARIABLE))
 
 
-@st.cache_resource(show_spinner="Reading the run")
-def owners_run() -> Opened | None:
-    """The run that whoever serves this app shows, None without one.
+def owners_steps() -> list[int]:
+    """Steps of training at which whoever serves this app has runs, [] without one.
 
-    Raises ValueError, in words, where it cannot be read.
+    Raises ValueError, in words, where they cannot be read.
     """
-    path = os.environ.get(RUN_VARIABLE)
-    if not path:
-        return None
+    if not has_owners_run():
+        return []
     try:
-        run = open_recording(path)
+        return [*open_recordings(os.environ[RUN_VARIABLE])]
     except OSError as error:
         raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the run")
+def owners_run(step: int) -> Opened:
+    """The run of one of `owners_steps`. Raises ValueError, in words, where it cannot be read."""
+    run = open_recordings(os.environ[RUN_VARIABLE])[step]
     return Opened(opened_run(run, bounded=False))
 
 

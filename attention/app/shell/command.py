@@ -15,7 +15,8 @@ from attention.core.settings import settings_of
 HELP = """\
 Serve the attention explorer; open the address that it prints in a browser.
 `attention-explorer open run.safetensors` shows a run that attention.capture()
-has kept, of any length: it is read from the disk and sent nowhere.
+has kept, of any length: it is read from the disk and sent nowhere. Of a folder
+of runs, kept while a model was trained, one moves from step to step.
 Every other option goes to Streamlit: attention-explorer --server.port 8600
 `streamlit run --help` lists them.
 """
@@ -35,7 +36,8 @@ What an owner can set in the environment:
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; README says more of these:
 {limits}
-  ATTENTION_RUN      a run, as attention.capture() saves it: Own run then opens on it
+  ATTENTION_RUN      a run, as attention.capture() saves it, or a folder of them: Own run then
+                     opens on it
   ATTENTION_EMBEDDED_IN
                      which pages may embed the app, as "'self' https://school.example"
 """
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = ", ".join(f"{name}={about.default}" for name, about in settings_of(Limits).items())
     parser = argparse.ArgumentParser(
         "attention-explorer",
-        "attention-explorer [--help] [--version] [open FILE] [an option of Streamlit] ...",
+        "attention-explorer [--help] [--version] [open FILE or FOLDER] [option of Streamlit] ...",
         HELP,
         ENVIRONMENT.format(
             limits=textwrap.fill(names, 98, initial_indent=INDENT, subsequent_indent=INDENT)
@@ -78,14 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _take_run(named: Sequence[str]) -> None:
-    """Have the app show the run in a file. Ends with a word where it is none."""
-    from attention.capture.files import open_recording
+    """Have the app show the run in a file, or those of a folder; end with a word on any other."""
+    from attention.capture.folders import open_recordings
     from attention.display.opened_run import RUN_VARIABLE
 
     if not named:
-        raise SystemExit("open must be followed by a file, as in: open run.safetensors")
+        raise SystemExit("open must be followed by a file or a folder, as in: open run.safetensors")
     try:
-        open_recording(named[0])
+        open_recordings(named[0])
     except (OSError, ValueError) as error:
         raise SystemExit(f"{named[0]} cannot be opened: {error}") from None
     os.environ[RUN_VARIABLE] = str(Path(named[0]).resolve())
