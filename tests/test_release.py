@@ -47,7 +47,7 @@ def files_in(*folders: Path) -> set[str]:
         str(path.relative_to(ROOT))
         for folder in folders
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and not path.name.endswith((".pyc", ".d.ts"))  # made by checks
     }
 
 

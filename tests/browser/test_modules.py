@@ -48,12 +48,11 @@ def test_a_part_that_cannot_be_loaded_is_a_sentence_until_the_next_change(open_p
 def test_a_page_that_meets_another_release_is_loaded_again(open_page: Open) -> None:
     page = open_page()
     expect_the_rest(page)
-    page.evaluate("window.loaded = 1")
-    page.evaluate(
-        # nothing is awaited: it may be the page's last, and a page that goes may break it off
-        "text => void import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))"
-        ".catch(() => {})",
-        LOADER.replace(ADDRESS, "another"),
-    )
-    page.wait_for_function("!window.loaded")
+    with page.expect_navigation(wait_until="commit"):
+        page.evaluate(
+            # nothing is awaited: it may be the page's last, and a page that goes may break it off
+            "text => void import(URL.createObjectURL(new Blob([text], "
+            "{ type: 'text/javascript' }))).catch(() => {})",
+            LOADER.replace(ADDRESS, "another"),
+        )
     expect_the_rest(page)
