@@ -104,6 +104,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     page.get_by_label("Sentence", exact=True).fill(sentence)
     expect_in_search(page, "s")
     expect(page).to_have_title(re.compile("bold"))
+    expect_rest(page)  # what is clicked while a run ends counts
     more(page).click()
     page.get_by_role("menuitem", name="heatmap alone").click()
     expect(status(page)).to_have_text("Copied the embed code of heatmap alone.")

@@ -85,14 +85,6 @@ CUT = """() => {
 def test_boxes_buttons_and_keys_show_their_step_and_no_press_is_lost(open_page: Open) -> None:
     page = open_page("/steps?variant=qkv")
     expect_lit(page, "x")
-    for _ in range(6):
-        page.keyboard.press("n")  # faster than the server answers
-    expect(heading(page)).to_have_text("7. Mask")
-    expect_lit(page, "mask")
-    expect_search(page, {"variant": "qkv", "step": "masked"})
-    page.keyboard.press("b")
-    page.keyboard.press("b")
-    expect(heading(page)).to_have_text("5. Scores")
     box_of(page, "mask 0 hidden").click()
     expect(heading(page)).to_have_text("7. Mask")
     page.keyboard.press("ArrowRight")
@@ -107,9 +99,17 @@ def test_boxes_buttons_and_keys_show_their_step_and_no_press_is_lost(open_page: 
     expect(heading(page)).to_have_text("2. Queries")
     page.get_by_role("button", name="Back").click()
     expect(heading(page)).to_have_text("1. The vectors")
+    for _ in range(6):
+        page.keyboard.press("n")  # faster than the server answers
+    expect(heading(page)).to_have_text("7. Mask")
+    expect_lit(page, "mask")
+    expect_search(page, {"variant": "qkv", "step": "masked"})
+    page.keyboard.press("b")
+    page.keyboard.press("b")
+    expect(heading(page)).to_have_text("5. Scores")
     page.get_by_label("Sentence", exact=True).press_sequentially("nb")
     expect_in_search(page, "s")
-    expect(heading(page)).to_have_text("1. The vectors")
+    expect(heading(page)).to_have_text("5. Scores")
 
 
 # How many matrices are wider than their place.
