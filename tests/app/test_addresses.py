@@ -125,3 +125,12 @@ def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -
     expect_the_same(app, "explore")
     app.switch_page("pages/heads.py").run()
     expect_the_same(app, "heads")
+
+
+def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = opened("heads", head=1)
+    for head in (2, 3):
+        app.step_to("heads", {"head": str(head)}, monkeypatch)
+        assert app.session_state["visit"].newest("head", head - 1) == head

@@ -212,7 +212,7 @@ def enter(page: Page) -> View:
             _set(name, value_in(link(), name))
     said = link()
     taken, problems = read_link(said, width_of, _instead(page))
-    now = before.entered(page, entry, problems)
+    now = visit().entered(page, entry, problems)
     keep(now)
     _put_right(said, taken)
     if not now.selected:
