@@ -16,90 +16,66 @@ from attention.lessons.carried import EXAMPLE, pack
 from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.lessons.reading import text_told
 from tests.hostile import HOSTILE
+from tests.hosting.asking import Answer, answer
 
 HTML = b"<html><head><title>x</title></head><body></head></body></html>"
 PICTURE = Path(server.__file__).with_name("preview.png")
 
 
-def answered(
-    path: str,
-    *,
-    method: str = "GET",
-    kind: bytes = b"text/html; charset=utf-8",
-    headers: tuple[tuple[bytes, bytes], ...] = ((b"host", b"school.example"),),
-) -> tuple[dict[str, str], bytes, Any]:
-    """The headers and the body of an answer in two parts, and the request that is passed on."""
-    messages, passed = [], []
+def answered(path: str, kind: str = "text/html; charset=utf-8", **more: Any) -> Answer:
+    """The answer to a request, which a server gives in two parts and says what it was asked."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        passed.append(scope)
-        told = [(b"content-type", kind), (b"content-length", str(len(HTML)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": told})
+        told = {"content-type": kind, "content-length": str(len(HTML)), "asked": scope["headers"]}
+        named = [(name.encode(), str(value).encode()) for name, value in told.items()]
+        await send({"type": "http.response.start", "status": 200, "headers": named})
         await send({"type": "http.response.body", "body": HTML[:20], "more_body": True})
         await send({"type": "http.response.body", "body": HTML[20:]})
 
-    async def send(message: Any) -> None:
-        messages.append(message)
-
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "query_string": b"s=a",
-        "scheme": "http",
-        "headers": [*headers],
-        "server": ("127.0.0.1", 80),
-    }
-
-    async def receive() -> Any:
-        return await asyncio.Future()  # nobody goes away
-
-    pages = {"/": ("Explore", 'See "who" looks at <whom>.'), "/guide": ("Guide", "A way in.")}
+    pages = {"/": ("Explore · all", 'See "who" looks at <whom>.'), "/guide": ("Guide", "A way in.")}
     preview = Preview(app, "Site", lambda path, query: pages.get(path), PICTURE, "/preview.png")
-    asyncio.run(preview(scope, receive, send))
-    found = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
-    body = b"".join(message.get("body", b"") for message in messages[1:])
-    return found, body, passed[0] if passed else None
+    more = {"host": "school.example", "query_string": b"s=a"} | more
+    nobody_goes_away = asyncio.Event().wait
+    return answer(preview, path, receive=nobody_goes_away, **more)
 
 
 def test_a_page_says_its_title_its_line_and_its_picture() -> None:
-    headers, body, _ = answered("/")
+    _, headers, body = answered("/")
     assert int(headers["content-length"]) == len(body)
-    assert body.count(b"og:title") == 1
-    assert b'<meta property="og:title" content="Explore \xc2\xb7 Site">' in body
-    assert b"See &quot;who&quot; looks at &lt;whom&gt;." in body
-    assert b'content="http://school.example/preview.png"' in body
-    assert b"A way in." in answered("/guide")[1]
+    assert body.count("og:title") == 1
+    title = "Explore · all · Site".encode().decode("latin-1")
+    assert f'<meta property="og:title" content="{title}">' in body
+    assert "See &quot;who&quot; looks at &lt;whom&gt;." in body
+    assert 'content="http://school.example/preview.png"' in body
+    assert "A way in." in answered("/guide").text
+    proxied = answered("/", x_forwarded_proto="https").text
+    assert "https://school.example/preview.png" in proxied
 
 
-def test_behind_a_proxy_the_picture_has_the_visitors_scheme() -> None:
-    host = (b"host", b"school.example")
-    _, body, _ = answered("/", headers=(host, (b"x-forwarded-proto", b"https")))
-    assert b"https://school.example/preview.png" in body
-    _, body, _ = answered("/", headers=(host, (b"x-forwarded-proto", b'"><script>')))
-    assert b"<script>" not in body
-
-
-@pytest.mark.parametrize("host", [b'a"><script>x', b"", b"[", b"a b"])
-def test_a_hostile_host_stays_text(host: bytes) -> None:
-    _, body, _ = answered("/", headers=((b"host", host),))
-    assert b"<script>" not in body
-    assert body.endswith(b"</html>")
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *({"host": host} for host in ('a"><script>x', "", "[", "a b")),
+        {"x_forwarded_proto": '"><script>'},
+    ],
+)
+def test_a_hostile_host_stays_text(hostile: dict[str, str]) -> None:
+    body = answered("/", **hostile).text
+    assert "<script>" not in body
+    assert body.endswith("</html>")
 
 
 def test_the_page_is_asked_for_as_it_is_and_all_else_is_passed_on() -> None:
-    _, _, passed = answered("/", headers=((b"accept-encoding", b"gzip"), (b"host", b"a")))
-    assert passed["headers"] == [(b"host", b"a")]
-    for path, method, kind in (
-        ("/elsewhere", "GET", b"text/html"),
-        ("/", "HEAD", b"text/html"),
-        ("/", "GET", b"application/json"),
-    ):
-        assert answered(path, method=method, kind=kind)[1] == HTML
+    asked = answered("/", accept_encoding="gzip", host="a").headers["asked"]
+    assert asked == "[(b'host', b'a')]"
+    elsewhere = answered("/elsewhere", "text/html")
+    for found in (elsewhere, answered("/", method="HEAD"), answered("/", "application/json")):
+        assert found.text.encode() == HTML
 
 
 def test_the_picture_is_of_the_size_that_is_told() -> None:
-    headers, body, _ = answered("/preview.png")
+    _, headers, text = answered("/preview.png")
+    body = text.encode("latin-1")
     assert headers["content-type"] == "image/png"
     assert body[16:24] == (1200).to_bytes(4, "big") + (630).to_bytes(4, "big")
     assert len(body) < 300_000

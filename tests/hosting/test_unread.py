@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from attention.hosting import unread
 from attention.hosting.unread import Unread
+from tests.hosting.asking import to_its_end
 
 
 class Browser:
@@ -74,120 +75,100 @@ async def settled(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-def told(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(story())  # type: ignore[arg-type]
+@to_its_end
+async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() -> None:
+    server = Unread(None, of_one=100)
+    async with Browser(server) as browser:
+        await browser.sent(3, 5, 7)
+        await settled(lambda: len(browser.got) == 1)
+        assert server.nbytes == {"10.0.0.1": 15}, "the one on its way too"
+        browser.read()
+        await settled(lambda: not server.nbytes)
+        assert [*map(len, browser.got)] == [3, 5, 7]
 
 
-def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() -> None:
-    async def story() -> None:
-        server = Unread(None, of_one=100)
-        async with Browser(server) as browser:
-            await browser.sent(3, 5, 7)
-            await settled(lambda: len(browser.got) == 1)
-            assert server.nbytes == {"10.0.0.1": 15}, "the one on its way too"
-            browser.read()
-            await settled(lambda: not server.nbytes)
-            assert [*map(len, browser.got)] == [3, 5, 7]
-
-    told(story)
-
-
-def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_more() -> None:
-    async def story() -> None:
-        server = Unread(None, of_one=100)
-        async with Browser(server) as lagging, Browser(server) as reading:
-            reading.read()
-            await lagging.sent(50, 50)
-            assert not lagging.gone.is_set()
+@to_its_end
+async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_more() -> None:
+    server = Unread(None, of_one=100)
+    async with Browser(server) as lagging, Browser(server) as reading:
+        reading.read()
+        await lagging.sent(50, 50)
+        assert not lagging.gone.is_set()
+        await lagging.sent(1)
+        assert lagging.gone.is_set()
+        assert not server.nbytes
+        await lagging.visit
+        with pytest.raises(OSError, match="closed"):
             await lagging.sent(1)
-            assert lagging.gone.is_set()
-            assert not server.nbytes
-            await lagging.visit
-            with pytest.raises(OSError, match="closed"):
-                await lagging.sent(1)
-            await reading.sent(*[60] * 7)
-            await settled(lambda: len(reading.got) == 7)
-
-    told(story)
+        await reading.sent(*[60] * 7)
+        await settled(lambda: len(reading.got) == 7)
 
 
-def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_goes_first() -> None:
-    async def story() -> None:
-        server = Unread(None, of_one=100, together=200)
-        async with AsyncExitStack() as there:
-            browsers = [await there.enter_async_context(Browser(server)) for _ in range(3)]
-            other = await there.enter_async_context(Browser(server, "10.0.0.2"))
-            for browser, size in zip(browsers, (30, 50, 20), strict=True):
-                await browser.sent(size)
-            assert server.nbytes.total() == 100
-            await browsers[2].sent(1)
-            assert [browser.gone.is_set() for browser in browsers] == [False, True, False]
-            await other.sent(74)
-            assert server.nbytes == {"10.0.0.1": 51, "10.0.0.2": 74}
-            await other.sent(1)
-            assert other.gone.is_set()
-            assert server.nbytes == {"10.0.0.1": 51}
-
-    told(story)
+@to_its_end
+async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_goes_first() -> None:
+    server = Unread(None, of_one=100, together=200)
+    async with AsyncExitStack() as there:
+        browsers = [await there.enter_async_context(Browser(server)) for _ in range(3)]
+        other = await there.enter_async_context(Browser(server, "10.0.0.2"))
+        for browser, size in zip(browsers, (30, 50, 20), strict=True):
+            await browser.sent(size)
+        assert server.nbytes.total() == 100
+        await browsers[2].sent(1)
+        assert [browser.gone.is_set() for browser in browsers] == [False, True, False]
+        await other.sent(74)
+        assert server.nbytes == {"10.0.0.1": 51, "10.0.0.2": 74}
+        await other.sent(1)
+        assert other.gone.is_set()
+        assert server.nbytes == {"10.0.0.1": 51}
 
 
-def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> None:
+@to_its_end
+async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> None:
     monkeypatch.setattr(unread, "BEHIND", 10)
-
-    async def story() -> None:
-        async with Browser(Unread(None)) as browser:
-            browser.said.put_nowait({"type": "websocket.receive", "bytes": b"first"})
-            await settled(lambda: len(browser.heard) == 1)
-            await browser.sent(11)
-            for number in range(2):  # the app waits for one already
-                browser.said.put_nowait({"type": "websocket.receive", "bytes": b"%d" % number})
-            await settled(lambda: len(browser.heard) == 2)
-            for _ in range(20):
-                await asyncio.sleep(0)
-            assert (len(browser.heard), browser.said.qsize()) == (2, 1)
-            browser.read()
-            await settled(lambda: len(browser.heard) == 3)
-
-    told(story)
+    async with Browser(Unread(None)) as browser:
+        browser.said.put_nowait({"type": "websocket.receive", "bytes": b"first"})
+        await settled(lambda: len(browser.heard) == 1)
+        await browser.sent(11)
+        for number in range(2):  # the app waits for one already
+            browser.said.put_nowait({"type": "websocket.receive", "bytes": b"%d" % number})
+        await settled(lambda: len(browser.heard) == 2)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert (len(browser.heard), browser.said.qsize()) == (2, 1)
+        browser.read()
+        await settled(lambda: len(browser.heard) == 3)
 
 
-def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch) -> None:
+@to_its_end
+async def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch) -> None:
     monkeypatch.setattr(unread, "LAGS", 0.0)
-
-    async def story() -> None:
-        server = Unread(None)
-        async with Browser(server) as browser:
-            await browser.sent(1)
-            await settled(browser.gone.is_set)
-            await browser.visit
-            assert not server.open
-
-    told(story)
+    server = Unread(None)
+    async with Browser(server) as browser:
+        await browser.sent(1)
+        await settled(browser.gone.is_set)
+        await browser.visit
+        assert not server.open
 
 
-def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it() -> None:
-    async def story() -> None:
-        server = Unread(None)
-        async with Browser(server) as browser:
-            await browser.sent(1, 2)
-            browser.said.put_nowait({"type": "websocket.disconnect"})
-            await browser.visit
-            assert browser.gone.is_set()
-            assert (server.open, server.nbytes) == (set(), {})
-
-    told(story)
+@to_its_end
+async def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it() -> None:
+    server = Unread(None)
+    async with Browser(server) as browser:
+        await browser.sent(1, 2)
+        browser.said.put_nowait({"type": "websocket.disconnect"})
+        await browser.visit
+        assert browser.gone.is_set()
+        assert (server.open, server.nbytes) == (set(), {})
 
 
-def test_a_websocket_that_the_app_closes_is_closed_after_all_that_waits() -> None:
-    async def story() -> None:
-        async with Browser(Unread(None)) as browser:
-            await browser.sent(3)
-            closing = asyncio.create_task(browser.send({"type": "websocket.close"}))
-            for _ in range(20):
-                await asyncio.sleep(0)
-            assert not closing.done()
-            browser.read()
-            await closing
-            assert [*map(len, browser.got)] == [3, 0]
-
-    told(story)
+@to_its_end
+async def test_a_websocket_that_the_app_closes_is_closed_after_all_that_waits() -> None:
+    async with Browser(Unread(None)) as browser:
+        await browser.sent(3)
+        closing = asyncio.create_task(browser.send({"type": "websocket.close"}))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not closing.done()
+        browser.read()
+        await closing
+        assert [*map(len, browser.got)] == [3, 0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,22 +11,23 @@ from starlette.requests import Request
 
 from attention.hosting import uploads as room
 from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Uploads
+from tests.hosting.asking import ask, inner, to_its_end
 from tests.properties import given
 from tests.properties import strategies as st
 
 MB = 1 << 20
-FILE = "/_stcore/upload_file/{}/{}"
+FILE = "/_stcore/upload_file/visit/{}"
 
 
-def nothing() -> dict[str, int]:
-    return {}
+def uploads_of(megabytes: int = 14) -> Uploads:
+    return Uploads(megabytes, dict)
 
 
 # Who has how much
 
 
 def test_an_address_may_have_as_much_as_it_leaves_free() -> None:
-    uploads = Uploads(14, nothing)
+    uploads = uploads_of()
     first = uploads.take("a", 5 * MB, "10.0.0.1")
     second = uploads.take("b", 2 * MB, "10.0.0.1")
     with pytest.raises(NoRoom, match="14 MB together"):
@@ -51,14 +51,11 @@ def test_files_that_the_server_holds_count_for_the_address_that_sent_them() -> N
     assert uploads.take("b", 5 * MB, "10.0.0.1")
 
 
-asked = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9 * MB)), max_size=40)
-
-
-@given(asked=asked)
+@given(asked=st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9 * MB)), max_size=40))
 def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(
     asked: list[tuple[str, int]],
 ) -> None:
-    uploads, taken = Uploads(13, nothing), []
+    uploads, taken = uploads_of(13), []
     for address, nbytes in asked:
         with contextlib.suppress(NoRoom):
             taken.append(uploads.take(f"visit of {address}", nbytes, address))
@@ -73,47 +70,32 @@ def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(
 class Server:
     """A server that answers every request as soon as it may, behind what counts files."""
 
-    def __init__(self, uploads: Uploads) -> None:
+    def __init__(self, uploads: Uploads | None = None) -> None:
         self.reached: list[tuple[str, str]] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
-        self.app = Counted(self._answer, uploads)
+        self.app = Counted(self._answer, uploads or uploads_of())
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append((scope["method"], scope["path"]))
         await self.may_answer.wait()
         async for _ in Request(scope, receive).stream():
             pass
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"the app"})
+        await inner(scope, receive, send)
 
     async def ask(
-        self,
-        path: str,
-        length: object = None,
-        method: str = "PUT",
-        address: str = "10.0.0.1",
-        body: list[dict[str, Any]] | None = None,
+        self, path: str, length: object = None, method: str = "PUT", body: Any = None
     ) -> int:
         """The status of the answer. body: what comes of it, and is then gone from that list."""
-        length = [] if length is None else [(b"content-length", str(length).encode())]
-        scope = {
-            **{"type": "http", "method": method, "path": path, "query_string": b""},
-            **{"scheme": "http", "server": ("app", 80), "client": (address, 1), "headers": length},
-        }
         coming = [{"type": "http.request", "body": b""}] if body is None else body
-        sent: list[dict[str, Any]] = []
+        named = {} if length is None else {"content_length": length}
 
         async def receive() -> dict[str, Any]:
             while not coming:
                 await asyncio.sleep(0)
             return coming.pop(0)
 
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        await self.app(scope, receive, send)
-        return int(sent[0]["status"])
+        return (await ask(self.app, path, receive, method=method, **named)).status
 
 
 def chunks(count: int) -> list[dict[str, Any]]:
@@ -122,85 +104,63 @@ def chunks(count: int) -> list[dict[str, Any]]:
     return [more] * (count - 1) + [more | {"more_body": False}]
 
 
-def told(uploads: Uploads, story: Callable[[Server], Any]) -> None:
-    async def begin() -> None:
-        await story(Server(uploads))
-
-    asyncio.run(begin())
-
-
-def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_why() -> None:
-    uploads = Uploads(14, nothing)
-
-    async def story(server: Server) -> None:
-        body = chunks(5)
-        assert await server.ask(FILE.format("visit", "large"), 7 * MB + 1, body=body) == 204
-        assert (body, server.reached) == ([], [])
-        assert await server.ask(FILE.format("visit", "fits"), 7 * MB) == 200
-        assert server.reached == [("PUT", FILE.format("visit", "fits"))]
-
-    told(uploads, story)
+@to_its_end
+async def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_why() -> None:
+    uploads, body = uploads_of(), chunks(5)
+    server = Server(uploads)
+    assert await server.ask(FILE.format("large"), 7 * MB + 1, body=body) == 204
+    assert (body, server.reached) == ([], [])
+    assert await server.ask(FILE.format("fits"), 7 * MB) == 200
+    assert server.reached == [("PUT", FILE.format("fits"))]
     assert "no room for it at the moment" in uploads.why_missing("large")
     assert uploads.why_missing("fits") == NOT_HELD
 
 
-def test_a_sender_who_is_gone_before_a_file_is_read_does_no_harm() -> None:
-    async def story(server: Server) -> None:
-        cut = [*chunks(3)[:2], {"type": "http.disconnect"}]
-        assert await server.ask(FILE.format("visit", "large"), 8 * MB, body=cut) == 204
-
-    told(Uploads(14, nothing), story)
+@to_its_end
+async def test_a_sender_who_is_gone_before_a_file_is_read_does_no_harm() -> None:
+    cut = [*chunks(3)[:2], {"type": "http.disconnect"}]
+    assert await Server().ask(FILE.format("large"), 8 * MB, body=cut) == 204
 
 
-def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come() -> None:
-    async def story(server: Server) -> None:
-        server.may_answer.clear()
-        paths = [FILE.format("visit", number) for number in range(5)]
-        several = [asyncio.create_task(server.ask(path, 3 * MB)) for path in paths]
-        await asyncio.sleep(0)
-        server.may_answer.set()
-        assert await asyncio.gather(*several) == [200, 200, 204, 204, 204]
-        assert await server.ask(paths[2], 7 * MB) == 200
-
-    told(Uploads(14, nothing), story)
+@to_its_end
+async def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come() -> None:
+    server, paths = Server(), [FILE.format(number) for number in range(5)]
+    server.may_answer.clear()
+    several = [asyncio.create_task(server.ask(path, 3 * MB)) for path in paths]
+    await asyncio.sleep(0)
+    server.may_answer.set()
+    assert await asyncio.gather(*several) == [200, 200, 204, 204, 204]
+    assert await server.ask(paths[2], 7 * MB) == 200
 
 
 @pytest.mark.parametrize(("slowest", "status"), [(1e9, 408), (1e-9, 200)])
-def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time(
+@to_its_end
+async def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time(
     monkeypatch, slowest: float, status: int
 ) -> None:
     monkeypatch.setattr(room, "PATIENCE", 0.0)
     monkeypatch.setattr(room, "SLOWEST", slowest)
-    uploads = Uploads(14, nothing)
-
-    async def story(server: Server) -> None:
-        body = chunks(2)
-        last = body.pop()
-        asked = asyncio.create_task(server.ask(FILE.format("visit", "slow"), 7 * MB, body=body))
-        while body:
-            await asyncio.sleep(0)
-        assert await server.ask(FILE.format("visit", "other"), 1) == 204, "there is no room yet"
-        body.append(last)
-        assert await asked == status
-        assert uploads.take("visit", 7 * MB), "the room is free"
-
-    told(uploads, story)
+    uploads, (body, last) = uploads_of(), ([each] for each in chunks(2))
+    server = Server(uploads)
+    asked = asyncio.create_task(server.ask(FILE.format("slow"), 7 * MB, body=body))
+    while body:
+        await asyncio.sleep(0)
+    assert await server.ask(FILE.format("other"), 1) == 204, "there is no room yet"
+    body += last
+    assert await asked == status
+    assert uploads.take("visit", 7 * MB), "the room is free"
 
 
 @pytest.mark.parametrize("length", [None, "", "a lot", "-1", "²", "9" * 5000])
-def test_a_file_that_does_not_say_its_length_is_refused(length: str | None) -> None:
-    async def story(server: Server) -> None:
-        assert await server.ask(FILE.format("visit", "file"), length) == 411
-        assert server.reached == []
-
-    told(Uploads(14, nothing), story)
+@to_its_end
+async def test_a_file_that_does_not_say_its_length_is_refused(length: str | None) -> None:
+    server = Server()
+    assert (await server.ask(FILE.format("file"), length), server.reached) == (411, [])
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("DELETE", FILE.format("a", "b")), ("PUT", "/"), ("GET", "/explore")]
+    ("method", "path"), [("DELETE", FILE.format("b")), ("PUT", "/"), ("GET", "/explore")]
 )
-def test_all_else_goes_on(method: str, path: str) -> None:
-    async def story(server: Server) -> None:
-        assert await server.ask(path, 20 * MB, method) == 200
-
-    told(Uploads(14, nothing), story)
+@to_its_end
+async def test_all_else_goes_on(method: str, path: str) -> None:
+    assert await Server().ask(path, 20 * MB, method) == 200

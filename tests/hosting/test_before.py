@@ -1,0 +1,123 @@
+"""Small ones that stand before the server: whose request it is, where it leads, what it says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from attention.core.limits import Limits
+from attention.hosting.addresses import PROXIES_VARIABLE, believed
+from attention.hosting.door import Door
+from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.entrance import Entrance
+from attention.hosting.headers import EMBEDDED_VARIABLE, Headers, security_headers
+from tests.hosting.asking import answer, inner
+
+
+@pytest.mark.parametrize(
+    ("named", "peer", "header", "address"),
+    [
+        ("127.0.0.1", "::ffff:127.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("127.0.0.1", "127.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("127.0.0.1", "::ffff:192.0.2.1", "203.0.113.9", "::ffff:192.0.2.1"),
+        ("10.16.0.0/12,::1", "::ffff:10.17.3.80", "8.8.4.4, 10.18.1.1", "8.8.4.4"),
+        ("10.16.0.0/12", "::ffff:10.32.0.1", "203.0.113.9", "::ffff:10.32.0.1"),
+        ("*", "::ffff:192.0.2.1", "203.0.113.9, 192.0.2.7", "203.0.113.9"),
+        ("a name", "::ffff:192.0.2.1", "203.0.113.9", "::ffff:192.0.2.1"),
+        (None, "::ffff:127.0.0.1", "203.0.113.9", "203.0.113.9"),
+    ],
+)
+def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
+    monkeypatch, named: str | None, peer: str, header: str, address: str
+) -> None:
+    monkeypatch.delenv(PROXIES_VARIABLE, raising=False)
+    if named is not None:
+        monkeypatch.setenv(PROXIES_VARIABLE, named)
+    found: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        found.append(scope["client"][0])
+        await inner(scope, receive, send)
+
+    wrapped = believed().cls(app, *believed().args, **believed().kwargs)
+    answer(wrapped, address=peer, type="websocket", x_forwarded_for=header)
+    assert found == [address]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/_stcore/upload_file/here/7", 200),
+        ("/_stcore/upload_file/there/7", 404),
+        ("/_stcore/upload_file/here/there", 200),
+        ("/base/_stcore/upload_file/there/7", 404),
+        ("/_stcore/health", 200),
+    ],
+)
+def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
+    assert answer(Elsewhere(inner, {"here"}.__contains__), path, method="PUT").status == status
+
+
+@pytest.mark.parametrize("path", ["/", "/base/", "/base/trained"])
+def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
+    for method in ("GET", "HEAD"):
+        found = answer(Entrance(inner, {path: lambda: "s=a+cat&query=3"}), path, method=method)
+        assert (found.status, found.headers["location"]) == (307, "?s=a+cat&query=3")
+        assert found.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        *(("/", {"query_string": query}) for query in (b"seed=0", b"embed=true")),
+        *((path, {}) for path in ("/explore", "/none", "/guide", "/_stcore/health")),
+        *(("/", more) for more in ({"method": "POST"}, {"type": "websocket"})),
+    ],
+)
+def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, Any]) -> None:
+    entrance = Entrance(inner, {"/": lambda: "s=a+cat", "/none": lambda: ""})
+    assert answer(entrance, path, **more) == (200, {}, "the app")
+
+
+@pytest.mark.parametrize(
+    "before", [lambda app: Door(app, Limits(), bool), lambda app: Elsewhere(app, bool)]
+)
+def test_what_is_no_request_is_passed_on(before: Any) -> None:
+    passed: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        passed.append(scope["type"])
+
+    asyncio.run(before(app)({"type": "lifespan"}, None, None))
+    assert passed == ["lifespan"]
+
+
+def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        own = [(b"referrer-policy", b"no-referrer")]
+        await send({"type": "http.response.start", "status": 200, "headers": own})
+
+    found = answer(Headers(app, security_headers(["one()"]))).headers
+    assert found["x-content-type-options"] == "nosniff"
+    assert found["referrer-policy"] == "no-referrer"
+    policy = dict(part.split(" ", 1) for part in found["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'self'"
+    assert "'sha256-HR7iaask9daLMRRskMI++QeJtjWDOjyPA6lGzYGzKW4='" in policy["script-src"]
+    assert not {"'unsafe-inline'", "'unsafe-eval'", "*"} & set(policy["script-src"].split())
+
+
+@pytest.mark.parametrize(
+    ("named", "ancestors"),
+    [
+        ("", "*"),
+        ("'self' https://a.example", "'self' https://a.example"),
+        ("'none'; script-src *", "'none' script-src *"),
+    ],
+)
+def test_an_owner_says_which_pages_may_embed_the_app(
+    monkeypatch, named: str, ancestors: str
+) -> None:
+    monkeypatch.setenv(EMBEDDED_VARIABLE, named)
+    assert security_headers([])["Content-Security-Policy"].endswith(f"frame-ancestors {ancestors}")
