@@ -60,11 +60,18 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
         ({"mask": ("causal", "")}, r"mask must be some of causal, .*, got \('causal', ''\)"),
         ({"factor": math.nan}, "factor must lie between 0.0 and 10.0, got nan"),
         ({"s": "x" * 5001}, "s must have at most 5000 characters"),
+        ({"config": {"sigma": 1.0}}, "variant 'dot' has no setting sigma"),
+        ({"variant": "qkv", "config": {"b": 1, "a": 1, "d_k": 3}}, "'qkv' has no setting a, b"),
+        ({"variant": "qkv", "config": {"d_model": 3}}, "has no setting d_model"),
+        ({"variant": "gaussian", "config": {"sigma": 0.0}}, "sigma must lie between 0.1 and 10.0"),
     ],
 )
-def test_settings_out_of_bounds_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_settings_out_of_bounds_or_that_a_variant_cannot_have_are_refused(
+    settings: dict[str, Any], message: str
+) -> None:
+    config = tuple(settings.get("config", {}).items())
     with pytest.raises(ValueError, match=message):
-        Settings(**settings)
+        Settings(**settings | {"config": config}).variant_layer(7)
 
 
 def test_settings_compare_and_hash_by_value() -> None:
@@ -125,22 +132,6 @@ def test_the_layer_has_its_own_settings_the_shared_seed_and_numbers_that_divide(
     assert dataclasses.asdict(layer.config) == expected
 
 
-@pytest.mark.parametrize(
-    ("variant", "config", "message"),
-    [
-        ("dot", {"sigma": 1.0}, "variant 'dot' has no setting sigma"),
-        ("qkv", {"b": 1, "a": 1, "d_k": 3}, "variant 'qkv' has no setting a, b"),
-        ("qkv", {"d_model": 3}, "has no setting d_model"),
-        ("gaussian", {"sigma": 0.0}, "sigma must lie between 0.1 and 10.0, got 0.0"),
-    ],
-)
-def test_settings_a_variant_cannot_have_are_refused(
-    variant: str, config: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        Settings(variant=variant, config=tuple(config.items())).variant_layer(7)
-
-
 # From a sentence to its numbers
 
 
@@ -156,14 +147,14 @@ def test_a_result_is_what_its_settings_come_to() -> None:
     assert not result.layer_trace.output.requires_grad
 
 
-@over("scale", settings_of(Settings)["scale"].choices)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_scale_multiplies_the_scores_of_every_variant(scale: str, variant: str) -> None:
-    trace = computed(variant=variant, scale=scale, factor=0.3, d_model=10).trace
-    d_k, d_v = trace.queries.shape[-1], trace.values.shape[-1]
-    expected = {"1/√d_k": d_k**-0.5, "1/√(d_k·d_v)": (d_k * d_v) ** -0.5, "none": 1, "factor": 0.3}
-    assert trace.scale == pytest.approx(expected[scale], rel=1e-15)
-    assert_close(trace.scaled, trace.scores * expected[scale])
+def test_every_scale_multiplies_the_scores_of_every_variant(variant: str) -> None:
+    for scale in settings_of(Settings)["scale"].choices:
+        trace = computed(variant=variant, scale=scale, factor=0.3, d_model=10).trace
+        d_k, d_v = trace.queries.shape[-1], trace.values.shape[-1]
+        told = {"1/√d_k": d_k**-0.5, "1/√(d_k·d_v)": (d_k * d_v) ** -0.5, "none": 1, "factor": 0.3}
+        assert trace.scale == pytest.approx(told[scale], rel=1e-15)
+        assert_close(trace.scaled, trace.scores * told[scale])
 
 
 def test_positions_come_in_where_they_belong() -> None:
@@ -179,18 +170,15 @@ def test_positions_come_in_where_they_belong() -> None:
     assert_close(heads.scaled, heads.scores + alibi(7, 6, 6))  # d_k = 1
 
 
-def test_512_of_600_tokens_are_shown_and_88_left_out() -> None:
+def test_512_of_600_tokens_are_shown_and_88_left_out_and_without_any_it_is_refused() -> None:
     result = computed(s=" ".join(["cat"] * 600), d_model=3)
     assert len(result.tokens) == len(result.known) == MAX_SEEN == 512
     assert result.left_out == 88
     assert result.trace.weights.shape == (512, 512)
-
-
-@pytest.mark.parametrize("sentence", ["", "   ", "\x00", '"', "\u202e"])
-def test_a_sentence_without_words_is_refused(sentence: str) -> None:
-    for memory, more in ((None, {"s": sentence}), (sentence, {})):
-        with pytest.raises(ValueError, match="the sentence has no words yet"):
-            computed(memory, **more)
+    for sentence in ("", "   ", "\x00", '"', "\u202e"):
+        for memory, more in ((None, {"s": sentence}), (sentence, {})):
+            with pytest.raises(ValueError, match="the sentence has no words yet"):
+                computed(memory, **more)
 
 
 @over("sentence", [s for s in HOSTILE if s.strip("\x00 ")])
@@ -200,17 +188,23 @@ def test_hostile_sentences_have_finite_numbers(sentence: str) -> None:
     assert result.trace.output.isfinite().all()
 
 
-def test_words_are_the_vectors_unless_the_values_are_projected(glove: Vectors) -> None:
-    def words_of(memory: str | None = None, **settings: Any) -> Vectors | None:
-        return compute(Settings(**settings), lambda name: glove, memory).words
-
-    identity = (("parameters", "identity"),)
-    assert words_of() is words_of("hello world") is glove
-    assert words_of(variant="bilinear", positions="sinusoidal") is glove
-    assert words_of(variant="qkv") is None
-    assert words_of(variant="qkv", config=identity) is glove
-    assert words_of(variant="multihead", config=identity) is None
-    assert words_of(vectors="random") is None
+@pytest.mark.parametrize(
+    ("settings", "there"),
+    [
+        ({}, True),
+        ({"variant": "bilinear", "positions": "sinusoidal"}, True),
+        ({"variant": "qkv"}, False),
+        ({"variant": "qkv", "config": (("parameters", "identity"),)}, True),
+        ({"variant": "multihead", "config": (("parameters", "identity"),)}, False),
+        ({"vectors": "random"}, False),
+    ],
+)
+def test_words_are_the_vectors_unless_the_values_are_projected(
+    glove: Vectors, settings: dict[str, Any], there: bool
+) -> None:
+    for memory in (None, "hello world"):
+        words = compute(Settings(**settings), lambda name: glove, memory).words
+        assert words is (glove if there else None)
 
 
 def test_vectors_are_asked_for_by_name_and_unknown_words_are_marked(glove: Vectors) -> None:
@@ -278,7 +272,7 @@ def test_cells_that_cannot_be_read_become_a_note_and_the_other_masks_stay() -> N
     assert_close(result.trace.weights, computed(mask=("causal",)).trace.weights)
 
 
-def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run() -> None:
+def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run_or_the_last() -> None:
     result = computed(variant="multihead", config=(("heads", 7),), head=4)
     assert (result.head, result.notes) == (4, [])
     for step in ("queries", "scores", "weights", "output"):
@@ -289,14 +283,10 @@ def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run() -> None:
     assert (other.head, other.settings.head) == (2, 2)
     assert torch.equal(other.trace.weights, result.layer_trace.weights[2])
 
-
-def test_where_there_are_fewer_heads_the_last_is_shown_and_a_note_says_so() -> None:
-    result = computed(variant="multihead", d_model=12, head=9)
-    assert result.layer.heads == 4
-    assert result.head == 3
-    assert result.notes == [missing_head(9, 4)]
+    fewer = computed(variant="multihead", d_model=12, head=9)
+    assert (fewer.layer.heads, fewer.head, fewer.notes) == (4, 3, [missing_head(9, 4)])
     assert missing_head(9, 4) == "There is no head 9 of 4; showing the last, 3."
-    assert torch.equal(result.trace.weights, result.layer_trace.weights[3])
+    assert torch.equal(fewer.trace.weights, fewer.layer_trace.weights[3])
     assert computed(variant="dot", head=9).notes == []
 
 

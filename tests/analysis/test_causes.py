@@ -11,9 +11,6 @@ from torch.testing import assert_close
 from attention.analysis import causes
 from attention.analysis.causes import Part
 from attention.analysis.interventions import Change, hidden, means
-from attention.core.norms import RmsNorm
-from attention.trained.encoder_decoder import EncoderDecoder
-from attention.trained.models import Transformer
 from attention.trained.parts import LayerNorm
 from tests.analysis.conftest import CLOSE, Case, each_tiny
 from tests.trained.making import GOING_ON
@@ -38,7 +35,6 @@ def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
 
 @each_decoder
 def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) -> None:
-    assert isinstance(case.model, Transformer)
     for position in (-1, 2):
         votes = causes.votes(case.model, case.run, 7, 11, position)
         scores = case.run.hidden[position] @ case.model.unembedding  # before a cap
@@ -55,20 +51,17 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
 ) -> None:
     """By hand, of the head's rows of W_o: later parts there are none but a feed-forward."""
     model, run = case.model, case.run
-    assert isinstance(model, Transformer)
     layer_input, last = run.inputs[-1], list(model.forward(run.batch))[-1]
     d_v = last.trace.output.shape[-1]
     added = last.trace.output[1, -1] @ layer_input.layer.attention.W_o[d_v : 2 * d_v]
     # a norm of all that the heads add together
     if behind := layer_input.layer.attention_norms.added:
-        assert isinstance(behind, RmsNorm)
         every = last.trace.output[:, -1].flatten() @ layer_input.layer.attention.W_o
         added = added / (every.square().mean() + behind.eps).sqrt() * behind.weight
     x, norm = last.output[-1], model.parts.final_norm
     if isinstance(norm, LayerNorm):
         voted = (added - added.mean()) / (x.var(correction=0) + norm.eps).sqrt() * norm.weight
     else:
-        assert isinstance(norm, RmsNorm)
         voted = added / (x.square().mean() + norm.eps).sqrt() * norm.weight
     expected = voted @ (model.unembedding[:, 3] - model.unembedding[:, 5])
     found = causes.votes(model, run, 3, 5).heads[-1, 1]
@@ -88,7 +81,6 @@ def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
 
 @each_decoder
 def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
-    assert isinstance(case.model, Transformer)
     found = causes.guesses(case.model, case.run)
     assert_close(found[-1], case.model.scores(case.run.hidden[-1]), **CLOSE)
     assert_close(found[0], case.model.scores(case.model.final(case.run.inputs[0].x[-1])), **CLOSE)
@@ -109,7 +101,9 @@ def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
 
 @MINILM
 @torch.no_grad()
-def test_zero_and_mean_take_out_other_things(case: Case) -> None:
+def test_zero_and_mean_take_out_other_things_and_a_model_that_does_not_go_on_has_no_votes(
+    case: Case,
+) -> None:
     metric = causes.movement(case.run)
     mean = means(case.model, ["it was tired", "she opened the window"], "output")
     zero = causes.ablate_heads(case.model, case.run, metric).change
@@ -118,13 +112,14 @@ def test_zero_and_mean_take_out_other_things(case: Case) -> None:
     expected = metric(hidden(case.model, case.run, [[change]])[0])
     assert_close(to_mean[3, 5], expected, atol=1e-6, rtol=1e-3)
     assert not torch.allclose(zero, to_mean, atol=1e-4)
+    with pytest.raises(ValueError, match="not trained to say"):
+        causes.votes(case.model, case.run, 1, 2)
 
 
 @each_decoder
 @torch.no_grad()
 def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None:
     model, clean, corrupted = case
-    assert isinstance(model, Transformer)
     metric = causes.logit_difference(model, 7, 11)
     found = causes.patch_heads(model, corrupted, clean, metric)
     assert_close(found.before, metric(corrupted.hidden))
@@ -143,7 +138,6 @@ def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None
 @torch.no_grad()
 def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
     model, run, _ = case
-    assert isinstance(model, Transformer)
     cat, mat = (int(model.pieces(word).ids[0]) for word in (" cat", " mat"))
     metric = causes.logit_difference(model, " cat", " mat")
     assert metric(run.hidden) == causes.logit_difference(model, cat, mat)(run.hidden)
@@ -162,7 +156,6 @@ def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
 @pytest.mark.parametrize("case", ["en-pt"], indirect=True)
 @torch.no_grad()
 def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:
-    assert isinstance(case.model, EncoderDecoder)
     metric = causes.written_probability(case.model, case.run)
     assert_close(metric(case.run.hidden), case.model.probabilities(case.run))
     states = hidden(case.model, case.run, [[Change(7, heads=[1])], []])
@@ -184,10 +177,3 @@ def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_m
     term = trace.weights[1, 3, 2] * trace.values[1, 2] @ attention.W_o[d_v : 2 * d_v]
     assert float(found[1, 3, 2]) == pytest.approx(float(term.norm()), rel=1e-4)
     assert weights.shape == found.shape
-
-
-@MINILM
-def test_a_model_that_does_not_go_on_has_no_votes(case: Case) -> None:
-    assert isinstance(case.model, Transformer)
-    with pytest.raises(ValueError, match="not trained to say"):
-        causes.votes(case.model, case.run, 1, 2)

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import additions
-from attention.core.functional import Trace
-from attention.core.norms import RmsNorm
 from attention.core.variants import VARIANTS
 from attention.display import heads
 from attention.lessons.chapters import GUIDE, Chapter
@@ -117,15 +116,12 @@ def test_a_word_is_explained_where_it_is_first_met(
     if words := EXPLAINED_WITHOUT_BOLD.get(term):
         assert words in text, where_met
     else:
-        bold = [
-            found for found in re.findall(r"\*\*(.+?)\*\*", text) if pattern(term).search(found)
-        ]
-        assert bold, where_met
+        bold = re.findall(r"\*\*(.+?)\*\*", text)
+        assert any(pattern(term).search(found) for found in bold), where_met
 
 
 # What it says of numbers
 
-each_variant = pytest.mark.parametrize("variant", VARIANTS)
 WORDS = ["one", "two", "three", "four", "five"]
 ORDER = [3, 0, 4, 2, 1]
 
@@ -136,33 +132,23 @@ def result_of(variant: str, words: list[str], **settings: Any) -> Result:
     return compute(Settings(" ".join(words), variant=variant, **small, **settings), no_vectors)
 
 
-def trace_of(variant: str, words: list[str], **settings: Any) -> Trace:
-    trace = result_of(variant, words, **settings).layer_trace
-    assert isinstance(trace, Trace)
-    return trace
+def weights_of(variant: str, words: list[str], **settings: Any) -> Tensor:
+    return result_of(variant, words, **settings).layer_trace.weights
 
 
-@each_variant
+@over("variant", VARIANTS)
 def test_weight_a_row_sums_to_one_or_is_zero_where_every_key_is_hidden(variant: str) -> None:
-    assert (
-        "each row of weights adds up to 1, or is all 0 where the mask hides every key"
-        in (GLOSSARY["weight"])
-    )
-    sums = trace_of(variant, WORDS, mask=("cells",), cells="1:0,2 3:*").weights.sum(-1)
+    sums = weights_of(variant, WORDS, mask=("cells",), cells="1:0,2 3:*").sum(-1)
     assert_close(sums, torch.tensor([1.0, 1, 1, 0, 1]).expand_as(sums))
 
 
-@each_variant
+@over("variant", VARIANTS)
 def test_positions_order_changes_weights_with_them_or_with_a_mask_alone(variant: str) -> None:
-    assert (
-        "Without them, and without a mask, the weight between two words is the same"
-        in (GLOSSARY["positions"])
-    )
     other = [WORDS[at] for at in ORDER]
 
     def moved(**settings: Any) -> float:
         """The most that a weight between two words changes as they change places."""
-        weights, after = (trace_of(variant, some, **settings).weights for some in (WORDS, other))
+        weights, after = (weights_of(variant, some, **settings) for some in (WORDS, other))
         return float((after - weights[..., ORDER, :][..., ORDER]).abs().max())
 
     assert moved() < 1e-5
@@ -170,28 +156,42 @@ def test_positions_order_changes_weights_with_them_or_with_a_mask_alone(variant:
     assert moved(positions="alibi") > 1e-4
 
 
-@pytest.mark.parametrize("variant", heads.variants_with_heads())
+@over("variant", heads.variants_with_heads())
 def test_head_queries_are_its_own_and_keys_and_values_its_own_or_of_its_group(variant: str) -> None:
-    assert (
-        "each with queries of its own, and with keys and values of its own or of its group"
-        in (GLOSSARY["head"])
-    )
     result = result_of(variant, WORDS)
     trace, size = result.layer_trace, result.layer.heads // result.layer.groups
     for part, shared in ((trace.queries, 1), (trace.keys, size), (trace.values, size)):
         for head in range(1, result.layer.heads):
             same = torch.equal(part[head], part[head - 1])
             assert same == (head // shared == (head - 1) // shared)
+    assert trace.output.dtype == torch.float32
+    for query in range(len(WORDS)):  # a rounding error is in the seventh digit
+        added = additions.additions(result.layer, trace, query)
+        assert added.rounding < 1e-6 * float(added.lengths.sum())
+
+
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        ("weight", "each row of weights adds up to 1, or is all 0 where the mask hides every key"),
+        ("positions", "Without them, and without a mask, the weight between two words is the same"),
+        ("head", "queries of its own, and with keys and values of its own or of its group"),
+        ("rounding error", "Numbers here have some seven digits."),
+        ("layer norm", "stretched to a fixed length"),
+        (
+            "layer norm",
+            "The full norm also moves the mean to 0 and adds a learned number; RMS norm",
+        ),
+    ],
+)
+def test_terms_are_explained_by_what_is_tested_here(term: str, words: str) -> None:
+    assert words in GLOSSARY[term]
 
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])
 def test_a_layer_norm_fixes_lengths_and_the_full_one_means_too(name: str) -> None:
-    words = GLOSSARY["layer norm"]
-    assert "stretched to a fixed length" in words
-    assert "The full norm also moves the mean to 0 and adds a learned number; RMS norm" in words
     norms = packaged(name).layers[0].feed_norms
     norm = norms.before or norms.after
-    assert isinstance(norm, LayerNorm | RmsNorm)
     full = isinstance(norm, LayerNorm)
     assert full == (name == "minilm")
     x = 3 + drawn(5, len(norm.weight))
@@ -202,13 +202,3 @@ def test_a_layer_norm_fixes_lengths_and_the_full_one_means_too(name: str) -> Non
     means = made.mean(-1)
     assert bool((means.abs() < 1e-3).all()) == full
     assert bool((means > 0.5).all()) != full
-
-
-@pytest.mark.parametrize("variant", heads.variants_with_heads())
-def test_a_rounding_error_is_in_the_seventh_digit(variant: str) -> None:
-    assert "Numbers here have some seven digits." in GLOSSARY["rounding error"]
-    result = result_of(variant, WORDS)
-    assert result.layer_trace.output.dtype == torch.float32
-    for query in range(len(WORDS)):
-        added = additions.additions(result.layer, result.layer_trace, query)
-        assert added.rounding < 1e-6 * float(added.lengths.sum())

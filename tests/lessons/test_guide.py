@@ -22,11 +22,10 @@ from attention.app.parts.chapters import check, training_of
 from attention.app.state.links import settings_of_link
 from attention.core.functional import Trace, attend
 from attention.display import finale, trained
-from attention.display.finale import Ending
 from attention.inputs.vectors import look_up
 from attention.lessons.chapters import GUIDE, Chapter
 from attention.lessons.reading import read_lesson
-from attention.pipeline import Result, Settings, compute
+from attention.pipeline import Result, compute
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.training.finished import finished
 from attention.training.tasks import lookup
@@ -75,14 +74,14 @@ class Shown:
 
 
 Claim = Callable[[Shown], object]
-CLAIMS: list[tuple[str, str, Claim]] = []
+CLAIMS: dict[str, tuple[tuple[str, ...], Claim]] = {}
 
 
-def says(number: str, words: str) -> Callable[[Claim], Claim]:
+def says(number: str, *words: str) -> Callable[[Claim], Claim]:
     """The claim that a chapter makes in these words."""
 
     def add(claim: Claim) -> Claim:
-        CLAIMS.append((number, words, claim))
+        CLAIMS[number] = words, claim
         return claim
 
     return add
@@ -90,10 +89,8 @@ def says(number: str, words: str) -> Callable[[Claim], Claim]:
 
 def all_words(chapter: Chapter) -> str:
     """All that a visitor reads of a chapter, without what lights a figure."""
-    text = " ".join(
-        (chapter.body, chapter.hint, chapter.question, *chapter.choices, chapter.because)
-    )
-    return " ".join(re.sub(r"\[(.*?)\]\(#light-\w+\)", r"\1", text).split())
+    read = chapter.body, chapter.hint, chapter.question, *chapter.choices, chapter.because
+    return " ".join(re.sub(r"\[(.*?)\]\(#light-\w+\)", r"\1", " ".join(read)).split())
 
 
 def cosine(a: Tensor, b: Tensor) -> float:
@@ -111,34 +108,34 @@ def _(shown: Shown) -> None:
     assert cosine(y, software) < cosine(x, software)
 
 
-@says("02", "Words that point the same way get a large product here")
+@says(
+    "02",
+    "Words that point the same way get a large product here",
+    "2 × 2 = 4 times as much. With *cat* only one of the two is doubled, and so is",
+    "What is its product with itself then? Now it is 23.6.",
+    "a vector twice as long gets products twice as large",
+)
 def _(shown: Shown) -> None:
-    x, scores = shown.a.x, shown.a.trace.scores
+    chapter, x, scores = shown.chapter, shown.a.x, shown.a.trace.scores
     first, second = torch.triu_indices(len(x), len(x), offset=1)
     cosines = cosine_similarity(x[first], x[second])
     assert torch.equal(cosines.argsort(), scores[first, second].argsort())
-
-
-@says("02", "2 × 2 = 4 times as much. With *cat* only one of the two is doubled, and so is")
-@says("02", "What is its product with itself then? Now it is 23.6.")
-@says("02", "a vector twice as long gets products twice as large")
-def _(shown: Shown) -> None:
     cat, dog = shown.vectors("cat", "dog")
-    chapter, double = shown.chapter, 2 * dog
+    double = 2 * dog
     assert f"Now it is {dog @ dog:.1f}." in chapter.question
-    assert_close(shown.a.x @ double, 2 * (shown.a.x @ dog))
+    assert_close(x @ double, 2 * (x @ dog))
     assert chapter.choices[chapter.answer] == f"{double @ double:.1f}"
     assert_close(cat @ double, 2 * (cat @ dog))
-    read_off = {f"{score:.1f}" for score in shown.a.trace.scores.flatten().tolist()}
+    read_off = {f"{score:.1f}" for score in scores.flatten().tolist()}
     assert read_off & {*chapter.choices} == {"23.6"}
 
 
 @says(
     "03",
     "12 words need 144 scores, 24 words need 24 × 24 = 576, a book of 100,000 words ten billion",
+    "four times as many",
+    "With plain word vectors a word mostly matches itself best.",
 )
-@says("03", "four times as many")
-@says("03", "With plain word vectors a word mostly matches itself best.")
 def _(shown: Shown) -> None:
     scores = shown.a.trace.scores
     assert scores.shape == (12, 12)
@@ -149,31 +146,24 @@ def _(shown: Shown) -> None:
     assert (scores.diagonal() >= scores.amax(-1) - 1e-3).double().mean() > 0.9
 
 
-def swept(shown: Shown, temperature: float) -> Tensor:
-    """The weights at that temperature."""
-    return sweeps.sweep(shown.a.trace, "temperature", temperature, {}).weights(temperature)
-
-
-@says("04", "exp of each score becomes exp(3) times as large, and so does their sum")
+@says(
+    "04",
+    "exp of each score becomes exp(3) times as large, and so does their sum",
+    "The higher the temperature, the more alike the shares.",
+    "Near 0 the greatest score takes everything, and equal ones share it.",
+    "Scores may be negative, shares may not.",
+)
 def _(shown: Shown) -> None:
-    scaled = shown.a.trace.scaled.double()
+    trace = shown.a.trace
+    scores, scaled = trace.scores, trace.scaled.double()
     assert_close((scaled + 3).softmax(-1), scaled.softmax(-1))
-
-
-@says("04", "The higher the temperature, the more alike the shares.")
-def _(shown: Shown) -> None:
-    spreads = torch.stack(
-        [swept(shown, at).amax(-1) - swept(shown, at).amin(-1) for at in (1, 2, 5)]
+    sharp, *some, flat = (
+        sweeps.sweep(trace, "temperature", at, {}).weights(at)
+        for at in (MIN_TEMPERATURE, 1, 2, 5, MAX_TEMPERATURE)
     )
+    spreads = torch.stack([weights.amax(-1) - weights.amin(-1) for weights in some])
     assert (spreads.diff(dim=0) < 0).all()
-    flat = swept(shown, MAX_TEMPERATURE)
     assert_close(flat, torch.full_like(flat, 1 / flat.shape[-1]), atol=0.02, rtol=0)
-
-
-@says("04", "Near 0 the greatest score takes everything, and equal ones share it.")
-@says("04", "Scores may be negative, shares may not.")
-def _(shown: Shown) -> None:
-    sharp, scores = swept(shown, MIN_TEMPERATURE), shown.a.trace.scores
     greatest = (scores > scores.amax(-1, keepdim=True) - 1e-3).double()
     assert_close(sharp, greatest / greatest.sum(-1, keepdim=True), atol=1e-3, rtol=0)
     the = [at for at, token in enumerate(shown.a.tokens) if token == "the"]
@@ -182,55 +172,44 @@ def _(shown: Shown) -> None:
     assert sharp.min() >= 0
 
 
-@says("05", "The **scaled** score is the score over √50")
-@says("05", "That sum, Σ, is the new vector, **y**.")
+@says(
+    "05",
+    "The **scaled** score is the score over √50",
+    "That sum, Σ, is the new vector, **y**.",
+    "Take *sugar* away: a **mask** hides it, and the others share its weight.",
+    "Equal shares of everything make the mean, and it would be the same for every word",
+)
 def _(shown: Shown) -> None:
-    trace = shown.a.trace
+    trace, even = shown.a.trace, shown.b
     assert_close(trace.scaled, trace.scores / 50**0.5)
     assert_close(trace.output, trace.weights @ trace.values)
-
-
-@says("05", "Take *sugar* away: a **mask** hides it, and the others share its weight.")
-def _(shown: Shown) -> None:
-    at = shown.a.tokens.index("sugar")
+    at, left = shown.a.tokens.index("sugar"), trace.weights.clone()
     masked = shown.result(mask="cells", cells=f"*:{at}").trace.weights
-    left = shown.a.trace.weights.clone()
     assert left[:, at].min() > 0
     left[:, at] = 0
     assert_close(masked, left / left.sum(-1, keepdim=True))
-
-
-@says("05", "Equal shares of everything make the mean, and it would be the same for every word")
-def _(shown: Shown) -> None:
-    even = shown.b
     assert_close(even.trace.output, even.x.mean(0).expand_as(even.x))
 
 
-@says("06", "√256 = 16: four times as many numbers, twice the spread.")
-@says("06", "Divided by √d_k the spread stays near 1, however long the rows are.")
+@says(
+    "06",
+    "√256 = 16: four times as many numbers, twice the spread.",
+    "Divided by √d_k the spread stays near 1, however long the rows are.",
+    "Then one key gets most of the weight.",
+    "There one key gets nearly all of the weight",
+    "a small change of a score hardly moves it: little is left to learn from",
+)
 def _(shown: Shown) -> None:
     found = spread_of_scores()
-    roots = [width**0.5 for width in found.widths]
-    raw, divided = found.spread.values()
-    assert raw == pytest.approx(roots, rel=0.03)
-    assert divided == pytest.approx([1.0] * len(roots), rel=0.03)
+    (raw, divided), (most, flatter) = found.spread.values(), found.greatest.values()
+    assert raw == pytest.approx([width**0.5 for width in found.widths], rel=0.03)
+    assert divided == pytest.approx([1.0] * len(found.widths), rel=0.03)
+    assert most[-1] > 0.9
+    assert max(flatter) < 0.4
     assert found.widths[-1] < 256, "it cannot be read off the figure"
     torch.manual_seed(0)
     scores = (torch.randn(20000, 256) * torch.randn(20000, 256)).sum(-1)
     assert float(scores.std()) == pytest.approx(16, rel=0.03)
-
-
-@says("06", "Then one key gets most of the weight.")
-@says("06", "There one key gets nearly all of the weight")
-def _(shown: Shown) -> None:
-    found = spread_of_scores()
-    raw, divided = found.greatest.values()
-    assert raw[-1] > 0.9
-    assert max(divided) < 0.4
-
-
-@says("06", "a small change of a score hardly moves it: little is left to learn from")
-def _(shown: Shown) -> None:
     scores = torch.stack([torch.linspace(0, 9, 11), *torch.zeros(7, 11)], dim=-1).double()
     weights = scores.softmax(-1)[:, 0]
     moved = (scores + torch.eye(8)[0] * 0.01).softmax(-1)[:, 0] - weights
@@ -239,7 +218,15 @@ def _(shown: Shown) -> None:
     assert (moved[later].diff() < 0).all()
 
 
-@says("07", "*animal* falls from 76 % to 46 %, and *street* rises from 7 % to 24 %.")
+@says(
+    "07",
+    "*animal* falls from 76 % to 46 %, and *street* rises from 7 % to 24 %.",
+    "by three matrices: W_q, W_k and W_v.",
+    "the scores become weights, the values are added up",
+    "It doubles. The weights stay: they are made of queries and keys",
+    "this part of MiniLM mostly picks the same noun. Of 19 such pairs of sentences it is",
+    "it is right in both in 3, another part in 11.",
+)
 def _(shown: Shown) -> None:
     tired, wide = shown.a, shown.b
     assert tired.tokens[shown.query] == "it"
@@ -252,12 +239,15 @@ def _(shown: Shown) -> None:
         shares = f"from {100 * before[noun]:.0f} % to {100 * after[noun]:.0f} %{end}"
         assert shares in shown.chapter.because
 
+    trace, double = tired.trace, 2 * tired.trace.values
+    assert not torch.equal(trace.queries, trace.keys)
+    assert_close(trace.scores, trace.queries @ trace.keys.mT)
+    assert_close(trace.output, trace.weights @ trace.values)
+    again = attend(trace.queries, trace.keys, double, scale=trace.scale)
+    assert_close(again.weights, trace.weights)
+    assert_close(again.output, 2 * trace.output)
 
-@says("07", "this part of MiniLM mostly picks the same noun. Of 19 such pairs of sentences it is")
-@says("07", "it is right in both in 3, another part in 11.")
-def _(shown: Shown) -> None:
-    settings = shown.a.settings
-    chosen, other = (settings.layer, settings.head), (1, 3)
+    chosen, other = (tired.settings.layer, tired.settings.head), (1, 3)
     right, same = {chosen: 0, other: 0}, 0
     for pair in pairs():
         nouns = []
@@ -274,27 +264,12 @@ def _(shown: Shown) -> None:
     assert same > 19 / 2
 
 
-@says("07", "by three matrices: W_q, W_k and W_v.")
-@says("07", "the scores become weights, the values are added up")
-def _(shown: Shown) -> None:
-    trace = shown.a.trace
-    assert not torch.equal(trace.queries, trace.keys)
-    assert_close(trace.scores, trace.queries @ trace.keys.mT)
-    assert_close(trace.output, trace.weights @ trace.values)
-
-
-@says("07", "It doubles. The weights stay: they are made of queries and keys")
-@says("07", "the new vector")
-def _(shown: Shown) -> None:
-    trace, double = shown.a.trace, 2 * shown.a.trace.values
-    again = attend(trace.queries, trace.keys, double, scale=trace.scale)
-    assert_close(again.weights, trace.weights)
-    assert_close(again.output, 2 * trace.output)
-
-
-@says("08", "a **mask** hides their scores before the softmax, and their weight is 0.")
-@says("08", "*Mouse* sees nothing that comes after it, so no new word changes its row.")
-@says("08", "Here *mouse* looks back, and at itself.")
+@says(
+    "08",
+    "a **mask** hides their scores before the softmax, and their weight is 0.",
+    "*Mouse* sees nothing that comes after it, so no new word changes its row.",
+    "Here *mouse* looks back, and at itself.",
+)
 def _(shown: Shown) -> None:
     assert shown.a.tokens[shown.query].endswith("mouse")
     row, longer = (each.trace.weights[shown.query] for each in (shown.a, shown.b))
@@ -305,30 +280,24 @@ def _(shown: Shown) -> None:
     assert_close(longer[: len(row)], row, atol=1e-4, rtol=0)
 
 
-@says("09", "On each of 200 other sentences more than half of the words look most at the one")
+@says(
+    "09",
+    "On each of 200 other sentences more than half of the words look most at the one",
+    "*Mouse* takes from *the*, and *the* has taken from *chased*: two words back.",
+    "These are the 12 heads of a real model's first layer.",
+    "Head 2 looks at the word before.",
+    "its own queries, and here its own keys and values; in SmolLM2 heads share those",
+)
 def _(shown: Shown) -> None:
     names = [named for named in names_of("minilm") if named.layer == 0]
     (head,) = [named for named in names if (named.name, named.share) == ("previous", 1.0)]
-    assert (head.head, head.sentences) == (2, 200)
-    assert shown.a.head == 2
-
-
-@says("09", "*Mouse* takes from *the*, and *the* has taken from *chased*: two words back.")
-@says("09", "chased")
-def _(shown: Shown) -> None:
+    assert (head.head, head.sentences, shown.a.head) == (2, 200, 2)
     weights, tokens = shown.a.trace.weights, shown.a.tokens
-    assert tokens[shown.query] == "mouse"
-    both = weights @ weights
-    assert tokens[int(weights[shown.query].argmax())] == "the"
-    assert tokens[int(both[shown.query].argmax())] == "chased"
-    assert weights[shown.query].argmax() == int(shown.chapter.reveal["query"][-1])
-    assert weights[shown.query, tokens.index("chased")] < 0.01, "its own row does not say so"
-
-
-@says("09", "These are the 12 heads of a real model's first layer.")
-@says("09", "Head 2 looks at the word before.")
-@says("09", "its own queries, and here its own keys and values; in SmolLM2 heads share those")
-def _(shown: Shown) -> None:
+    once, twice = weights[shown.query], (weights @ weights)[shown.query]
+    seen = [tokens[int(at)] for at in (shown.query, once.argmax(), twice.argmax())]
+    assert seen == ["mouse", "the", "chased"]
+    assert once.argmax() == int(shown.chapter.reveal["query"][-1])
+    assert once[tokens.index("chased")] < 0.01, "its own row does not say so"
     for result in (shown.a, shown.b):
         weights = result.layer_trace.weights
         assert result.layer.groups == len(weights) == 12
@@ -337,96 +306,72 @@ def _(shown: Shown) -> None:
     assert sharing.groups < sharing.heads
 
 
-@says("10", "each row but the last has its greatest weight just right of the diagonal")
+@says(
+    "10",
+    "each row but the last has its greatest weight just right of the diagonal",
+    "MiniLM, adds a second vector to each word's, for its **position**. Others, as SmolLM2, turn",
+    "each but the last still gives most of its weight to the one after it",
+    "Without these, equal words would look at everything alike",
+    "*dog bites man* would be *man bites dog*",
+)
 def _(shown: Shown) -> None:
     weights = shown.a.trace.weights
     assert weights[:-1].argmax(-1).tolist() == list(range(1, len(weights)))
+    assert shown.a.settings.model == "minilm"
+    minilm, smollm2 = (packaged(name).layers[0].attention for name in ("minilm", "smollm2"))
+    assert (minilm.rotary, smollm2.rotary is None) == (None, False)
+    assert list(shown.b.tokens) == ["dog"] * 7
+    assert shown.b.trace.weights.diagonal(1).min() > 0.5
+    assert "model" not in shown.chapter.where(["none"]).link
+
+    def without(sentence: str) -> Trace:
+        return compute(settings_of_link({}, sentence), lambda name: shown.glove).trace
+
+    even = without("dog dog dog dog dog dog dog").weights
+    assert_close(even, torch.full_like(even, 1 / 7))
+    one, two = map(without, ("dog bites man", "man bites dog"))
+    assert_close(two.output, one.output.flip(0))
+
+
+def looks_at(result: Result) -> tuple[list[str], list[str], dict[str, str]]:
+    """The words that look and those that are looked at, and at which each looks most."""
+    tokens, keys, trace = trained.shown(result)
+    most = [keys[int(key)] for key in trace.weights.argmax(-1)]
+    return [*tokens], [*keys], dict(zip(tokens, most, strict=True))
 
 
 @says(
-    "10",
-    "MiniLM, adds a second vector to each word's, for its **position**. Others, as SmolLM2, turn",
+    "11",
+    "*Gato* looks at *cat*.",
+    "*Cozinha* looks at *kitchen* in the figure too",
+    "as in *chão da cozinha*, and their lines cross.",
+    "This head had help: in training it was told which words belong together",
+    "*The kitchen door is open* becomes *a porta da cozinha está aberta*.",
 )
 def _(shown: Shown) -> None:
-    assert shown.a.settings.model == "minilm"
-    layers = {name: packaged(name).layers[0].attention for name in ("minilm", "smollm2")}
-    assert (layers["minilm"].rotary, layers["smollm2"].rotary is None) == (None, False)
-
-
-@says("10", "each but the last still gives most of its weight to the one after it")
-@says("10", "Seven equal words")
-def _(shown: Shown) -> None:
-    assert list(shown.b.tokens) == ["dog"] * 7
-    assert shown.b.trace.weights.diagonal(1).min() > 0.5
-
-
-@says("10", "Without these, equal words would look at everything alike")
-@says("10", "*dog bites man* would be *man bites dog*")
-def _(shown: Shown) -> None:
-    plain = shown.chapter.where(["none"])
-    assert "model" not in plain.link
-
-    def without(sentence: str) -> Result:
-        settings = settings_of_link({}, sentence)
-        return compute(settings, lambda name: shown.glove, None, run_model)
-
-    even = without("dog dog dog dog dog dog dog").trace.weights
-    assert_close(even, torch.full_like(even, 1 / 7))
-    other = [2, 1, 0]
-    one, two = map(without, ("dog bites man", "man bites dog"))
-    assert_close(two.trace.output, one.trace.output[other])
-
-
-def looks_at(result: Result) -> dict[str, str]:
-    """At which word each word looks most."""
-    tokens, keys, trace = trained.shown(result)
-    return {
-        token: keys[int(key)] for token, key in zip(tokens, trace.weights.argmax(-1), strict=True)
-    }
-
-
-@says("11", "*Gato* looks at *cat*.")
-@says("11", "*Cozinha* looks at *kitchen* in the figure too")
-@says("11", "as in *chão da cozinha*, and their lines cross.")
-def _(shown: Shown) -> None:
-    tokens, keys, _ = trained.shown(shown.a)
-    seen = looks_at(shown.a)
+    tokens, keys, seen = looks_at(shown.a)
     assert tokens[shown.query] == "gato"
     assert (seen["gato"], seen["chão"], seen["cozinha"]) == ("cat", "floor", "kitchen")
-    assert list(tokens).index("chão") < list(tokens).index("cozinha")
-    assert list(keys).index("kitchen") < list(keys).index("floor")
+    assert tokens.index("chão") < tokens.index("cozinha")
+    assert keys.index("kitchen") < keys.index("floor")
     assert not {"porta", "door"} & {*tokens, *keys}, "it cannot be read off the figure"
-
-
-@says("11", "This head had help: in training it was told which words belong together")
-def _(shown: Shown) -> None:
-    model = packaged("en-pt")
+    model, trace = packaged("en-pt"), shown.a.layer_trace
     assert isinstance(model, EncoderDecoder)
-    trace = shown.a.layer_trace
     assert isinstance(trace, Trace)
     assert_close(model.alignment(trace), shown.a.trace.weights)
-
-
-@says("11", "*The kitchen door is open* becomes *a porta da cozinha está aberta*.")
-@says("11", "at door")
-def _(shown: Shown) -> None:
-    tokens, keys, _ = trained.shown(shown.b)
+    tokens, keys, seen = looks_at(shown.b)
     assert " ".join(tokens[:-1]) in shown.chapter.question
-    assert " ".join(keys[:-1]) == (shown.chapter.revealed.sentence or "")
+    assert " ".join(keys[:-1]) == shown.chapter.revealed.sentence
     assert tokens[int(shown.chapter.reveal["query"][-1])] == "porta"
-    assert looks_at(shown.b)["porta"] == "door"
+    assert seen["porta"] == "door"
 
 
-def ending_of(shown: Shown, text: str) -> tuple[Ending, list[str]]:
-    """The end of the guide on a sentence, and what its card tells."""
-    ending = finale.ending(packaged("smollm2"), run_model("smollm2", text), text)
-    result = compute(ending.settings, lambda name: shown.glove, None, run_model)
-    return ending, finale.told(ending, result.looked_at(ending.settings))
-
-
-@says("11a", "On lists of 24 pairs, more than twice as long as any it has learned from, it answers")
-@says("11a", "all of them right, to a tenth of a per cent")
-@says("11a", "a GRU of the same size one in five")
+@says(
+    "11a",
+    "On lists of 24 pairs, more than twice as long as any it has learned from, it answers",
+    "all of them right, to a tenth of a per cent",
+    "a GRU of the same size one in five",
+)
 def _(shown: Shown) -> None:
     settings = training_of(shown.chapter)
     usual = finished(settings.task)
@@ -437,39 +382,33 @@ def _(shown: Shown) -> None:
     assert (lookup.SEEN[1], lookup.UNSEEN[1]) == (10, 24)
 
 
-@says("12", "Without this head *Paris* falls from 77 % to 14 %.")
-def _(shown: Shown) -> None:
-    ending, told = ending_of(shown, shown.chapter.sentence or "")
-    assert ending.said == "Paris"
-    assert ending.without is not None
-    shares = ending.following[0][1], ending.without
-    assert "from {:.0f} % to {:.0f} %.".format(*(100 * share for share in shares)) in (
-        shown.chapter.because
-    )
-    assert "From “is” it looks most at “France”: 90 % of its weight." in told
-
-
-@says("12", "The same head looks at *Japan*, with 98 % of its weight, and *Tokyo* is said")
-def _(shown: Shown) -> None:
-    before, _ = ending_of(shown, shown.chapter.sentence or "")
-    after, told = ending_of(shown, shown.chapter.revealed.sentence or "")
-    heads = [(each.settings.layer, each.settings.head) for each in (before, after)]
-    assert heads[0] == heads[1]
-    assert after.said == "Tokyo"
-    assert "From “is” it looks most at “Japan”: 98 % of its weight." in told
-
-
-@pytest.mark.parametrize(
-    ("number", "words", "claim"), CLAIMS, ids=[f"{number}: {words}" for number, words, _ in CLAIMS]
+@says(
+    "12",
+    "Without this head *Paris* falls from 77 % to 14 %.",
+    "The same head looks at *Japan*, with 98 % of its weight, and *Tokyo* is said",
 )
-def test_a_chapter_says_of_its_figure_what_its_numbers_are(
-    number: str, words: str, claim: Claim, glove: Vectors
-) -> None:
-    chapter = CHAPTERS[number]
-    assert words in all_words(chapter)
-    claim(Shown(chapter, glove))
+def _(shown: Shown) -> None:
+    heads, chapter = set(), shown.chapter
+    for text, said, country, share in (
+        (chapter.sentence, "Paris", "France", 90),
+        (chapter.revealed.sentence, "Tokyo", "Japan", 98),
+    ):
+        ending = finale.ending(packaged("smollm2"), run_model("smollm2", text), text)
+        heads.add((ending.settings.layer, ending.settings.head))
+        result = compute(ending.settings, lambda name: shown.glove, None, run_model)
+        told = finale.told(ending, result.looked_at(ending.settings))
+        assert f"From “is” it looks most at “{country}”: {share} % of its weight." in told
+        assert ending.said == said
+        if said == "Paris":
+            assert ending.without is not None
+            falls = f"from {100 * ending.following[0][1]:.0f} % to {100 * ending.without:.0f} %."
+            assert falls in chapter.because
+    assert len(heads) == 1
 
 
-def test_every_chapter_has_claims_that_are_asked_of_its_numbers() -> None:
-    assert {number for number, _, _ in CLAIMS} == CHAPTERS.keys()
-    assert Settings().scale == "1/√d_k"
+@pytest.mark.parametrize("number", CHAPTERS)
+def test_a_chapter_says_of_its_figure_what_its_numbers_are(number: str, glove: Vectors) -> None:
+    words, claim = CLAIMS[number]
+    for each in words:
+        assert each in all_words(CHAPTERS[number])
+    claim(Shown(CHAPTERS[number], glove))

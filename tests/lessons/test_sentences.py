@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -180,29 +181,15 @@ def is_binary(numbers: Tensor) -> bool:
     return bool(((numbers == 0) | (numbers == 1)).all())
 
 
-def matrix_of(at: Any) -> Tensor | None:
-    """The part of a matrix that makes queries, keys or values for the head."""
-    done, role = at
-    has_one = done.layer.projection(role)[0] is not None
-    return matrices(step(role, done).parts)[1].numbers if has_one else None
+def with_matrix(true: Callable[[Any, Tensor], bool]) -> Callable[[Any], bool]:
+    """True where that is true of the matrix that makes queries, keys or values for the head."""
 
+    def holds(at: Any) -> bool:
+        done, role = at
+        has_one = done.layer.projection(role)[0] is not None
+        return has_one and true(at, matrices(step(role, done).parts)[1].numbers)
 
-def is_learned(at: Any) -> bool:
-    return matrix_of(at) is not None and is_trained(at)
-
-
-def ones_and_zeros(at: Any) -> bool:
-    W = matrix_of(at)
-    return W is not None and is_binary(W)
-
-
-def is_drawn(at: Any) -> bool:
-    return matrix_of(at) is not None and not is_trained(at) and not ones_and_zeros(at)
-
-
-def ends_before(at: Any) -> bool:
-    W = matrix_of(at)
-    return W is not None and not bool(W.any(0).all())
+    return holds
 
 
 def is_copied(at: Any) -> bool:
@@ -218,10 +205,6 @@ def is_copied(at: Any) -> bool:
 def trace_of(at: Any) -> Trace:
     found: Trace = at if isinstance(at, Trace) else at[0].trace
     return found
-
-
-def has_bias(at: Any) -> bool:
-    return trace_of(at).bias is not None
 
 
 def hides(at: Any) -> int:
@@ -243,12 +226,8 @@ def sums(weights: Tensor) -> list[str]:
     return [number(float(row.double().sum())) for row in weights]
 
 
-def whole(at: Any) -> bool:
-    return set(sums(weights_of(at))) == {"1.0000"}
-
-
-def empty(at: Any) -> bool:
-    return not weights_of(at).any()
+def all_sum_to(at: Any, told: str = "1.0000") -> bool:
+    return set(sums(weights_of(at))) == {told}
 
 
 def some_empty(at: Any) -> bool:
@@ -257,17 +236,13 @@ def some_empty(at: Any) -> bool:
     return some and told == {"1.0000"}
 
 
-def all_sum_to(at: Any, told: str) -> bool:
-    return set(sums(weights_of(at))) == {told}
-
-
 def go_from(at: Any, least: str, most: str) -> bool:
     found = sorted(map(shown, sums(weights_of(at))))
     return (found[0], found[-1]) == (shown(least), shown(most))
 
 
-def below_0(at: Any) -> int:
-    return int((weights_of(at) < 0).sum())
+def below_0(at: Any, told: str = "0") -> bool:
+    return int((weights_of(at) < 0).sum()) == int(told)
 
 
 def before_dropout(at: Any) -> Tensor:
@@ -276,23 +251,11 @@ def before_dropout(at: Any) -> Tensor:
     return found
 
 
-def nothing_is_dropped(at: Any) -> bool:
-    return torch.equal(before_dropout(at), trace_of(at).applied)
-
-
 def moved(at: Any, rows: str, of: str) -> bool:
     pairs = [*zip(*map(sums, (before_dropout(at), trace_of(at).applied)), strict=True)]
     apart = [abs(shown(before) - shown(after)) > 1.5e-4 for before, after in pairs]
     near = [before != after for before, after in pairs]
     return sum(apart) <= int(rows) <= sum(near) and int(of) == len(pairs)
-
-
-def sums_before(at: Any, told: str) -> bool:
-    return sums(before_dropout(at))[at[1]] == told
-
-
-def mixes_at_random(at: Any) -> bool:
-    return not is_trained(at) and not holds_ones_and_zeros(at[0].layer)
 
 
 def seen(swept: Sweep) -> Tensor:
@@ -317,47 +280,64 @@ def to_the_greatest(swept: Sweep) -> bool:
 
 WEIGHTS = "step weights|step mixed weights|stage weights"
 MADE = "step (?:queries|keys|values)"
-NUMBER = r"(−?\d\S*)"
-SEVERAL = r"the sums of the rows go from (\S+) to (−?\d+\.\d{4})"
+ANY = r"(−?\d\S*)"
+NO_DROP = "nothing is dropped either"
+Always = functools.partial(Claim, always=True)
 OF_A_RUN = (
     # Steps
-    Claim("step x", "before its first layer", is_trained, always=True),
-    Claim(MADE, "No matrix comes before", lambda at: matrix_of(at) is None, always=True),
-    Claim(MADE, "A matrix of random numbers turns", is_drawn, always=True),
-    Claim(MADE, "A learned matrix turns", is_learned, always=True),
-    Claim(MADE, "A matrix of ones and zeros", ones_and_zeros, always=True),
-    Claim(MADE, "copies it from the vector, number by number", is_copied),
-    Claim(MADE, "Beyond the end of the vector it is 0", ends_before, always=True),
-    Claim("step scaled|stage scaled", "ALiBi|follows from the distance", has_bias, always=True),
-    Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
-    Claim("step masked", "Nothing is hidden now", lambda at: hides(at) == 0, always=True),
-    Claim(WEIGHTS, r"each row adds up to 1\.(?!\d)", whole, always=True),
-    Claim("stage weights", "A long grey bar", lambda trace: bool(trace.weights.any()), always=True),
-    Claim(WEIGHTS, "each row is 0 throughout", empty, always=True),
-    Claim(WEIGHTS, "or is 0 throughout where", some_empty, always=True),
-    Claim(WEIGHTS, r"each row adds up to (−?\d+\.\d{4})", all_sum_to),
-    Claim(WEIGHTS, SEVERAL, go_from),
-    Claim("step mixed weights", "No weight is below 0", lambda at: below_0(at) == 0, always=True),
-    Claim("step mixed weights", r"below 0: (\d+)", lambda at, n: below_0(at) == int(n)),
-    Claim("step dropout", "nothing is dropped either", nothing_is_dropped),
-    Claim("step dropout", "nothing is dropped either", lambda at: at[0].dropout == 0, always=True),
-    Claim("step dropout", r"now sum to another number: (\d+) of (\d+)\.", moved),
-    Claim("working dropout", rf"the row still sums to {NUMBER}\.", sums_before),
-    Claim("step joined", "a matrix of random numbers mixes", mixes_at_random, always=True),
-    Claim("step joined", "a learned matrix mixes", is_trained, always=True),
-    # Explore
-    Claim("stage masked", "hatched cells", lambda trace: hides(trace) > 0, always=True),
-    Claim("stage masked", "no cell is hidden", lambda trace: hides(trace) == 0, always=True),
-    Claim(
-        "stage masked", "were mixed across heads", lambda t: t.logits is not t.scaled, always=True
+    Always("step x", "before its first layer", is_trained),
+    Always(MADE, "No matrix comes before", lambda at: at[0].layer.projection(at[1])[0] is None),
+    Always(
+        MADE,
+        "A matrix of random numbers turns",
+        with_matrix(lambda at, W: not is_trained(at) and not is_binary(W)),
     ),
+    Always(MADE, "A learned matrix turns", with_matrix(lambda at, W: is_trained(at))),
+    Always(MADE, "A matrix of ones and zeros", with_matrix(lambda at, W: is_binary(W))),
+    Claim(MADE, "copies it from the vector, number by number", is_copied),
+    Always(
+        MADE, "Beyond the end of the vector it is 0", with_matrix(lambda at, W: not W.any(0).all())
+    ),
+    Always(
+        "step scaled|stage scaled",
+        "ALiBi|follows from the distance",
+        lambda at: trace_of(at).bias is not None,
+    ),
+    Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
+    Always("step masked", "Nothing is hidden now", lambda at: hides(at) == 0),
+    Always(WEIGHTS, r"each row adds up to 1\.(?!\d)", all_sum_to),
+    Always("stage weights", "A long grey bar", lambda trace: bool(trace.weights.any())),
+    Always(WEIGHTS, "each row is 0 throughout", lambda at: not weights_of(at).any()),
+    Always(WEIGHTS, "or is 0 throughout where", some_empty),
+    Claim(WEIGHTS, r"each row adds up to (−?\d+\.\d{4})", all_sum_to),
+    Claim(WEIGHTS, r"the sums of the rows go from (\S+) to (−?\d+\.\d{4})", go_from),
+    Always("step mixed weights", "No weight is below 0", below_0),
+    Claim("step mixed weights", r"below 0: (\d+)", below_0),
+    Claim("step dropout", NO_DROP, lambda at: torch.equal(before_dropout(at), at[0].trace.applied)),
+    Always("step dropout", NO_DROP, lambda at: at[0].dropout == 0),
+    Claim("step dropout", r"now sum to another number: (\d+) of (\d+)\.", moved),
+    Claim(
+        "working dropout",
+        rf"the row still sums to {ANY}\.",
+        lambda at, told: sums(before_dropout(at))[at[1]] == told,
+    ),
+    Always(
+        "step joined",
+        "a matrix of random numbers mixes",
+        lambda at: not is_trained(at) and not holds_ones_and_zeros(at[0].layer),
+    ),
+    Always("step joined", "a learned matrix mixes", is_trained),
+    # Explore
+    Always("stage masked", "hatched cells", lambda trace: hides(trace) > 0),
+    Always("stage masked", "no cell is hidden", lambda trace: hides(trace) == 0),
+    Always("stage masked", "were mixed across heads", lambda t: t.logits is not t.scaled),
     # Compare
     Claim("sweep scale", "At scale 0 all keys that a query may see get the same", same_at_0),
     Claim(
         "sweep scale|sweep temperature", "more of the weight goes to the greatest", to_the_greatest
     ),
     # Heads
-    Claim("parameters", "random", lambda layer: not holds_ones_and_zeros(layer), always=True),
+    Always("parameters", "random", lambda layer: not holds_ones_and_zeros(layer)),
     Claim("parameters", "ones and zeros", holds_ones_and_zeros),
 )
 
