@@ -7,7 +7,8 @@ import functools
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from torch import Tensor
 
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import FIRST
+from attention.app.state.pages import FIRST, PAGES
 from attention.app.state.session import RECEIVED
 from attention.components.answers import legal_address
 from attention.display.matrix import Matrix
@@ -48,10 +49,7 @@ def opened(page: str, /, **link: object) -> App:
     for name, value in link.items():
         several = value if isinstance(value, list | tuple) else [value]
         app.query_params[name] = [str(one) for one in several]
-    if page != FIRST.name:
-        app.switch_page(f"pages/{page}.py")
-    app.run()
-    return app
+    return app._run() if page == FIRST.name else app.go(page)
 
 
 @functools.cache
@@ -88,7 +86,8 @@ class App(AppTest):
     @property
     def said(self) -> str:
         """All raw HTML but the style, where a visitor's words may stand escaped."""
-        return said(self)
+        bodies = [item.proto.body for item in self.get("html")]
+        return "\n".join(body for body in bodies if not body.startswith("<style>"))
 
     @property
     def notes(self) -> list[str]:
@@ -117,6 +116,17 @@ class App(AppTest):
             texts = [[html.unescape(re.sub("<.*?>", "", cell)) for cell in line] for line in lines]
             found.append({title: [*column] for title, *column in zip(*texts, strict=True)})
         return found
+
+    def table(self, column: str) -> dict[str, list[str]]:
+        """The first table with a column whose title begins so."""
+        return next(
+            table for table in self.tables if any(title.startswith(column) for title in table)
+        )
+
+    @property
+    def buttons(self) -> dict[str, Any]:
+        """The buttons by label."""
+        return {button.label: button for button in self.button}
 
     @property
     def read_as_markdown(self) -> str:
@@ -162,6 +172,24 @@ class App(AppTest):
         return dict(first)
 
     # What can be done
+
+    def go(self, page: str) -> App:
+        """Go to a page by the menu."""
+        (path,) = (one.path for one in PAGES if one.name == page)
+        self.switch_page(path).run()
+        return self
+
+    def until(self, holds: Callable[[], bool]) -> App:
+        """Ask again, as a browser does, until that holds."""
+        end = time.monotonic() + TIMEOUT
+        while not holds():
+            assert time.monotonic() < end, self.notes
+            self.run()
+        return self
+
+    def finished(self) -> App:
+        """Wait until all that was begun is worked out."""
+        return self.until(lambda: "Stop" not in self.buttons)
 
     @property
     def controls(self) -> dict[str, Any]:
@@ -286,7 +314,5 @@ def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:
     return [each.masked_fill(mask, torch.nan) for each, mask in zip(numbers, masked, strict=True)]
 
 
-def said(app: AppTest) -> str:
-    """All the page's raw HTML but the style, where a visitor's words may stand escaped."""
-    bodies = [item.proto.body for item in app.get("html")]
-    return "\n".join(body for body in bodies if not body.startswith("<style>"))
+def said(app: App) -> str:
+    return app.said
