@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention.app.streamlit_fixes import cuts
+from tests.cases import over
 
 ASKED, CHANGED = BackMsg(app_heartbeat=True), BackMsg(stop_script=True)
 
@@ -36,24 +36,31 @@ class Tab:
 
     def __init__(self) -> None:
         self.got: list[Any] = []
-        self.coming: Iterator[dict[str, Any]] = iter(
-            [{"type": "websocket.connect"}]
-            + 2 * [{"type": "websocket.receive", "bytes": CHANGED.SerializeToString()}]
-        )
+        changed = {"type": "websocket.receive", "bytes": CHANGED.SerializeToString()}
+        self.coming = iter([{"type": "websocket.connect"}, changed, changed])
+        self._receive, self._send = cuts.only_whole_runs(self._next, self._get)
 
-    async def receive(self) -> dict[str, Any]:
+    async def _next(self) -> dict[str, Any]:
         return next(self.coming)
 
-    async def send(self, message: Any) -> None:
+    async def _get(self, message: Any) -> None:
         self.got.append(message)
 
+    async def connect(self) -> None:
+        assert (await self._receive())["type"] == "websocket.connect"
 
-def heard(message: Any) -> BackMsg:
-    return BackMsg.FromString(message["bytes"])
+    async def hears(self, *expected: BackMsg) -> None:
+        """Expect these messages to be received, as if they came from the page."""
+        for message in expected:
+            assert BackMsg.FromString((await self._receive())["bytes"]) == message
+
+    async def send(self, *messages: dict[str, Any]) -> None:
+        for message in messages:
+            await self._send(message)
 
 
-@pytest.mark.parametrize(
-    ("names", "back"),
+@over(
+    "case",
     [
         ("", False),
         ("streamlit", False),
@@ -63,57 +70,43 @@ def heard(message: Any) -> BackMsg:
         ("streamlit, token, 7c1f", True),
     ],
 )
-def test_a_page_that_names_its_session_comes_back(names: str, back: bool) -> None:
+def test_a_page_that_names_its_session_comes_back(case: tuple[str, bool]) -> None:
+    names, back = case
     headers = [(b"sec-websocket-protocol", names.encode())] if names else []
     assert cuts.comes_back(HTTPConnection({"type": "websocket", "headers": headers})) is back
 
 
 def test_of_a_run_that_was_cut_nothing_is_sent() -> None:
-    tab = Tab()
+    async def visit(tab: Tab) -> None:
+        await tab.connect()
+        await tab.hears(ASKED)
+        await tab.send(ACCEPT, DRAWN, END, begin("cut"), END, ANSWER, END)
+        await tab.hears(CHANGED)
+        await tab.send(begin("whole"), DRAWN, END, begin("next"), END)
+        await tab.hears(CHANGED)
+        assert tab.got == [ACCEPT, begin("whole"), DRAWN, END, begin("next"), END]
 
-    async def visit() -> None:
-        receive, send = cuts.only_whole_runs(tab.receive, tab.send)
-        assert (await receive())["type"] == "websocket.connect"
-        assert heard(await receive()) == ASKED
-        for message in (ACCEPT, DRAWN, END, begin("cut"), END, ANSWER, END):
-            await send(message)
-        assert heard(await receive()) == CHANGED
-        for message in (begin("whole"), DRAWN, END, begin("next"), END):
-            await send(message)
-        assert heard(await receive()) == CHANGED
-
-    asyncio.run(visit())
-    assert tab.got == [ACCEPT, begin("whole"), DRAWN, END, begin("next"), END]
+    asyncio.run(visit(Tab()))
 
 
-def test_a_question_that_was_forgotten_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_was_forgotten_is_asked_again_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(cuts, "PAUSE", 0)
-    tab = Tab()
 
-    async def visit() -> None:
-        receive, send = cuts.only_whole_runs(tab.receive, tab.send)
-        await receive()
-        assert [heard(await receive()) for _ in range(7)] == [ASKED] * 7
-        await send(begin("cut"))
-        await send(ANSWER)
-        assert heard(await receive()) == CHANGED
-        await send(begin("whole"))
+    async def visit(tab: Tab) -> None:
+        await tab.connect()
+        await tab.hears(*[ASKED] * 7)
+        await tab.send(begin("cut"), ANSWER)
+        await tab.hears(CHANGED)
+        await tab.send(begin("whole"))
+        assert tab.got == [begin("whole")]
 
-    asyncio.run(visit())
-    assert tab.got == [begin("whole")]
+    async def visit_without_answer(tab: Tab) -> None:
+        await tab.connect()
+        await tab.hears(*[ASKED] * cuts.MOST_ASKED, CHANGED)
+        await tab.send(DRAWN)
+        assert tab.got == [DRAWN]
 
-
-def test_a_server_that_never_answers_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PAUSE", 0)
-    tab = Tab()
-
-    async def visit() -> None:
-        receive, send = cuts.only_whole_runs(tab.receive, tab.send)
-        await receive()
-        for _ in range(cuts.MOST_ASKED):
-            assert heard(await receive()) == ASKED
-        assert heard(await receive()) == CHANGED
-        await send(DRAWN)
-
-    asyncio.run(visit())
-    assert tab.got == [DRAWN]
+    asyncio.run(visit(Tab()))
+    asyncio.run(visit_without_answer(Tab()))

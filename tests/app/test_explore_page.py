@@ -16,18 +16,15 @@ from attention.core.variants import VARIANTS
 from attention.display import captions
 from attention.inputs.vectors import look_up
 from attention.pipeline import Selection, Settings
+from tests.cases import over
 from tests.core.variant_claims import readmes_variant
 from tests.lessons.making import result_of
 from tests.running import opened
 
-MASKS = ["causal", "length", "window", "cells"]
-
 
 def test_the_page_opens_on_the_published_defaults() -> None:
-    app = opened("explore")
-    declared = settings_of(Settings) | settings_of(Selection)
-    names = ("s", "variant", "vectors", "scale", "mask", "positions")
-    for name in names:
+    app, declared = opened("explore"), settings_of(Settings) | settings_of(Selection)
+    for name in ("s", "variant", "vectors", "scale", "mask", "positions"):
         default = declared[name].default
         assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
     assert app.selection == {name: declared[name].default for name in ("query", "stage")}
@@ -43,8 +40,9 @@ def bound(about: Setting, end: int) -> Any:
     return type(about.default)((about.minimum, about.maximum)[end])
 
 
-@pytest.mark.parametrize(("name", "end"), [("dot", 0), *((name, -1) for name in VARIANTS)])
-def test_a_link_sets_every_setting_to_its_bounds(name: str, end: int) -> None:
+@over("case", [("dot", 0), *((name, -1) for name in VARIANTS)])
+def test_a_link_sets_every_setting_to_its_bounds(case: tuple[str, int]) -> None:
+    name, end = case
     own = settings_of(VARIANTS[name].Config)
     numbers = {
         field: about
@@ -56,12 +54,13 @@ def test_a_link_sets_every_setting_to_its_bounds(name: str, end: int) -> None:
         for field, about in (own | numbers).items()
         if field != "head" or "heads" in own
     }
-    expected |= {"variant": name, "vectors": "random", "scale": "factor", "mask": MASKS}
+    masks = ["causal", "length", "window", "cells"]
+    expected |= {"variant": name, "vectors": "random", "scale": "factor", "mask": masks}
     assert expected.items() <= opened("explore", **expected).values.items()
 
 
-@pytest.mark.parametrize(
-    ("link", "present", "absent"),
+@over(
+    "case",
     [
         ({}, "", "seed d_model factor valid_len radius cells parameters head"),
         ({"variant": "qkv"}, "seed parameters d_k d_v", "sigma d_hidden head"),
@@ -73,31 +72,30 @@ def test_a_link_sets_every_setting_to_its_bounds(name: str, end: int) -> None:
         ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
     ],
 )
-def test_only_settings_that_mean_something_are_shown(
-    link: dict[str, Any], present: str, absent: str
-) -> None:
+def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, Any], str, str]) -> None:
+    link, present, absent = case
     app = opened("explore", **link)
     drawn = app.controls.keys() | app.sent.keys()
     assert set(present.split()) <= drawn
     assert not drawn & set(absent.split())
 
 
-@pytest.mark.parametrize(("variant", "mixed"), [("grouped", []), ("talking", ["masked", "mixed"])])
+@over("case", [("grouped", []), ("talking", ["masked", "mixed"])])
 def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
-    variant: str, mixed: list[str]
+    case: tuple[str, list[str]],
 ) -> None:
+    variant, mixed = case
     settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
     settings["mask"] = ("causal", "length")
     app = opened("explore", s="a b c d e", vectors="random", query=3, **settings)
-    result = result_of("a b c d e", **settings)
-    trace, picture = result.trace, app.sent["picture"]
-    assert list(picture.header["stages"]) == list(trace.stages)
+    result, picture = result_of("a b c d e", **settings), app.sent["picture"]
+    assert list(picture.header["stages"]) == list(result.trace.stages)
+    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
     sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
     assert picture.header["sent"] == sent
-    assert picture.header["scale"] == pytest.approx(trace.scale)
-    numbers = trace.stages | {"values": trace.values, "output": trace.output}
     assert_close(picture.parts, {name: numbers[name] for name in sent})
     assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
+    assert picture.header["scale"] == pytest.approx(result.trace.scale)
     assert picture.header["masks"] == ["the causal mask", "the valid length"]
     assert (picture.header["head"], app.selection["query"]) == (2, 3)
 
@@ -105,22 +103,15 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
 def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
     app = opened("explore").take("she ate an apple and a pear with sugar")
     assert app.values["s"] == "she ate an apple and a pear with sugar"
-    app.move(query=4, stage="scores")
-    assert app.selection == {"query": 4, "stage": "scores"}
-    assert app.sent["selection"].turn == 1
-    assert app.query_params == {"s": "she ate an apple and a pear with sugar"}, (
-        "the browser writes the rest"
-    )
-    app.move(query=4096, stage="<b>")
-    assert app.selection == {"query": 4, "stage": "scores"}, "there are no such ones"
-
-
-def test_nearest_words_are_those_of_the_chosen_token() -> None:
+    for wish in ({"query": 4, "stage": "scores"}, {"query": 4096, "stage": "<b>"}):  # none such
+        app.move(**wish)
+        assert app.selection == {"query": 4, "stage": "scores"}
+    assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
     app = opened("explore", s="cat dog")
     before = re.compile("<dt>before</dt><dd><span><bdi>(.*?)</bdi>")
     assert before.findall(app.said) == ["cat"]
-    assert before.findall(app.move(query=1).said) == ["dog"]
-    assert before.findall(app.move(query=7).said) == ["dog"], "the last there is"
+    for query in (1, 7):  # 1 is the last there is
+        assert before.findall(app.move(query=query).said) == ["dog"]
 
 
 def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
@@ -132,27 +123,20 @@ def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
 
 
 def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
-    app = opened("explore", mask="length", valid_len=0)
-    picture = app.sent["picture"]
+    picture = opened("explore", mask="length", valid_len=0).sent["picture"]
     assert not picture.parts["weights"].any()
     assert not picture.parts["output"].any()
     assert picture.hidden.all()
     assert picture.header["emptyRow"] == captions.EMPTY_ROW
 
 
-def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown() -> None:
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")
     assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
     assert "mixed" not in app.sent["picture"].header["stages"]
-    for words in (
-        "There is no head 9 of 5; showing the last, 4.",
-        "No single cells are hidden: ",
-    ):
+    for words in ("There is no head 9 of 5; showing the last, 4.", "No single cells are hidden: "):
         assert any(note.startswith(words) for note in app.notes)
-
-
-def test_what_was_wrong_with_a_link_is_said_until_something_is_changed() -> None:
     app = opened("explore", s="cat " * 1300, seed=-1)
     assert app.notes == [
         "s must have at most 5000 characters, got 5200; showing its first 5000 instead.",
@@ -174,48 +158,35 @@ def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: P
 def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
     link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
     hidden = opened("explore", **link)
-    assert "word_map" not in hidden.sent
-    assert "probes" not in hidden.controls
+    assert not {"word_map", "probes"} & (hidden.sent.keys() | hidden.controls.keys())
     app = opened("explore", **link, map="shown")
     assert "apple" in app.sent["word_map"].header["label"]
-    table = next(table for table in app.tables if "before" in table)
+    table, result = app.table("before"), runs.result_of(Settings(link["s"]))
     assert table[""][:2] == ["software", "fruit"]
-    result = runs.result_of(Settings(link["s"]))
     assert result.words is not None
+    others = look_up(result.words, ["software", "fruit"]).x
     for name, vectors in (("before", result.x), ("after", result.trace.output)):
-        for row, word in enumerate(("software", "fruit")):
-            other = look_up(result.words, [word]).x[0]
-            expected = torch.cosine_similarity(vectors[0], other, dim=0)
-            assert float(table[name][row]) == pytest.approx(float(expected), abs=1e-4)
+        expected = torch.cosine_similarity(vectors[:1], others)
+        assert [*map(float, table[name][:2])] == pytest.approx(expected.tolist(), abs=1e-4)
     assert "No vector for “zzxqy”: they are not on the map." in app.notes
 
 
 def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:
     app = opened("explore")
-    app.controls["variant"].set_value("cosine").run()
-    assert (app.values["scale"], app.values["factor"]) == ("factor", 5.0)
-    app.controls["variant"].set_value("additive").run()
-    assert app.values["scale"] == "none"
-    app.controls["variant"].set_value("qkv").run()
-    assert app.values["scale"] == "1/√d_k"
-    app.controls["scale"].set_value("none").run()
-    app.controls["variant"].set_value("multihead").run()
+    for variant, scale in (("cosine", "factor"), ("additive", "none"), ("qkv", "1/√d_k")):
+        assert app.choose("variant", variant).values["scale"] == scale
+        assert app.values.get("factor", 5.0) == 5.0
+    app.choose("scale", "none").choose("variant", "multihead")
     assert app.values["scale"] == "none", "it was chosen on purpose"
 
 
 def test_a_change_beside_the_page_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
     app = opened("explore", variant="grouped", heads="10", groups="5")
     for name, value in (
-        ("mask", ["causal"]),
-        ("mask", ["causal", "window"]),
-        ("radius", 3),
-        ("positions", "rotary"),
-        ("groups", 2),
+        *(("mask", ["causal"]), ("mask", ["causal", "window"]), ("radius", 3)),
+        *(("positions", "rotary"), ("groups", 2)),
         ("heads", 25),  # other numbers of groups divide it
-        ("scale", "factor"),
-        ("factor", 2.5),
-        ("variant", "dot"),
+        *(("scale", "factor"), ("factor", 2.5), ("variant", "dot")),
     ):
-        app.choose(name, value)
-        assert app.values[name] == value
+        assert app.choose(name, value).values[name] == value
     assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting
 from tests.app import link_table
 from tests.app.test_links import test_the_readme_lists_the_pages_as_they_are_declared as readme
-from tests.running import said
+from tests.running import opened
 
 SCRIPT = '''
 """Tea: how sweet it is."""
@@ -59,31 +58,22 @@ def tea(tmp_path: Path) -> Iterator[Page]:
     PAGES.remove(page)
 
 
-def opened(page: Page, **link: str) -> AppTest:
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "streamlit_app.py"), default_timeout=30)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.switch_page(page.path)
-    return app.run()
-
-
-def test_its_settings_are_drawn_restored_and_refused_as_declared(tea: Page) -> None:
-    app = opened(tea, lumps="4", milk="milk", s="hot tea")
-    assert not app.exception
+@pytest.mark.usefixtures("tea")
+def test_its_settings_are_drawn_restored_and_refused_as_declared() -> None:
+    app = opened("tea", lumps="4", milk="milk", s="hot tea")
     assert app.text[0].value == "4 lumps, milk"
-    assert app.number_input(key="lumps").value == 4
-    beside = [item.key for item in app.sidebar.get("button_group")]
-    assert beside == ["milk"]
+    assert (app.values["lumps"], app.values["s"]) == (4, "hot tea")
+    assert [item.key for item in app.sidebar.get("button_group")] == ["milk"]
     assert [item.key for item in app.sidebar.selectbox] == ["scale"]
-    assert app.text_input(key="s").value == "hot tea"
 
-    app = opened(tea, lumps="9", milk="cream")
+    app = opened("tea", lumps="9", milk="cream")
     assert app.text[0].value == "2 lumps, no milk"
-    assert "lumps must lie between 0 and 5, got 9; showing 2 instead." in said(app)
-    assert "milk must be one of no milk, milk" in said(app)
+    assert "lumps must lie between 0 and 5, got 9; showing 2 instead." in app.said
+    assert "milk must be one of no milk, milk" in app.said
 
 
-def test_links_table_and_readme_ask_for_it(tea: Page) -> None:
+@pytest.mark.usefixtures("tea")
+def test_links_table_and_readme_ask_for_it() -> None:
     assert every_setting().keys() >= {"lumps", "milk", *SHARED}
     assert read_link({"lumps": ["3"]}, lambda vectors: 50) == ({"lumps": ["3"]}, [])
     assert ("`lumps`", "Lumps of sugar", "`2`", "whole, 0 to 5", "Tea") in link_table.rows()

@@ -15,13 +15,13 @@ from attention.app.state.visit import Entry, Visit
 from attention.display.compare import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
+from tests.cases import over
 from tests.hostile import links
 from tests.properties import given
 from tests.properties import strategies as st
 
 page_named = {page.name: page for page in PAGES}
-EXPLORE, STEPS, TRAINED, CROSS = (page_named[n] for n in ("explore", "steps", "model", "cross"))
-every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+EXPLORE, STEPS = page_named["explore"], page_named["steps"]
 
 
 def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: str) -> View:
@@ -30,36 +30,30 @@ def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: st
 
 
 def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
-    first = Visit()
-    assert first.entry(EXPLORE, returned=False) is Entry.OPENED
-    assert first.entry(EXPLORE, returned=True) is Entry.OPENED
-    there = first.entered(EXPLORE, Entry.OPENED, ())
-    assert there.entry(EXPLORE, returned=False) is Entry.STAYED
-    assert there.entry(STEPS, returned=False) is Entry.ARRIVED
-    assert there.entry(STEPS, returned=True) is Entry.RETURNED
+    there = Visit().entered(EXPLORE, Entry.OPENED, ())
     taking = replace(there, page="", drawn=frozenset({"head"}))  # the link of the step before
-    assert taking.entry(EXPLORE, returned=False) is Entry.OPENED
-    assert taking.entry(STEPS, returned=True) is Entry.RETURNED
-    assert there.entry(EXPLORE, returned=True) is Entry.RETURNED
+    for visit, page, returned, entry in (
+        (Visit(), EXPLORE, False, Entry.OPENED),
+        (Visit(), EXPLORE, True, Entry.OPENED),
+        (there, EXPLORE, False, Entry.STAYED),
+        (there, STEPS, False, Entry.ARRIVED),
+        (there, STEPS, True, Entry.RETURNED),
+        (there, EXPLORE, True, Entry.RETURNED),
+        (taking, EXPLORE, False, Entry.OPENED),
+        (taking, STEPS, True, Entry.RETURNED),
+    ):
+        assert visit.entry(page, returned=returned) is entry
 
 
-@pytest.mark.parametrize(
-    ("entry", "problems", "selected"),
-    [
-        (Entry.OPENED, ("new",), {}),
-        (Entry.RETURNED, ("new",), {}),
-        (Entry.STAYED, ("old",), {"query": 3}),
-        (Entry.ARRIVED, ("old",), {"query": 3}),
-    ],
-)
-def test_the_address_decides_where_a_link_is_opened_or_returned_to(
-    entry: Entry, problems: tuple[str, ...], selected: dict[str, int]
-) -> None:
+@over("entry", Entry)
+def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry: Entry) -> None:
+    anew = entry in (Entry.OPENED, Entry.RETURNED)
     before = Visit(page="explore", problems=("old",), selected={"query": 3}, opened_as="as it was")
     now = before.entered(STEPS, entry, ["new"])
-    assert (now.page, now.problems, dict(now.selected)) == ("steps", problems, selected)
-    assert now.opened_as == (None if problems == ("new",) else "as it was")
-    assert now.started == {"steps"}
+    assert (now.page, now.started) == ("steps", {"steps"})
+    assert now.problems == ("new" if anew else "old",)
+    assert dict(now.selected) == ({} if anew else {"query": 3})
+    assert now.opened_as == (None if anew else "as it was")
 
 
 def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal() -> None:
@@ -83,26 +77,21 @@ def test_a_choice_from_code_holds_until_the_browser_has_received_it() -> None:
     assert (back.newest("seed", 0), back.newest("seed", 5)) == (0, 0)
 
 
-def test_a_visit_and_a_view_are_never_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Visit().page = "steps"  # type: ignore[misc]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        view().page = STEPS  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        view()["s"] = "a cat"  # type: ignore[index]
-
-
-def test_a_widget_decides_before_the_link_and_the_link_before_the_default() -> None:
+def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_all_is_legal() -> (
+    None
+):
     assert view()["seed"] == 0
     assert view(seed="3")["seed"] == 3
     assert view(widgets={"seed": 5}, seed="3")["seed"] == 5
     assert view(widgets={"mask": ["window", "causal"]})["mask"] == ("causal", "window")
-
-
-def test_nothing_illegal_is_in_force_whatever_says_it() -> None:
-    assert view(seed="10000", scale="<b>", hide="foo,seed")["seed"] == 0
-    assert view(hide="foo, seed").hidden == {"seed"}
     assert view(widgets={"seed": -1})["seed"] == 0
+    shown = view(seed="10000", scale="<b>", hide="foo, seed")
+    assert (shown["seed"], shown.hidden) == (0, {"seed"})
+    with pytest.raises(TypeError):
+        shown["s"] = "a cat"  # type: ignore[index]
+    for frozen in (shown, Visit()):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            frozen.page = STEPS  # type: ignore[assignment, misc]
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(PAGES))
@@ -116,7 +105,7 @@ def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: 
     shown.settings(OTHER)
 
 
-@pytest.mark.parametrize("side", ["", OTHER])
+@over("side", ["", OTHER])
 def test_a_number_that_must_divide_another_is_lowered_until_it_does(side: str) -> None:
     link = {f"{side}vectors": "random", f"{side}d_model": "12", f"{side}heads": "5"}
     shown = view(**link)
@@ -124,7 +113,7 @@ def test_a_number_that_must_divide_another_is_lowered_until_it_does(side: str) -
     assert view(**{f"{side}heads": "10"})[f"{side}heads"] == 10  # of 50
 
 
-@every_page
+@over("page", PAGES)
 def test_a_trained_model_is_in_force_only_where_the_page_has_models(page: Page) -> None:
     first = sources.names()[1]
     expected = {"": NONE, "offered": first, "needed": first}[page.models]
