@@ -72,6 +72,8 @@ TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
   const main = document.querySelector("[data-testid=stMain]").getBoundingClientRect()
   return selector === ".page-title" ? [top, left - main.left] : [top, right]
 })"""
+OUT_OF_SIGHT = """() => [...document.querySelectorAll("[data-testid=stMain] [role=radiogroup]")]
+  .map((row) => row.scrollWidth > row.clientWidth + 1 && row.innerText).filter(Boolean)"""
 TOPS: dict[int, object] = {}
 PAINTED = "all => all.map((one) => `${one.width}x${one.height} ${one.toDataURL()}`)"
 DARK_GROUND = "rgb(16, 22, 29)"
@@ -158,7 +160,7 @@ def check_widths(page: Page, tops: Mapping[int, object]) -> None:
     for width in WIDTHS:
         resize(page, width)
         expect_to_fit(page)
-        eventually(page, lambda: page.evaluate(FAULTS), [])
+        eventually(page, lambda: [*page.evaluate(FAULTS), *page.evaluate(OUT_OF_SIGHT)], [])
         eventually(page, lambda: page.evaluate(TOP), tops[width])
 
 
