@@ -46,6 +46,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 def forget() -> None:
     shared.load_vectors.clear("own")
+    shared.width_of.cache_clear()
     neighbours.clear("own")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import streamlit as st
 from torchtext.vocab import Vectors
 
@@ -29,6 +31,7 @@ def load_model(name: str) -> Model:
     return sources.load(name)
 
 
+@cache  # asked for many times in each run
 def width_of(vectors: str) -> int:
     """The d_model of the vectors of that name."""
     return int(load_vectors(vectors).dim)
