@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given, hypothesis, settings
 from tests.properties import strategies as st
@@ -84,31 +85,27 @@ def test_masks_combine_by_hand_and_stay_as_they_were_and_none_combine_to_none() 
     assert masks.combine([]) is None
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: masks.window(3, 5, -1), "radius must be at least 0, got -1"),
-        (
-            lambda: masks.lengths(torch.tensor([1.0]), 3),
-            r"valid_lens must be whole numbers of shape \(batch,\) or \(batch, queries\), "
-            r"got torch.float32 of shape \(1,\)",
-        ),
-        (lambda: masks.lengths(torch.tensor(1), 3), r"valid_lens must .* of shape \(\)"),
-        (
-            lambda: masks.lengths(torch.ones(2, 3, 5, dtype=torch.int64), 3),
-            r"valid_lens must .* of shape \(2, 3, 5\)",
-        ),
-        (lambda: masks.parse_cells("0:1 oops 2:1", 3, 5), r"got 'oops'$"),
-        (lambda: masks.parse_cells("x" * 7000, 3, 5), r"got 'x{40}'$"),
-        (lambda: masks.parse_cells("0:5-3", 7, 7), "goes up, as in 3-5, got '5-3'"),
-    ],
-)
-def test_what_is_no_mask_is_refused_in_words(make: Callable[[], Tensor], message: str) -> None:
+REFUSED: dict[str, Callable[[], Tensor]] = {
+    "radius must be at least 0, got -1": lambda: masks.window(3, 5, -1),
+    r"valid_lens must be whole numbers of shape \(batch,\) or \(batch, queries\), "
+    r"got torch.float32 of shape \(1,\)": lambda: masks.lengths(torch.tensor([1.0]), 3),
+    r"valid_lens must .* of shape \(\)": lambda: masks.lengths(torch.tensor(1), 3),
+    r"valid_lens must .* of shape \(2, 3, 5\)": lambda: masks.lengths(
+        torch.ones(2, 3, 5, dtype=torch.int64), 3
+    ),
+    r"got 'oops'$": lambda: masks.parse_cells("0:1 oops 2:1", 3, 5),
+    r"got 'x{40}'$": lambda: masks.parse_cells("x" * 7000, 3, 5),
+    "goes up, as in 3-5, got '5-3'": lambda: masks.parse_cells("0:5-3", 7, 7),
+}
+
+
+@over("message", REFUSED)
+def test_what_is_no_mask_is_refused_in_words(message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make()
+        REFUSED[message]()
 
 
-@pytest.mark.parametrize(
+@over(
     "cells",
     [
         *("0", "0:", ":1", "0:a", "a:0", "0:1,", "0:,1", "0:1-", "0:-1", "-1:0", "0:1;1:0"),
@@ -121,7 +118,7 @@ def test_cells_written_otherwise_are_refused_with_an_example(cells: str) -> None
         masks.parse_cells(cells, 3, 5)
 
 
-@pytest.mark.parametrize("cells", ["3:0", "0:5", "9999:9999", "0:5-9999", "3:*", "7:1-3,11"])
+@over("cells", ["3:0", "0:5", "9999:9999", "0:5-9999", "3:*", "7:1-3,11"])
 def test_cells_outside_the_sentence_are_left_alone(cells: str) -> None:
     assert masks.parse_cells(cells, 3, 5).all()
     reaching = masks.parse_cells(f"1:3-9999 {cells}", 3, 5)

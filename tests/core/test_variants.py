@@ -29,7 +29,6 @@ from tests.cases import over
 from tests.core.variant_claims import (
     CLAIMS,
     built,
-    check_what_the_heads_add_is_the_output,
     readmes_variant,
     vectors,
 )
@@ -52,17 +51,17 @@ def test_of_the_variant_that_the_readme_adds(
         claim(variant)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("multihead", "section 3.2.2. Published with scale 1/√d_k."),
-        ("grouped", "section 3, which folds 1/√d_k into W_q or W_k. Published without a scale."),
-        ("talking", "section 4. Published without a scale."),
-        ("cosine", "of the scale. Published with scale factor."),
-    ],
-)
-def test_a_variant_says_with_which_scale_it_was_published(name: str, words: str) -> None:
-    assert VARIANTS[name].published().endswith(words)
+PUBLISHED = {
+    "multihead": "section 3.2.2. Published with scale 1/√d_k.",
+    "grouped": "section 3, which folds 1/√d_k into W_q or W_k. Published without a scale.",
+    "talking": "section 4. Published without a scale.",
+    "cosine": "of the scale. Published with scale factor.",
+}
+
+
+@over("name", PUBLISHED)
+def test_a_variant_says_with_which_scale_it_was_published(name: str) -> None:
+    assert VARIANTS[name].published().endswith(PUBLISHED[name])
 
 
 @pytest.mark.parametrize("name", ["grouped", "talking"])
@@ -86,13 +85,6 @@ def test_seeded_parameters_lie_within_glorots_bound(name: str) -> None:
         assert bound * 0.5 < parameter.abs().max() <= bound
 
 
-# One head
-
-
-def of(name: str, **settings: Any) -> Variant:
-    return built(VARIANTS[name], **settings)
-
-
 @pytest.mark.parametrize(
     ("name", "more"),
     [("qkv", {"d_k": 15, "d_v": 15}), ("bilinear", {}), ("multihead", {"heads": 1})],
@@ -100,7 +92,8 @@ def of(name: str, **settings: Any) -> Variant:
 def test_with_identity_parameters_and_one_head_it_is_dot_product_attention(
     name: str, more: dict[str, int]
 ) -> None:
-    plain, layer = of("dot"), of(name, parameters="identity", **more)
+    plain = built(VARIANTS["dot"])
+    layer = built(VARIANTS[name], parameters="identity", **more)
     assert_close(layer(vectors()).scores, plain(vectors()).scores)
     assert_close(layer.output(layer(vectors())), plain.output(plain(vectors())))
 
@@ -152,10 +145,9 @@ def test_many_heads_give_what_torch_gives_for_the_same_parameters(
         output, weights = theirs(x, memory, memory, average_attn_weights=False, **their_masks)
         assert_close(trace.weights, weights)
         assert_close(layer.output(trace), output)
-
-
-def test_what_heads_add_leaves_out_the_bias_of_the_output() -> None:
-    check_what_the_heads_add_is_the_output(Biased)
+        bias = layer.projection("output")[1]
+        added = layer.head_outputs(trace).sum(-3)
+        assert_close(added if bias is None else added + bias, output)
 
 
 def test_a_head_is_a_layer_of_its_own_slice_of_the_parameters() -> None:

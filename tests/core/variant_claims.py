@@ -58,37 +58,32 @@ def check_it_says_what_it_is_and_where_it_is_from(variant: type[Variant]) -> Non
     assert variant.published_scale in (*SCALES, "factor")
 
 
-def check_a_trace_has_an_axis_of_heads_then_queries_then_keys(variant: type[Variant]) -> None:
+def check_a_trace_has_an_axis_of_heads_and_every_step_follows_from_the_one_before(
+    variant: type[Variant],
+) -> None:
     layer, trace = everything(variant)
     for square in (trace.mask, trace.bias, *trace.stages.values()):
         assert square is not None
         assert square.shape == (2, layer.heads, TOKENS, MEMORY)
-    for part, rows in ((trace.queries, TOKENS), (trace.keys, MEMORY), (trace.values, MEMORY)):
-        assert part.shape[:-1] == (2, layer.heads, rows)
-    assert trace.output.shape == (2, layer.heads, TOKENS, trace.values.shape[-1])
-    assert layer.output(trace).shape[:-1] == (2, TOKENS)
-
-
-def check_queries_come_from_x_and_keys_and_values_from_memory(variant: type[Variant]) -> None:
-    layer, trace = everything(variant)
     assert trace.unrotated is not None
     (queries, keys), memory = trace.unrotated, vectors(2, tokens=MEMORY)
+    assert queries.shape[:-1] == (2, layer.heads, TOKENS)
     assert_close(queries, layer.project(vectors(2), "queries"))
     for found, role in ((keys, "keys"), (trace.values, "values")):
+        assert found.shape[:-1] == (2, layer.heads, MEMORY)
         assert_close(found, share_heads(layer.project(memory, role), layer.heads))
-    assert_close(trace.queries, rotary(queries))
-    assert_close(trace.keys, rotary(keys))
-
-
-def check_every_step_follows_from_the_one_before(variant: type[Variant]) -> None:
-    layer, trace = everything(variant)
-    bias = alibi(layer.heads, TOKENS, MEMORY)
+    assert_close((trace.queries, trace.keys), (rotary(queries), rotary(keys)))
     assert_close(trace.scores, layer.scores(trace.queries, trace.keys))
-    assert_close(trace.scaled, trace.scores * SCALE + bias)
+    assert_close(trace.scaled, trace.scores * SCALE + alibi(layer.heads, TOKENS, MEMORY))
     assert_close(trace.logits, layer.before_softmax(trace.scaled))
     assert_close(trace.weights, masked_softmax(trace.logits, MASKS[:, None]))
     assert_close(trace.applied, layer.after_softmax(trace.weights))
     assert_close(trace.output, trace.applied @ trace.values)
+    _, b = layer.projection("output")
+    parts, output = layer.head_outputs(trace), layer.output(trace)
+    assert parts.shape == (2, layer.heads, *output.shape[1:])
+    assert output.shape[1] == TOKENS
+    assert_close(parts.sum(-3) if b is None else parts.sum(-3) + b, output)
     plain = layer(vectors())
     assert_close(plain.scaled, plain.scores / plain.queries.shape[-1] ** 0.5)
 
@@ -97,7 +92,6 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
     variant: type[Variant],
 ) -> None:
     layer, trace = everything(variant)
-    assert trace.unrotated is not None
     others: dict[str, Any] = {name: getattr(trace, name).roll(1, -1) for name in REPLACED}
     others |= {"mask": ~MASKS[:, None], "scale": 3.0}
     for name, part in others.items():
@@ -121,10 +115,8 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
         assert not torch.equal(after.output, trace.output)
     same = layer.follow(trace, replace(trace))
     assert all(getattr(same, step) is getattr(trace, step) for step in FOLLOWS)
-    assert trace.unrotated is not None
-    turned_back = replace(trace, unrotated=(trace.queries, trace.keys))
     with pytest.raises(ValueError, match="replaced as they are after rotation"):
-        layer.follow(trace, turned_back)
+        layer.follow(trace, replace(trace, unrotated=(trace.queries, trace.keys)))
 
 
 def check_tokens_one_after_the_other_attend_as_all_at_once(variant: type[Variant]) -> None:
@@ -146,25 +138,17 @@ def check_tokens_one_after_the_other_attend_as_all_at_once(variant: type[Variant
     assert_close(trace.output, across.output[..., 3:, :], atol=1e-5, rtol=1e-5)
 
 
-def check_rows_sum_to_one_or_to_zero_where_all_is_hidden(variant: type[Variant]) -> None:
+def check_hidden_keys_have_no_weight_and_change_nothing(variant: type[Variant]) -> None:
     layer, trace = everything(variant)
     assert_close(trace.weights.sum(-1), MASKS.any(-1).float()[:, None].expand(2, layer.heads, -1))
     hidden = ~MASKS[:, None].expand(trace.weights.shape)
     assert not trace.weights[hidden].any()
     assert not trace.applied[hidden].any()
     assert not trace.output[1, :, EMPTY_ROW].any()
-
-
-def check_what_is_hidden_from_all_changes_nothing(variant: type[Variant]) -> None:
-    layer, memory = built(variant), vectors(tokens=MEMORY)
+    memory = vectors(tokens=MEMORY)
     before = layer.output(layer(vectors(), MASK, memory=memory))
     memory[HIDDEN_KEY] += 7
     assert_close(layer.output(layer(vectors(), MASK, memory=memory)), before)
-
-
-def check_a_sequence_is_its_own_memory_where_none_is_given(variant: type[Variant]) -> None:
-    layer, x = built(variant), vectors()
-    assert_same_numbers(layer(x), layer(x, memory=x.clone()))
 
 
 class OneDevice(TorchDispatchMode):
@@ -192,19 +176,18 @@ def check_all_is_made_on_the_device_and_in_the_dtype_of_the_inputs(variant: type
             outputs = layer.output(trace), layer.head_outputs(trace)
         assert trace.mask is not None
         assert trace.mask.device.type == where
-        rotated_from = trace.unrotated or ()
-        parts = [*vars(trace).values(), *trace.stages.values(), *rotated_from]
-        numbers = [part for part in parts if isinstance(part, Tensor) and part is not trace.mask]
-        for made in (*numbers, *outputs):
-            assert (made.device.type, made.dtype) == (where, kind)
+        parts = [*vars(trace).values(), *trace.stages.values(), *(trace.unrotated or ()), *outputs]
+        made = [part for part in parts if isinstance(part, Tensor) and part is not trace.mask]
+        assert {(part.device.type, part.dtype) for part in made} == {(where, kind)}
 
 
-def check_a_batch_is_its_sequences(variant: type[Variant]) -> None:
+def check_a_batch_is_its_sequences_and_a_sequence_is_its_own_memory(variant: type[Variant]) -> None:
     layer, x, memory = built(variant), vectors(2, 3), vectors(2, 3, tokens=MEMORY)
     whole = layer(x, MASKS[:, None], memory=memory)
     alone = layer(x[1, 2], MASKS[1], memory=memory[1, 2])
     assert_same_numbers(whole.sequence(1).sequence(2), alone)
     assert_close(layer.output(whole)[1, 2], layer.output(alone))
+    assert_same_numbers(layer(x), layer(x, memory=x.clone()))
 
 
 def check_a_head_is_what_it_is_by_itself(variant: type[Variant]) -> None:
@@ -225,14 +208,6 @@ def check_the_scores_of_a_query_follow_from_its_vector_alone(variant: type[Varia
         assert_close(alone, trace.scores[..., query : query + 1, :])
 
 
-def check_what_the_heads_add_is_the_output(variant: type[Variant]) -> None:
-    layer, trace = everything(variant)
-    _, b = layer.projection("output")
-    parts = layer.head_outputs(trace)
-    assert parts.shape[:-1] == (2, layer.heads, TOKENS)
-    assert_close(parts.sum(-3) if b is None else parts.sum(-3) + b, layer.output(trace))
-
-
 def check_terms_add_up_to_their_cells(variant: type[Variant]) -> None:
     layer, batch = everything(variant)
     trace = batch.sequence(1)
@@ -246,22 +221,21 @@ def check_terms_add_up_to_their_cells(variant: type[Variant]) -> None:
             assert_adds_up(layer.mixed_weight_terms(weights, head), part.applied[query, key])
 
 
-def check_parameters_come_from_the_seed_alone(variant: type[Variant]) -> None:
+def check_a_layer_keeps_its_parameters_alone_and_they_come_from_the_seed(
+    variant: type[Variant],
+) -> None:
     torch.rand(1)  # whatever else draws from the global generator
     before = torch.get_rng_state()
-    first, second = built(variant).state_dict(), built(variant).state_dict()
+    (layer, _), second = everything(variant), built(variant).state_dict()
+    first = layer.state_dict()
     assert torch.equal(torch.get_rng_state(), before)
+    assert not any(isinstance(kept, Tensor | Trace) for kept in vars(layer).values())
+    assert not first.keys() - dict(layer.named_parameters()).keys()
     assert all(torch.equal(first[name], second[name]) for name in first)
     if "seed" in settings_of(variant.Config):
         other = built(variant, seed=1).state_dict()
         assert other
         assert not any(torch.equal(first[name], other[name]) for name in first)
-
-
-def check_a_layer_keeps_no_numbers_of_its_runs(variant: type[Variant]) -> None:
-    layer, _ = everything(variant)
-    assert not any(isinstance(kept, Tensor | Trace) for kept in vars(layer).values())
-    assert not layer.state_dict().keys() - dict(layer.named_parameters()).keys()
 
 
 def check_every_bound_and_option_works_and_nothing_beyond(variant: type[Variant]) -> None:
@@ -278,20 +252,17 @@ def check_every_bound_and_option_works_and_nothing_beyond(variant: type[Variant]
                 built(variant, **{name: about.maximum + 1})
 
 
-def check_configs_are_frozen_and_compare_by_value(variant: type[Variant]) -> None:
-    config = built(variant).config
-    assert config == built(variant).config
-    assert hash(config) == hash(built(variant).config)
+def check_configs_are_frozen_and_vectors_of_another_width_are_refused(
+    variant: type[Variant],
+) -> None:
+    config, again, narrow = built(variant).config, built(variant).config, torch.zeros(TOKENS, 3)
+    assert (config, hash(config)) == (again, hash(again))
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.d_model = 3
-
-
-def check_vectors_of_another_width_are_refused(variant: type[Variant]) -> None:
-    narrow = torch.zeros(TOKENS, 3)
-    with pytest.raises(ValueError, match=f"x must have d_model = {D_MODEL} dimensions, got 3"):
-        built(variant)(narrow)
-    with pytest.raises(ValueError, match=f"memory must have d_model = {D_MODEL} dimensions, got 3"):
-        built(variant)(vectors(), memory=narrow)
+    for name, given in (("x", (narrow, narrow)), ("memory", (vectors(), narrow))):
+        words = f"{name} must have d_model = {D_MODEL} dimensions, got 3"
+        with pytest.raises(ValueError, match=words):
+            built(variant)(given[0], memory=given[1])
 
 
 def check_gradients_are_finite_with_an_empty_row_too(variant: type[Variant]) -> None:

@@ -6,9 +6,7 @@ import copy
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -38,51 +36,53 @@ def transformers() -> Any:
     return pytest.importorskip("transformers", reason="needs transformers (requirements-dev.txt)")
 
 
+def trained(model: models.Model, special: list[str], trainer: Any = BpeTrainer, **more: Any) -> Any:
+    """A tokenizer that has learned its pieces from `CORPUS`."""
+    made = Tokenizer(model)
+    for name in [name for name in more if hasattr(made, name)]:
+        setattr(made, name, more.pop(name))
+    more = {"vocab_size": 75, "special_tokens": special, "show_progress": False} | more
+    made.train_from_iterator(CORPUS, trainer(**more))
+    return made
+
+
 def wordpiece() -> Tokenizer:
     """As BERT's: words and ##ings between [CLS] and [SEP]."""
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.decoder = decoders.WordPiece()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = WordPieceTrainer(vocab_size=75, special_tokens=special, show_progress=False)
-    made.train_from_iterator(CORPUS, trainer)
-    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return made
-
-
-def bytelevel(special: list[str]) -> Tokenizer:
-    """As GPT-2's: any text at all, in pieces of bytes."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = BpeTrainer(
-        vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    return trained(
+        models.WordPiece(unk_token="[UNK]"),
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        WordPieceTrainer,
+        normalizer=normalizers.BertNormalizer(),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+        decoder=decoders.WordPiece(),
+        post_processor=processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2)),
     )
-    made.train_from_iterator(CORPUS, trainer)
-    return made
+
+
+def bytelevel(special: list[str], **more: Any) -> Tokenizer:
+    """As GPT-2's: any text at all, in pieces of bytes."""
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    more |= {"pre_tokenizer": cut, "decoder": decoders.ByteLevel(), "vocab_size": 300}
+    return trained(models.BPE(), special, initial_alphabet=cut.alphabet(), **more)
+
+
+def gpts() -> Tokenizer:
+    """Pieces of bytes, and nothing put around them."""
+    return bytelevel(["<|endoftext|>"])
 
 
 def robertas() -> Tokenizer:
     """Pieces of bytes between <s> and </s>."""
-    made = bytelevel(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
-    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    return made
+    around = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return bytelevel(["<s>", "<pad>", "</s>", "<unk>", "<mask>"], post_processor=around)
 
 
 def t5s() -> Tokenizer:
     """As T5's: words in parts, the first of each with a blank, and </s> behind them."""
-    made = Tokenizer(models.BPE(unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.decoder = decoders.Metaspace()
+    end = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    more = {"pre_tokenizer": pre_tokenizers.Metaspace(), "decoder": decoders.Metaspace()}
     special = ["<pad>", "</s>", "<unk>"]
-    trainer = BpeTrainer(vocab_size=75, special_tokens=special, show_progress=False)
-    made.train_from_iterator(CORPUS, trainer)
-    made.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 1)]
-    )
-    return made
+    return trained(models.BPE(unk_token="<unk>"), special, post_processor=end, **more)
 
 
 class Family(NamedTuple):
@@ -94,156 +94,89 @@ class Family(NamedTuple):
     model: str
     norm: str | tuple[str, ...]
     config: dict[str, Any]
-    more: Mapping[str, Any] = MappingProxyType({})
+    more: Mapping[str, Any]
 
 
-def gpts() -> Tokenizer:
-    """Pieces of bytes, and nothing put around them."""
-    return bytelevel(["<|endoftext|>"])
+def family(
+    tokenizer: Callable[[], Tokenizer], model: str, norm: Any, sizes: Any, **config: Any
+) -> Family:
+    """A family with its sizes and other settings."""
+    return Family(tokenizer, model, norm, sizes | config, {})
 
 
-SIZES = {
-    "hidden_size": 24,
-    "num_attention_heads": 3,
-    "num_hidden_layers": 2,
-    "intermediate_size": 40,
-    "max_position_embeddings": POSITIONS,
-}
+SIZES = {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
+SIZES |= {"intermediate_size": 40, "max_position_embeddings": POSITIONS}
 DISTILS = {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40}
 GPTS = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": POSITIONS}
 BERT_NORM = "attention.output.LayerNorm"
 LLAMA_NORM = "post_attention_layernorm"
 GEMMA_NORM = "pre_feedforward_layernorm"
-GROUPED = SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 6}
-GEMMA = GROUPED | {"query_pre_attn_scalar": 11, "final_logit_softcapping": 2.0}
-FAMILIES = {
-    "bert": Family(wordpiece, "BertModel", BERT_NORM, SIZES),
-    "bert with a head": Family(
-        wordpiece, "BertForMaskedLM", BERT_NORM, SIZES | {"hidden_act": "relu"}
-    ),
-    "roberta": Family(
-        robertas, "RobertaModel", BERT_NORM, SIZES | {"max_position_embeddings": POSITIONS + 2}
-    ),
-    "distilbert": Family(
-        wordpiece,
-        "DistilBertModel",
-        "sa_layer_norm",
-        DISTILS | {"max_position_embeddings": POSITIONS},
-    ),
-    "gpt2": Family(gpts, "GPT2LMHeadModel", "ln_2", GPTS),
-    "gpt2 untied": Family(
-        gpts, "GPT2LMHeadModel", "ln_2", GPTS | {"tie_word_embeddings": False, "n_inner": 40}
-    ),
-    "llama": Family(
-        gpts,
-        "LlamaForCausalLM",
-        LLAMA_NORM,
-        SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2},
-    ),
-    "llama tied": Family(
-        gpts,
-        "LlamaForCausalLM",
-        LLAMA_NORM,
-        SIZES
-        | {
-            "num_key_value_heads": 1,
-            "head_dim": 10,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 700.0},
-            "rms_norm_eps": 1e-3,
-            "tie_word_embeddings": True,
-        },
-    ),
-    "llama stretched": Family(
-        gpts,
-        "LlamaForCausalLM",
-        LLAMA_NORM,
-        SIZES
-        | {
-            "attention_bias": True,
-            "mlp_bias": True,
-            "head_dim": 14,
-            "rope_parameters": {
-                "rope_type": "llama3",
-                "rope_theta": 100.0,
-                "factor": 5.0,
-                "low_freq_factor": 0.4,
-                "high_freq_factor": 3.0,
-                "original_max_position_embeddings": 23,
-            },
-        },
-    ),
-    "mistral": Family(
-        gpts,
-        "MistralForCausalLM",
-        LLAMA_NORM,
-        SIZES
-        | {
-            "num_key_value_heads": 1,
-            "sliding_window": 5,
-            "rope_parameters": {"rope_type": "linear", "rope_theta": 700.0, "factor": 3.0},
-        },
-    ),
-    "qwen2": Family(gpts, "Qwen2ForCausalLM", LLAMA_NORM, SIZES | {"num_key_value_heads": 1}),
-    "qwen3": Family(
-        gpts,
-        "Qwen3ForCausalLM",
-        LLAMA_NORM,
-        GROUPED | {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1},
-    ),
-    "gemma2": Family(
-        gpts,
-        "Gemma2ForCausalLM",
-        GEMMA_NORM,
-        GEMMA | {"sliding_window": 3, "attn_logit_softcapping": 1.5},
-    ),
-    "gemma3": Family(
-        gpts,
-        "Gemma3ForCausalLM",
-        GEMMA_NORM,
-        GEMMA | {"sliding_window": 4, "sliding_window_pattern": 2},
-    ),
-}
-FAMILIES |= {
-    "olmo2": Family(gpts, "Olmo2ForCausalLM", "mlp", SIZES | {"num_key_value_heads": 1}),
-    "phi3": Family(
-        gpts,
-        "Phi3ForCausalLM",
-        LLAMA_NORM,
-        SIZES | {"num_key_value_heads": 1, "sliding_window": 5, "pad_token_id": 0},
-    ),
-}
+SHARED = SIZES | {"num_key_value_heads": 1}
+GROUPED = SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2}
+GEMMA = GROUPED | {"head_dim": 6, "query_pre_attn_scalar": 11, "final_logit_softcapping": 2.0}
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 100.0, "factor": 5.0, "low_freq_factor": 0.4}
+LLAMA3 |= {"high_freq_factor": 3.0, "original_max_position_embeddings": 23}
+LINEAR = {"rope_type": "linear", "rope_theta": 700.0, "factor": 3.0}
+SLIDING = {"sliding_window": 5}
+PLAIN = {"rope_type": "default", "rope_theta": 700.0}
+UNTIED: dict[str, Any] = {"tie_word_embeddings": False, "n_inner": 40}
+TIED: dict[str, Any] = {"head_dim": 10, "rms_norm_eps": 1e-3, "tie_word_embeddings": True}
+BIASED: dict[str, Any] = {"attention_bias": True, "mlp_bias": True, "head_dim": 14}
+ABOVE: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
+CAPPED: dict[str, Any] = {"sliding_window": 3, "attn_logit_softcapping": 1.5}
+TURNS: dict[str, Any] = {"sliding_window": 4, "sliding_window_pattern": 2}
 T5S = {"d_model": 24, "d_kv": 6, "num_heads": 3, "d_ff": 40, "num_layers": 2}
 T5S |= {"num_decoder_layers": 1, "n_positions": POSITIONS}
 T5_NORM = ("layer.1.layer_norm", "layer.2.layer_norm")
-BARTS = {
-    f"{stack}_{name}": size
-    for name, size in (("layers", 2), ("attention_heads", 3), ("ffn_dim", 40))
-    for stack in ("encoder", "decoder")
-}
+NEAR = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11}
+BARTS = {"encoder_layers": 2, "encoder_attention_heads": 3, "encoder_ffn_dim": 40}
+BARTS |= {name.replace("en", "de", 1): size for name, size in BARTS.items()}
 BARTS |= {"decoder_layers": 1, "d_model": 24, "max_position_embeddings": POSITIONS}
 # those that write an output over a sentence
 WRITING = {
-    "t5": Family(
-        t5s,
-        "T5ForConditionalGeneration",
-        T5_NORM,
-        T5S | {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11},
+    "t5": family(t5s, "T5ForConditionalGeneration", T5_NORM, T5S | NEAR),
+    "mt5": family(t5s, "MT5ForConditionalGeneration", T5_NORM, T5S),
+    "bart": family(
+        robertas, "BartForConditionalGeneration", "attn_layer_norm", BARTS, scale_embedding=True
+    )._replace(more={"forced_bos_token_id": 0}),
+}
+FAMILIES = {
+    "bert": family(wordpiece, "BertModel", BERT_NORM, SIZES),
+    "bert with a head": family(wordpiece, "BertForMaskedLM", BERT_NORM, SIZES, hidden_act="relu"),
+    "roberta": family(
+        robertas, "RobertaModel", BERT_NORM, SIZES | {"max_position_embeddings": POSITIONS + 2}
     ),
-    "mt5": Family(t5s, "MT5ForConditionalGeneration", T5_NORM, T5S),
-    "bart": Family(
-        robertas,
-        "BartForConditionalGeneration",
-        "attn_layer_norm",
-        BARTS | {"scale_embedding": True},
-        {"forced_bos_token_id": 0},
+    "distilbert": family(
+        wordpiece, "DistilBertModel", "sa_layer_norm", DISTILS, max_position_embeddings=POSITIONS
     ),
+    "gpt2": family(gpts, "GPT2LMHeadModel", "ln_2", GPTS),
+    "gpt2 untied": family(gpts, "GPT2LMHeadModel", "ln_2", GPTS | UNTIED),
+}
+FAMILIES |= {
+    name: family(gpts, f"{kind}ForCausalLM", norm, sizes, **more)
+    for name, kind, norm, sizes, more in (
+        ("llama", "Llama", LLAMA_NORM, GROUPED, {}),
+        ("llama tied", "Llama", LLAMA_NORM, SHARED, TIED | {"rope_parameters": PLAIN}),
+        ("llama stretched", "Llama", LLAMA_NORM, SIZES, BIASED | {"rope_parameters": LLAMA3}),
+        (
+            "mistral",
+            "Mistral",
+            LLAMA_NORM,
+            SHARED,
+            {"sliding_window": 5, "rope_parameters": LINEAR},
+        ),
+        ("qwen2", "Qwen2", LLAMA_NORM, SHARED, {}),
+        ("qwen3", "Qwen3", LLAMA_NORM, GROUPED | {"head_dim": 6}, ABOVE),
+        ("gemma2", "Gemma2", GEMMA_NORM, GEMMA, CAPPED),
+        ("gemma3", "Gemma3", GEMMA_NORM, GEMMA, TURNS),
+        ("olmo2", "Olmo2", "mlp", SHARED, {}),
+        ("phi3", "Phi3", LLAMA_NORM, SHARED, SLIDING | {"pad_token_id": 0}),
+    )
 }
 FAMILIES |= WRITING
 # those that were trained to say which piece comes next
 GOING_ON = [
-    name
-    for name, family in FAMILIES.items()
-    if family.model.endswith(("LMHeadModel", "ForCausalLM"))
+    name for name, each in FAMILIES.items() if each.model.endswith(("LMHeadModel", "ForCausalLM"))
 ]
 
 
@@ -313,11 +246,8 @@ def doubled(part: Any) -> Any:
         return copy.deepcopy(part).double()
     if isinstance(part, list | tuple):
         return type(part)(map(doubled, part))
-    if dataclasses.is_dataclass(part) and not isinstance(part, type):
-        own = {each.name: getattr(part, each.name) for each in dataclasses.fields(part)}
-        return replace(part, **{name: doubled(value) for name, value in own.items()})
-    if isinstance(part, Model):
-        made = copy.copy(part)
-        vars(made).update({name: doubled(value) for name, value in vars(part).items()})
-        return made
-    return part
+    if isinstance(part, type) or not (dataclasses.is_dataclass(part) or isinstance(part, Model)):
+        return part
+    made = copy.copy(part)
+    vars(made).update({name: doubled(value) for name, value in vars(part).items()})
+    return made

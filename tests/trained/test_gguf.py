@@ -22,6 +22,7 @@ from attention.trained.gguf_files import GgufFile, check_gguf, load_gguf
 from attention.trained.models import About, Padded
 from attention.trained.pieces import read_tokenizer
 from attention.trained.sampling import next_scores
+from tests.cases import over
 from tests.trained.making import SENTENCES, Checkpoint, run_theirs
 from tests.trained.packaged import packaged
 from tests.trained.test_parity import assert_same_run
@@ -29,19 +30,12 @@ from tests.trained.test_parity import assert_same_run
 ABOUT = About("tiny", "Tiny", "nobody")
 GOLDENS = json.loads(Path(__file__).with_name("smollm2.json").read_text("utf-8"))
 Get = Callable[[str], Checkpoint]
-PARTS = {
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "ffn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
+PARTS = {f"self_attn.{letter}_proj": f"attn_{letter}" for letter in "qkv"}
+PARTS |= {f"mlp.{name}_proj": f"ffn_{name}" for name in ("gate", "up", "down")}
+PARTS |= {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}
+PARTS |= {"self_attn.o_proj": "attn_output"}
 OUTSIDE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
-UNKNOWN = gguf.GGMLQuantizationType.Q8_K
+TOKENIZER = "tokenizer.ggml."
 
 
 def tensors_of(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -67,8 +61,8 @@ def tensors_of(checkpoint: Checkpoint) -> dict[str, Any]:
 def said_of(checkpoint: Checkpoint) -> dict[str, Any]:
     """Contents of a GGUF file for a model and its vocabulary."""
     config = checkpoint.theirs.config
-    tokenizer = json.loads((checkpoint.folder / "tokenizer.json").read_text("utf-8"))
-    tokens = list(tokenizer["model"]["vocab"])
+    model = json.loads((checkpoint.folder / "tokenizer.json").read_text("utf-8"))["model"]
+    tokens = list(model["vocab"])
     return {
         "llama.embedding_length": config.hidden_size,
         "llama.attention.head_count": config.num_attention_heads,
@@ -79,41 +73,28 @@ def said_of(checkpoint: Checkpoint) -> dict[str, Any]:
         "llama.feed_forward_length": config.intermediate_size,
         "llama.context_length": config.max_position_embeddings,
         "llama.rope.freq_base": float(config.rope_parameters["rope_theta"]),
-        "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.pre": "smollm",
-        "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.token_type": [3 if "|" in each and "<" in each else 1 for each in tokens],
-        "tokenizer.ggml.merges": [" ".join(pair) for pair in tokenizer["model"]["merges"]],
+        TOKENIZER + "model": "gpt2",
+        TOKENIZER + "pre": "smollm",
+        TOKENIZER + "tokens": tokens,
+        TOKENIZER + "token_type": [3 if "|" in each and "<" in each else 1 for each in tokens],
+        TOKENIZER + "merges": [" ".join(pair) for pair in model["merges"]],
     }
 
 
+ADD = {str: "string", list: "array", bool: "bool", int: "uint32", float: "float32"}
+
+
 def written(
-    file: Path,
-    said: dict[str, Any],
-    tensors: dict[str, Any],
-    architecture: str = "llama",
-    unknown: str = "",
+    file: Path, said: dict[str, Any], tensors: dict[str, Any], architecture: str = "llama"
 ) -> Path:
-    """A file of the library's own writer; None leaves out. unknown: the tensor whose quantisation
-    nothing dequantises."""
+    """A file of the library's own writer; None leaves out, and bytes are of no known kind."""
     writer = gguf.GGUFWriter(file, architecture)
     for name, value in said.items():
-        if isinstance(value, str):
-            writer.add_string(name, value)
-        elif isinstance(value, list):
-            writer.add_array(name, value)
-        elif isinstance(value, bool):
-            writer.add_bool(name, value)
-        elif isinstance(value, int):
-            writer.add_uint32(name, value)
-        elif value is not None:
-            writer.add_float32(name, value)
+        if value is not None:
+            getattr(writer, f"add_{ADD[type(value)]}")(name, value)
     for name, values in tensors.items():
-        if name == unknown:
-            blocks = np.zeros((*values.shape[:-1], 292), np.uint8)  # of 256 numbers each
-            writer.add_tensor(name, blocks, raw_dtype=UNKNOWN)
-        else:
-            writer.add_tensor(name, values)
+        kind = gguf.GGMLQuantizationType.Q8_K if values.dtype == np.uint8 else None
+        writer.add_tensor(name, values, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -126,14 +107,20 @@ def tiny(checkpoint: Get, tmp_path: Path) -> Callable[..., Path]:
     """A tiny file, with changes to what it says."""
     made = checkpoint("llama tied")
 
-    def write(said: dict[str, Any] | None = None, **more: Any) -> Path:
-        parts = said_of(made) | (said or {})
-        return written(tmp_path / "tiny.gguf", parts, tensors_of(made), **more)
+    def write(architecture: str = "llama", **said: Any) -> Path:
+        parts = said_of(made) | said
+        return written(tmp_path / "tiny.gguf", parts, tensors_of(made), architecture)
 
     return write
 
 
-@pytest.mark.parametrize("text", SENTENCES)
+def refused(file: Path, words: str) -> None:
+    for read in (lambda: load_gguf(file, ABOUT), lambda: check_gguf(file)):
+        with pytest.raises(ValueError, match=words):
+            read()
+
+
+@over("text", SENTENCES)
 def test_a_gguf_file_is_the_model_that_it_was_made_of(
     tiny: Callable[..., Path], checkpoint: Get, text: str
 ) -> None:
@@ -159,52 +146,45 @@ def test_numbers_of_half_the_size_become_float32_and_an_unembedding_of_its_own_i
     assert torch.equal(model.unembedding, expected)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"architecture": "mamba"}, "its architecture must be 'llama', got 'mamba'"),
-        ({"said": {"llama.embedding_length": None}}, "must say llama.embedding_length, it does"),
-        ({"said": {"llama.attention.head_count": 0}}, "num_attention_heads .* must be a whole"),
-        ({"said": {"llama.block_count": 3}}, r"must have a tensor 'blk\.2\.\S+', it has none"),
-        ({"said": {"llama.attention.key_length": 8}}, r"blk\.0\.attn_q\.weight must be \(24, 24\)"),
-        ({"said": {"llama.rope.dimension_count": 4}}, "all 10 dimensions must be rotated, 4 are"),
-        ({"said": {"llama.rope.scaling.type": "yarn"}}, "must not be stretched, they are .yarn."),
-        ({"said": {"tokenizer.ggml.merges": None}}, "must have merges, it has none"),
-        ({"said": {"tokenizer.ggml.merges": ["a zzz"]}}, "must have pieces for its merges"),
-        ({"said": {"tokenizer.ggml.tokens": None}}, "must have tokens, it has none"),
-        ({"said": {"tokenizer.ggml.tokens": ["a", "b"]}}, r"token_embd\.weight must be \(2, 24\)"),
-        ({"said": {"tokenizer.ggml.model": "llama"}}, "must be of the kind 'gpt2', .*'llama'"),
-        ({"said": {"tokenizer.ggml.pre": "qwen9"}}, "one of gpt-2, smollm, got 'gpt2', 'qwen9'"),
-        ({"said": {"tokenizer.ggml.add_bos_token": True}}, "no piece must be put before"),
-    ],
-)
+REFUSED: dict[str, dict[str, Any]] = {
+    "its architecture must be 'llama', got 'mamba'": {"architecture": "mamba"},
+    "must say llama.embedding_length, it does": {"llama.embedding_length": None},
+    "num_attention_heads .* must be a whole": {"llama.attention.head_count": 0},
+    r"must have a tensor 'blk\.2\.\S+', it has none": {"llama.block_count": 3},
+    r"blk\.0\.attn_q\.weight must be \(24, 24\)": {"llama.attention.key_length": 8},
+    "all 10 dimensions must be rotated, 4 are": {"llama.rope.dimension_count": 4},
+    "must not be stretched, they are .yarn.": {"llama.rope.scaling.type": "yarn"},
+    "must have merges, it has none": {TOKENIZER + "merges": None},
+    "must have pieces for its merges": {TOKENIZER + "merges": ["a zzz"]},
+    "must have tokens, it has none": {TOKENIZER + "tokens": None},
+    r"token_embd\.weight must be \(2, 24\)": {TOKENIZER + "tokens": ["a", "b"]},
+    "must be of the kind 'gpt2', .*'llama'": {TOKENIZER + "model": "llama"},
+    "one of gpt-2, smollm, got 'gpt2', 'qwen9'": {TOKENIZER + "pre": "qwen9"},
+    "no piece must be put before": {TOKENIZER + "add_bos_token": True},
+}
+
+
+@over("words", REFUSED)
 def test_a_file_that_is_not_known_is_refused_with_a_word(
-    tiny: Callable[..., Path], changes: dict[str, Any], words: str
+    tiny: Callable[..., Path], words: str
 ) -> None:
-    file = tiny(**changes)
-    for read in (lambda: load_gguf(file, ABOUT), lambda: check_gguf(file)):
-        with pytest.raises(ValueError, match=words):
-            read()
+    refused(tiny(**REFUSED[words]), words)
 
 
 def test_a_quantisation_that_is_not_known_is_named(checkpoint: Get, tmp_path: Path) -> None:
-    made = checkpoint("llama tied")
-    tensors = {"token_embd.weight": np.zeros((300, 256), np.float32)}
-    file = tmp_path / "unknown.gguf"
-    written(file, said_of(made), tensors, unknown="token_embd.weight")
+    tensors = {"token_embd.weight": np.zeros((300, 292), np.uint8)}  # of 256 numbers each
+    file = written(tmp_path / "unknown.gguf", said_of(checkpoint("llama tied")), tensors)
     for outline in (True, False):
         with pytest.raises(ValueError, match=r"embd\.weight is quantised in an unknown way, Q8_K"):
             GgufFile(file, outline).take("embed_tokens.weight", 300, 256)
 
 
-@pytest.mark.parametrize("kept", [0.0, 0.001, 0.1, 0.5, 0.99])
+@over("kept", [0.0, 0.001, 0.1, 0.5, 0.99])
 def test_a_file_that_ends_too_early_is_refused(tiny: Callable[..., Path], kept: float) -> None:
     file = tiny()
     whole = file.read_bytes()
     file.write_bytes(whole[: int(len(whole) * kept)])
-    for read in (lambda: load_gguf(file, ABOUT), lambda: check_gguf(file)):
-        with pytest.raises(ValueError, match=r"tiny\.gguf must be a whole GGUF file"):
-            read()
+    refused(file, r"tiny\.gguf must be a whole GGUF file")
 
 
 def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(
@@ -230,24 +210,27 @@ def test_weights_are_dequantised_once_and_then_mapped_from_a_file_where_there_ca
 ) -> None:
     file, folder = tiny(), tmp_path / "kept"
     plain = load_gguf(file, ABOUT).unembedding
-    assert plain is not None
+
+    def same() -> bool:
+        return torch.equal(load_gguf(file, ABOUT).unembedding, plain)
+
     monkeypatch.setattr(gguf_files, "WORTH_MAPPING", 0)
     monkeypatch.setenv(gguf_files.WEIGHTS_VARIABLE, str(folder))
     folder.write_text("no folder", "utf-8")
-    assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
+    assert same()
     folder.unlink()
     with monkeypatch.context() as full:
         full.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
-        assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
+        assert same()
     assert [*folder.iterdir()] == []
     monkeypatch.setattr(gguf_files, "save_file", half_written)
-    assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
+    assert same()
     assert [*folder.iterdir()] == []
     monkeypatch.setattr(gguf_files, "save_file", save_file)
-    load_gguf(file, ABOUT)
+    assert same()
     assert len([*folder.iterdir()]) == 1
     monkeypatch.delattr(gguf, "dequantize")
-    assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
+    assert same()
 
 
 def half_written(tensors: object, file: Path) -> None:

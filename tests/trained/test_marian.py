@@ -12,6 +12,7 @@ import torch
 from torch.testing import assert_close
 
 from attention.trained.marian import SHORTLIST, MarianFile, Shortlist
+from tests.cases import over
 from tests.trained.files import written
 
 TENSORS = {
@@ -53,25 +54,23 @@ def test_other_versions_and_absurd_numbers_are_refused(tmp_path: Path) -> None:
         read(tmp_path, written({}))
 
 
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda weights: weights.matrix("V", 2, 3), "must have a tensor 'V', it has none"),
-        (lambda weights: weights.matrix("W", 3, 2), r"W must be \(3, 2\) of kind 0x4101"),
-        (lambda weights: weights.vector("W", 3), r"W must be \(1, 3\) of kind 0x404"),
-        (lambda weights: weights.number("type"), "type must be a whole number"),
-        (lambda weights: weights.setting("skip"), "must say skip, it does not"),
-    ],
-)
-def test_what_is_not_in_the_file_is_said(
-    tmp_path: Path, ask: Callable[[MarianFile], object], words: str
-) -> None:
+REFUSED: dict[str, Callable[[MarianFile], object]] = {
+    "must have a tensor 'V', it has none": lambda weights: weights.matrix("V", 2, 3),
+    r"W must be \(3, 2\) of kind 0x4101": lambda weights: weights.matrix("W", 3, 2),
+    r"W must be \(1, 3\) of kind 0x404": lambda weights: weights.vector("W", 3),
+    "type must be a whole number": lambda weights: weights.number("type"),
+    "must say skip, it does not": lambda weights: weights.setting("skip"),
+}
+
+
+@over("words", REFUSED)
+def test_what_is_not_in_the_file_is_said(tmp_path: Path, words: str) -> None:
     weights = read(tmp_path, written(TENSORS))
     with pytest.raises(ValueError, match=words):
-        ask(weights)
+        REFUSED[words](weights)
 
 
-@pytest.mark.parametrize("multiplier", [0.0, -1.0, math.nan, math.inf])
+@over("multiplier", [0.0, -1.0, math.nan, math.inf])
 def test_a_multiplier_that_nothing_can_be_divided_by_is_refused(
     tmp_path: Path, multiplier: float
 ) -> None:

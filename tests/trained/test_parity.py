@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -32,7 +33,6 @@ from tests.trained.making import (
 
 ABOUT = About("tiny", "Tiny", "nobody")
 Get = Callable[[str], Checkpoint]
-Load = Callable[[str], Model]
 Copy = Callable[[str], Path]
 SCRIPTS = (
     "The quick brown fox jumps over the lazy dog, again and again. ",
@@ -94,16 +94,11 @@ def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
     assert len(run.pieces.ids) > 256
 
 
-@pytest.fixture(scope="module")
-def loaded(checkpoint: Get) -> Callable[[str], Model]:
-    return functools.cache(lambda name: load_folder(checkpoint(name).folder, ABOUT))
-
-
 @pytest.mark.parametrize("name", FAMILIES)
 @torch.no_grad()
-def test_every_layout_agrees_with_transformers(checkpoint: Get, loaded: Load, name: str) -> None:
+def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> None:
     """States and weights of every layer, the mask that is shown, and scores of the next piece."""
-    model, theirs = loaded(name), checkpoint(name).theirs
+    model, theirs = load_folder(checkpoint(name).folder, ABOUT), checkpoint(name).theirs
     for text in SENTENCES:
         run = model.run(text)
         assert len(run.pieces.ids) <= model.limit == POSITIONS
@@ -175,14 +170,12 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
 def inputs_of_norms_behind_attention(checkpoint: Checkpoint, run: Run) -> list[Tensor]:
     """Inputs of the norm that comes after each attention's sum, in transformers."""
     found: list[Tensor] = []
-    hooks = [
-        module.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0][0]))
-        for name, module in checkpoint.theirs.named_modules()
-        if name.endswith(checkpoint.family.norm)
-    ]
-    run_theirs(checkpoint.theirs, run.pieces.ids, read_by(run))
-    for hook in hooks:
-        hook.remove()
+    with ExitStack() as hooks:
+        for name, module in checkpoint.theirs.named_modules():
+            if name.endswith(checkpoint.family.norm):
+                note = module.register_forward_pre_hook(lambda _, x: found.append(x[0][0]))
+                hooks.callback(note.remove)
+        run_theirs(checkpoint.theirs, run.pieces.ids, read_by(run))
     return found
 
 
@@ -209,15 +202,11 @@ def test_weights_in_several_files_are_read_together(checkpoint: Get, copy: Copy)
 
 
 def test_names_of_layer_norms_in_older_files_are_known(checkpoint: Get, copy: Copy) -> None:
-    from safetensors.torch import load_file, save_file
-
-    file = copy("bert") / "model.safetensors"
-    older = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): tensor
-        for name, tensor in load_file(file).items()
-    }
-    save_file(older, file)
+    file, older = copy("bert") / "model.safetensors", {"weight": "gamma", "bias": "beta"}
+    found = load_file(file)
+    for name in [name for name in found if "LayerNorm" in name]:
+        stem, _, kind = name.rpartition(".")
+        found[f"{stem}.{older[kind]}"] = found.pop(name)
+    save_file(found, file)
     model = load_folder(file.parent, ABOUT)
     assert_same_run(model, checkpoint("bert").theirs, model.run("the cat sat"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -12,16 +13,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import About, Transformer
-from attention.trained.sampling import (
-    greedy,
-    keep_top_k,
-    keep_top_p,
-    narrow,
-    next_scores,
-    sample,
-)
+from attention.trained.models import About
+from attention.trained.sampling import greedy, keep_top_k, keep_top_p, narrow, next_scores, sample
 from attention.trained.writing import begin, longer
+from tests.cases import over
 from tests.properties import given
 from tests.properties import strategies as st
 from tests.trained.making import GOING_ON, Checkpoint, transformers
@@ -82,29 +77,29 @@ def test_what_ties_with_the_last_that_is_kept_is_kept() -> None:
     assert torch.equal(keep_top_k(scores, 2).scores, theirs("TopK", scores, 2))
 
 
-@pytest.mark.parametrize("pieces", [7, 10, 50, 1000, 50257])
+@over("pieces", [7, 10, 50, 1000, 50257])
 def test_of_pieces_that_are_all_as_likely_no_more_are_kept_than_reach_p(pieces: int) -> None:
     for tenths in (1, 3, 5, 9):
         kept = keep_top_p(torch.zeros(pieces), tenths / 10).scores.isfinite().sum()
         assert kept == -(-pieces * tenths // 10)
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"temperature": 0.0}, r"temperature must be greater than 0, got 0\.0"),
-        ({"temperature": -1.0}, "temperature must be greater than 0"),
-        ({"temperature": math.nan}, "temperature must be greater than 0"),
-        ({"temperature": math.inf}, "temperature must be greater than 0"),
-        ({"temperature": 1e-40}, "temperature must not be so close to 0"),
-        ({"top_k": -1}, "top_k must be at least 0, got -1"),
-        ({"top_p": 0.0}, r"top_p must lie in \(0, 1\], got 0\.0"),
-        ({"top_p": 1.1}, r"top_p must lie in \(0, 1\], got 1\.1"),
-    ],
-)
-def test_a_setting_out_of_bounds_is_refused(settings: dict[str, float], words: str) -> None:
+REFUSED: dict[str, dict[str, Any]] = {
+    r"temperature must be greater than 0, got 0\.0": {"temperature": 0.0},
+    r"temperature must be greater than 0, got -1\.0": {"temperature": -1.0},
+    "temperature must be greater than 0, got nan": {"temperature": math.nan},
+    "temperature must be greater than 0, got inf": {"temperature": math.inf},
+    "temperature must not be so close to 0": {"temperature": 1e-40},
+    "top_k must be at least 0, got -1": {"top_k": -1},
+    r"top_p must lie in \(0, 1\], got 0\.0": {"top_p": 0.0},
+    r"top_p must lie in \(0, 1\], got 1\.1": {"top_p": 1.1},
+}
+
+
+@over("words", REFUSED)
+def test_a_setting_out_of_bounds_is_refused(words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        narrow(torch.tensor([1.0, 2]), **settings)
+        narrow(torch.tensor([1.0, 2]), **REFUSED[words])
 
 
 # Drawing
@@ -136,53 +131,34 @@ def test_what_was_removed_is_never_drawn(probabilities: list[float], seed: int) 
             sample(numbers, seed)
 
 
-# Models
-
-
-def go_on(model: Transformer, text: str, count: int) -> list[int]:
-    """The ids of a sentence and of so many pieces more, the likeliest each time."""
-    pieces = model.pieces(text)
-    for _ in range(count):
-        run = model.run_pieces(pieces)
-        chosen = greedy(narrow(next_scores(model, run)).probabilities)
-        pieces = replace(pieces, ids=torch.cat([pieces.ids, torch.tensor([chosen])]))
-    return pieces.ids.tolist()
-
-
 @pytest.mark.parametrize("name", GOING_ON)
-def test_going_on_with_the_likeliest_piece_is_what_transformers_does(
+@torch.no_grad()
+def test_going_on_with_the_likeliest_piece_is_what_transformers_does_keys_and_values_kept_or_not(
     checkpoint: Get, name: str
 ) -> None:
     model = load_folder(checkpoint(name).folder, ABOUT)
-    text = "猫 and café"
-    ids = model.pieces(text).ids[None]
+    pieces = model.pieces("猫 and café")
+    ids, count = pieces.ids.tolist(), 15
     generated = checkpoint(name).theirs.generate(
-        ids,
-        attention_mask=torch.ones_like(ids),
-        max_new_tokens=15,
+        pieces.ids[None],
+        attention_mask=torch.ones_like(pieces.ids[None]),
+        max_new_tokens=count,
         do_sample=False,
         eos_token_id=None,
         pad_token_id=0,
     )
-    assert go_on(model, text, 15) == generated[0].tolist()
+    written = begin(model, ids)
+    for _ in range(count):
+        whole = next_scores(model, model.run_pieces(replace(pieces, ids=torch.tensor(ids))))
+        assert_close(written.scores, whole, atol=1e-4, rtol=1e-4)
+        ids.append(greedy(narrow(whole).probabilities))
+        written = longer(model, written, ids[-1])
+        assert list(written.ids) == ids
+    assert ids == generated[0].tolist()
+    assert written.nbytes >= sum(2 * kept.projected.keys.nbytes for kept in written.kept)
 
 
 def test_a_model_that_was_not_trained_to_go_on_says_so(checkpoint: Get) -> None:
     model = load_folder(checkpoint("bert").folder, ABOUT)
     with pytest.raises(ValueError, match="Tiny was not trained to say which piece comes next"):
         next_scores(model, model.run("the cat"))
-
-
-@pytest.mark.parametrize("name", GOING_ON)
-def test_scores_with_kept_keys_and_values_are_those_without(checkpoint: Get, name: str) -> None:
-    model = load_folder(checkpoint(name).folder, ABOUT)
-    pieces = model.pieces("the cat sat on")
-    ids = pieces.ids.tolist()
-    written = begin(model, ids)
-    for _ in range(7):
-        whole = model.run_pieces(replace(pieces, ids=torch.tensor(ids)))
-        assert_close(written.scores, next_scores(model, whole), atol=1e-4, rtol=1e-4)
-        ids.append(int(written.scores.argmax()))
-        written = longer(model, written, ids[-1])
-        assert list(written.ids) == ids
-    assert written.nbytes >= sum(2 * kept.projected.keys.nbytes for kept in written.kept)

