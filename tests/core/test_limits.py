@@ -11,11 +11,8 @@ from attention.core.limits import LIMITS_VARIABLE, Limits, limits, read_limits
 from attention.core.settings import settings_of
 
 
-def test_nothing_written_means_every_default() -> None:
+def test_limits_are_read_by_name_with_spaces_or_commas_between_and_else_are_the_default() -> None:
     assert read_limits("") == Limits()
-
-
-def test_limits_are_read_by_name_with_spaces_or_commas_between() -> None:
     assert read_limits("tokens=31, sessions=7  share=3") == Limits(tokens=31, sessions=7, share=3)
 
 
@@ -44,11 +41,8 @@ def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch) -> 
         limits.cache_clear()
 
 
-def test_every_limit_says_what_it_is_for() -> None:
+def test_every_limit_says_what_it_is_for_and_the_readme_lists_it_with_its_default() -> None:
     assert all(about.help for about in settings_of(Limits).values())
-
-
-def test_the_readme_lists_every_limit_with_its_default() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", readme, re.MULTILINE)
     assert listed == [(name, str(about.default)) for name, about in settings_of(Limits).items()]

@@ -16,6 +16,7 @@ from attention.core.positions import (
     sinusoidal,
     slopes,
 )
+from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
@@ -76,7 +77,7 @@ def test_positions_in_float64_are_exact_to_its_digits() -> None:
     )
 
 
-@pytest.mark.parametrize("d_k", [1, 2, 5, 7, 10])
+@over("d_k", [1, 2, 5, 7, 10])
 def test_pairs_half_the_width_apart_are_rotated_as_pairs_side_by_side_are(d_k: int) -> None:
     vectors = torch.randn(3, 5, d_k, generator=torch.Generator().manual_seed(d_k))
     half = d_k // 2
@@ -94,10 +95,6 @@ def test_a_rotation_falls_from_its_base_and_counts_from_the_first_position() -> 
     assert torch.equal(Rotary()(ones), rotary(ones))
 
 
-def test_slopes_of_8_heads_are_the_papers() -> None:
-    assert slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
-
-
 def authors_slopes(n: int) -> list[float]:
     """As in the code of Press et al., github.com/ofirpress/attention_with_linear_biases."""
 
@@ -111,9 +108,10 @@ def authors_slopes(n: int) -> list[float]:
     return power_of_2(closest) + authors_slopes(2 * closest)[0::2][: n - closest]
 
 
-@pytest.mark.parametrize("heads", [1, 2, 3, 5, 6, 7, 12, 16, 25, 50])
-def test_slopes_are_those_of_the_authors_code(heads: int) -> None:
+@over("heads", [1, 2, 3, 5, 6, 7, 12, 16, 25, 50])
+def test_slopes_are_those_of_the_authors_code_and_of_8_heads_those_of_the_paper(heads: int) -> None:
     assert slopes(heads).tolist() == pytest.approx(authors_slopes(heads), rel=1e-6)
+    assert slopes(8).tolist() == [1 / 2**n for n in range(1, 9)]
 
 
 def test_alibi_takes_slope_times_distance_off_each_head() -> None:

@@ -8,30 +8,23 @@ THREE_WORDS = "cat 1 -2 3\ndog 0.5 0 -1e-2\nnaïve 7 11 13\n"
 ZIPPED = gzip.compress(THREE_WORDS.encode(), mtime=0)
 MANY = b" 0.5" * 100_000
 FINITE = "must be finite, and at most 1,000,000 either way, got"
+OF_3 = "it must be 3 to 1,024"
+THOSE = "after its word, those before it"
 BROKEN = {
     "empty.txt": (b"", "it has no words"),
-    "blank.txt": (b"\n\n", "line 1 has 0 numbers after its word; it must be 3 to 1,024"),
+    "blank.txt": (b"\n\n", f"line 1 has 0 numbers after its word; {OF_3}"),
     "header.txt": (b"3 4\n", "it has no words"),
-    "words.txt": (b"hello\nworld\n", "line 1 has 0 numbers after its word; it must be 3 to 1,024"),
-    "one.txt": (b"cat 1\ndog 2\n", "line 1 has 1 number after its word; it must be 3 to 1,024"),
-    "one-said.txt": (b"2 1\ncat 1\ndog 2\n", "line 1 says 1 number for each word; it must be 3 to"),
-    "two.txt": (b"cat 1 2\ndog 2 3\n", "line 1 has 2 numbers after its word; it must be 3 to"),
-    "tabs.txt": (b"cat\t1\t2\t3\n", "line 1 has 0 numbers after its word; it must be 3 to 1,024"),
-    "ragged.txt": (
-        b"cat 1 2 3\ndog 1 2\n",
-        "line 2 has 2 numbers after its word, those before it 3",
-    ),
-    "gap.txt": (
-        b"cat 1 2 3\n\ndog 1 2 3\n",
-        "line 2 has 0 numbers after its word, those before it",
-    ),
-    "late.txt": (b"cat 1 2 3\n3 1\n", "line 2 has 1 number after its word, those before it 3"),
+    "words.txt": (b"hello\nworld\n", f"line 1 has 0 numbers after its word; {OF_3}"),
+    "one.txt": (b"cat 1\ndog 2\n", f"line 1 has 1 number after its word; {OF_3}"),
+    "one-said.txt": (b"2 1\ncat 1\ndog 2\n", f"line 1 says 1 number for each word; {OF_3}"),
+    "two.txt": (b"cat 1 2\ndog 2 3\n", f"line 1 has 2 numbers after its word; {OF_3}"),
+    "tabs.txt": (b"cat\t1\t2\t3\n", f"line 1 has 0 numbers after its word; {OF_3}"),
+    "ragged.txt": (b"cat 1 2 3\ndog 1 2\n", f"line 2 has 2 numbers {THOSE} 3"),
+    "gap.txt": (b"cat 1 2 3\n\ndog 1 2 3\n", f"line 2 has 0 numbers {THOSE} 3"),
+    "late.txt": (b"cat 1 2 3\n3 1\n", f"line 2 has 1 number {THOSE} 3"),
     "wordless.txt": (b"cat 1 2 3\n 1 2 3\n", "line 2 has no word before its numbers"),
     "cut.txt": (b"3 3\ncat 1 2 3\n", "line 1 says 3 words, 1 are there: is the file whole?"),
-    "wrong-header.txt": (
-        b"1 4\ncat 1 2 3\n",
-        "line 2 has 3 numbers after its word, those before it 4",
-    ),
+    "wrong-header.txt": (b"1 4\ncat 1 2 3\n", f"line 2 has 3 numbers {THOSE} 4"),
     "letters.txt": (b"cat 1 two 3\n", f"number 2 of line 1 {FINITE} 'two'"),
     "nan.txt": (b"cat 1 2 3\ndog 1 2 nan\n", f"number 3 of line 2 {FINITE} 'nan'"),
     "infinite.txt": (b"cat 1 2 3\ndog -inf 2 inf\n", f"number 1 of line 2 {FINITE} '-inf'"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from torchtext.data.utils import get_tokenizer
 from torchtext.vocab import Vectors
 
@@ -14,39 +13,35 @@ from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
-
-@pytest.mark.parametrize(
-    ("sentence", "tokens"),
-    [
-        ("the cat walks", ["the", "cat", "walks"]),
-        ("I can't go.", ["i", "ca", "n't", "go", "."]),
-        ("It's late", ["it", "'s", "late"]),
-        ("IT'S LATE, ISN'T IT?", ["it", "'s", "late", ",", "is", "n't", "it", "?"]),
-        ("I'm sure we'll go", ["i", "'m", "sure", "we", "'ll", "go"]),
-        ("they'd've you're", ["they", "'d", "'ve", "you", "'re"]),
-        ("can\u2019t it\u2019s", ["ca", "n't", "it", "'s"]),
-        ("the dogs' house", ["the", "dogs", "'", "house"]),
-        ("o'clock", ["o", "'", "clock"]),
-        ("n't 's", ["n", "'", "t", "'", "s"]),
-        ("a\x00b\x1bc\x7fd\x85e", ["a", "b", "c", "d", "e"]),
-        ("tab\tnew\nline\r\nend", ["tab", "new", "line", "end"]),
-        ("a\u00a0b\u2028c\u3000d", ["a", "b", "c", "d"]),
-        ("\u202eabc\u202c \u2066x\u2069y", ["abc", "xy"]),
-        ("lone \ud83d surrogate", ["lone", "surrogate"]),
-        ("👍🏽 and 👩\u200d👩\u200d👧", ["👍🏽", "and", "👩\u200d👩\u200d👧"]),
-        ("שלום עולם", ["שלום", "עולם"]),
-        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
-        ("", []),
-        (" \t\n ", []),
-        ("\x00", []),
-        ("\u202e", []),
-    ],
-)
-def test_a_sentence_splits_into_these_tokens(sentence: str, tokens: list[str]) -> None:
-    assert tokenize(sentence) == tokens
+TOKENS = {
+    "the cat walks": "the cat walks",
+    "I can't go.": "i ca n't go .",
+    "It's late": "it 's late",
+    "IT'S LATE, ISN'T IT?": "it 's late , is n't it ?",
+    "I'm sure we'll go": "i 'm sure we 'll go",
+    "they'd've you're": "they 'd 've you 're",
+    "can\u2019t it\u2019s": "ca n't it 's",
+    "the dogs' house": "the dogs ' house",
+    "o'clock": "o ' clock",
+    "n't 's": "n ' t ' s",
+    "a\x00b\x1bc\x7fd\x85e": "a b c d e",
+    "tab\tnew\nline\r\nend": "tab new line end",
+    "a\u00a0b\u2028c\u3000d": "a b c d",
+    "\u202eabc\u202c \u2066x\u2069y": "abc xy",
+    "lone \ud83d surrogate": "lone surrogate",
+    "👍🏽 and 👩\u200d👩\u200d👧": "👍🏽 and 👩\u200d👩\u200d👧",
+    "שלום עולם": "שלום עולם",
+    "مرحبا بالعالم": "مرحبا بالعالم",
+    **dict.fromkeys(["", " \t\n ", "\x00", "\u202e"], ""),
+}
 
 
-@pytest.mark.parametrize(
+@over("sentence", TOKENS)
+def test_a_sentence_splits_into_these_tokens(sentence: str) -> None:
+    assert tokenize(sentence) == [token for token in TOKENS[sentence].split(" ") if token]
+
+
+@over(
     "sentence",
     [
         "the cat walks on the street",

@@ -36,7 +36,9 @@ def transformers() -> Any:
     return pytest.importorskip("transformers", reason="needs transformers (requirements-dev.txt)")
 
 
-def trained(model: models.Model, special: list[str], trainer: Any = BpeTrainer, **more: Any) -> Any:
+def trained(
+    model: models.Model, special: list[str], trainer: Any = BpeTrainer, **more: Any
+) -> Tokenizer:
     """A tokenizer that has learned its pieces from `CORPUS`."""
     made = Tokenizer(model)
     for name in [name for name in more if hasattr(made, name)]:

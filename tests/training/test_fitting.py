@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.testing import assert_close
 
 from attention.core import masks
 from attention.training import TASKS, Progress, Run, TrainingSettings, fit
@@ -19,6 +23,7 @@ from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import Sizes
 from attention.training.tasks import ATTENTION, curve, dates, graph, repetition, sort
 from attention.training.worker import Worker
+from tests.cases import over
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 SHORT = {"learn_steps": "100", "learn_width": "16"}
@@ -34,27 +39,40 @@ def numbers(progress: list[Progress]) -> list[object]:
     return [[each.step, each.loss, each.accuracy, each.maps.tolist()] for each in progress]
 
 
+class Looking(nn.Module):
+    """A network that looks as a function of the symbols says, and answers nothing."""
+
+    def __init__(self, weights: Callable[[Tensor], Tensor], layers: int = 1, size: int = 1) -> None:
+        super().__init__()
+        self.weights, self.layers, self.size = weights, layers, size
+
+    def forward(self, symbols: Tensor, seen: Any = None, **more: Any) -> Tensor:
+        for _ in range(self.layers if seen else 0):
+            seen(SimpleNamespace(weights=self.weights(symbols)))
+        return torch.zeros(*symbols.shape, self.size)
+
+
 @every_task
-def test_the_same_seed_gives_the_same_curve_to_the_bit_and_another_one_another(task: str) -> None:
-    """Whatever is drawn elsewhere."""
-    state = torch.random.get_rng_state()
-    settings = TrainingSettings(task, learn_seed=3, **SHORT)
-    one = numbers(first(settings))
+def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_another_one(
+    task: str,
+) -> None:
+    """Whatever is drawn elsewhere; maps are weights over a named example."""
+    state, settings = torch.random.get_rng_state(), TrainingSettings(task, **SHORT)
+    one = first(settings)
     assert torch.equal(torch.random.get_rng_state(), state)
     torch.rand(7)
-    assert numbers(first(settings)) == one
-    assert numbers(first(TrainingSettings(task, learn_seed=5, **SHORT), 2)) != one[:2]
+    assert numbers(first(settings)) == numbers(one)
+    assert TASKS[task].handicaps
+    others = [TrainingSettings(task, handicap, **SHORT) for handicap in TASKS[task].handicaps]
+    for other in (TrainingSettings(task, learn_seed=5, **SHORT), *others):
+        assert numbers(first(other, 2)) != numbers(one[:2])
 
-
-@every_task
-def test_a_progress_has_weights_that_sum_to_one_over_a_named_example(task: str) -> None:
-    asked = TASKS[task](TrainingSettings(task, **SHORT))
-    example, (progress,) = asked.example(), first(asked.settings, 1)
-    layers, heads, queries, keys = progress.maps.shape
+    asked = TASKS[task](settings)
+    example, (layers, heads, queries, keys) = asked.example(), one[0].maps.shape
     assert (layers, heads) == (asked.sizes.layers, asked.sizes.heads)
     assert (queries, keys) == (len(example.tokens), len(example.keys))
-    torch.testing.assert_close(progress.maps.sum(-1), torch.ones(layers, heads, queries), **CLOSE)
-    assert set(progress.accuracy) == set(asked.curves)
+    assert_close(one[0].maps.sum(-1), torch.ones(layers, heads, queries), **CLOSE)
+    assert set(one[0].accuracy) == set(asked.curves)
     assert len(example.truth) == queries
     assert {*example.truth} <= {-1, *range(keys)}
 
@@ -74,14 +92,6 @@ def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) ->
 
 
 @every_task
-def test_every_handicap_of_a_task_is_another_training(task: str) -> None:
-    assert TASKS[task].handicaps
-    usual = numbers(first(TrainingSettings(task, **SHORT), 2))
-    for handicap in TASKS[task].handicaps:
-        assert numbers(first(TrainingSettings(task, handicap, **SHORT), 2)) != usual
-
-
-@every_task
 def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(task: str) -> None:
     run = finished(task)
     assert run is not None
@@ -91,9 +101,8 @@ def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(ta
     for target in asked.targets:
         assert target.least <= run.accuracy(target.curve) <= target.most
     assert f"{100 * run.accuracy(asked.curves[0]):.1f} %" in asked.after(run)
-    torch.testing.assert_close(
-        first(run.settings, 1)[0].maps, run.progress[0].maps, rtol=0, atol=1e-3
-    )
+    (begun,) = first(run.settings, 1)
+    assert_close(begun.maps, run.progress[0].maps, rtol=0, atol=1e-3)
 
 
 def test_a_short_training_learns_to_look_up() -> None:
@@ -101,6 +110,11 @@ def test_a_short_training_learns_to_look_up() -> None:
     assert last.accuracy["attention, longer lists"] > 0.95
     assert last.accuracy["GRU, longer lists"] < 0.5
     assert last.loss[ATTENTION] < last.loss["linear layer"]
+
+
+def test_sizes_that_a_task_does_not_have_stay_as_they_are() -> None:
+    sizes = TASKS["dates"](TrainingSettings("dates", learn_layers="3", learn_width="32")).sizes
+    assert (sizes.layers, sizes.width) == (1, 32)
 
 
 def test_networks_without_attention_have_as_many_parameters_and_no_more() -> None:
@@ -142,25 +156,18 @@ def test_symbols_follow_along_the_graph_by_the_rule_that_answers_are_of() -> Non
 
 
 def test_parents_are_found_where_the_greatest_weight_is_and_not_by_chance() -> None:
-    class Chooses(nn.Module):
-        def __init__(self, chosen: list[int]) -> None:
-            super().__init__()
-            self.weights = torch.full((20, 20), 0.01)
-            self.weights[torch.arange(graph.PLACES), chosen] = 0.8
-
-        def forward(self, symbols, seen=None, **more):
-            weights = self.weights.expand(len(symbols), 1, 20, 20)
-            for _ in range(2 if seen else 0):
-                seen(type("Seen", (), {"weights": weights}))
-            return torch.zeros(*symbols.shape, len(graph.SYMBOLS))
+    def chooses(chosen: list[int]) -> nn.Module:
+        weights = torch.full((20, 20), 0.01)
+        weights[torch.arange(graph.PLACES), chosen] = 0.8
+        return Looking(lambda x: weights.expand(len(x), 1, 20, 20), 2, len(graph.SYMBOLS))
 
     asked = graph.Graph(TrainingSettings("graph"))
     right, wrong = [0, *graph.PARENTS[1:]], [0, *graph.PARENTS[1:]]
     wrong[3] = graph.PARENTS[3] + 1
     for chosen, found in ((right, 1.0), (wrong, 14 / 15)):
-        share = asked.accuracy({ATTENTION: Chooses(chosen)})[asked.curves[0]]
+        share = asked.accuracy({ATTENTION: chooses(chosen)})[asked.curves[0]]
         assert share == pytest.approx(found)
-    assert float(asked.measures(Chooses(right))[graph.PARENT][0]) == pytest.approx(0.8)
+    assert float(asked.measures(chooses(right))[graph.PARENT][0]) == pytest.approx(0.8)
 
 
 def test_a_sequence_is_sorted_only_if_all_its_digits_are_right() -> None:
@@ -172,20 +179,15 @@ def test_a_sequence_is_sorted_only_if_all_its_digits_are_right() -> None:
     missed, before = perfect.clone(), perfect.clone()
     missed[0, 10] = torch.tensor([1.0, 0.0, 0.0])
     before[0, 2] = 1 - before[0, 2]  # nothing is asked there
-    scores = [
-        asked.score(lambda symbols, made=made: made, batch) for made in (perfect, missed, before)
-    ]
-    assert scores == [1.0, 0.5, 1.0]
+    for made, share in ((perfect, 1.0), (missed, 0.5), (before, 1.0)):
+        assert asked.score(lambda symbols, made=made: made, batch) == share
     assert len({*map(tuple, torch.cat([sort.LEARNED, sort.TESTED]).tolist())}) == 3**6
 
 
 def test_a_date_is_read_in_every_order_and_its_parts_are_where_they_stand() -> None:
     day = (datetime.date(1979, 5, 3) - dates.FIRST).days
-    assert [dates.read(day, form)[0] for form in range(3)] == [
-        "3 May 1979",
-        "May 3, 1979",
-        "1979, May 3",
-    ]
+    forms = [dates.read(day, form)[0] for form in range(3)]
+    assert forms == ["3 May 1979", "May 3, 1979", "1979, May 3"]
     text, written, where = dates.read(day, 2)
     assert written == "1979-05-03"
     parts = {part: text[span.start : span.stop] for part, span in where.items()}
@@ -205,7 +207,7 @@ def test_a_kernel_has_the_weights_of_its_width_and_gives_the_weighted_sum() -> N
     (value,) = network(places, x, y, seen=seen.append)[0].tolist()
     raw = [math.exp(-(distance**2) / (2 * 0.5**2)) for distance in (0, 1, 2)]
     weights = [each / sum(raw) for each in raw]
-    torch.testing.assert_close(seen[0].weights[0, 0, 0], torch.tensor(weights))
+    assert_close(seen[0].weights[0, 0, 0], torch.tensor(weights))
     assert value == pytest.approx(sum(w * v for w, v in zip(weights, (3, 5, 7), strict=True)))
 
 
@@ -220,22 +222,15 @@ def test_a_width_learned_as_the_points_see_themselves_follows_the_noise() -> Non
     assert last.accuracy[ATTENTION] < most - 0.02
 
 
-def test_sizes_that_a_task_does_not_have_stay_as_they_are() -> None:
-    asked = TASKS["dates"](TrainingSettings("dates", learn_layers="3", learn_width="32"))
-    assert (asked.sizes.layers, asked.sizes.width) == (1, 32)
-
-
 def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:
-    class Perfect(nn.Module):
-        def forward(self, symbols, seen, **more):
-            same = symbols[:, :, None] == symbols[:, None, :]
-            behind = same.roll(1, -1).tril().float()
-            behind[..., 0] = 1e-9
-            weights = (behind / behind.sum(-1, keepdim=True))[:, None]
-            seen(type("Seen", (), {"weights": weights}))
+    def behind(symbols: Tensor) -> Tensor:
+        same = symbols[:, :, None] == symbols[:, None, :]
+        weights = same.roll(1, -1).tril().float()
+        weights[..., 0] = 1e-9
+        return (weights / weights.sum(-1, keepdim=True))[:, None]
 
     asked = repetition.Repetition(TrainingSettings("repetition"))
-    measured = asked.measures(Perfect())[repetition.INDUCTION]
+    measured = asked.measures(Looking(behind))[repetition.INDUCTION]
     assert measured.shape == (1, 1)
     assert float(measured) > 0.99
 
@@ -247,15 +242,15 @@ def test_a_head_that_is_off_gives_its_mean_and_changes_what_follows() -> None:
     cut = layers(x, off=[(1, 0)], seen=lambda trace: outputs.append(trace.output))
     assert not torch.allclose(whole, cut)
     head = outputs[1][:, 0].flatten(0, 1)
-    torch.testing.assert_close(head, head[:1].expand_as(head))
+    assert_close(head, head[:1].expand_as(head))
     assert not torch.allclose(outputs[1][:, 1, 0], outputs[1][:, 1, 1])
 
 
 def test_the_scale_on_the_queries_is_the_scale_on_the_scores() -> None:
     layer, x, mask = seeded(16, 2, 3), torch.randn(2, 5, 16), masks.causal(5, 5)
     quick, whole = attended(layer, x, mask, None), layer(x, mask)
-    torch.testing.assert_close(quick.weights, whole.weights, **CLOSE)
-    torch.testing.assert_close(layer.output(quick), layer.output(whole), **CLOSE)
+    assert_close(quick.weights, whole.weights, **CLOSE)
+    assert_close(layer.output(quick), layer.output(whole), **CLOSE)
 
 
 def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
@@ -270,31 +265,29 @@ def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
         assert torch.equal(one[:, 0], two[:, 0]) != learning
 
 
-@pytest.mark.parametrize(
-    ("named", "problem"),
-    [
-        ({"task": "chess"}, "task must be one of .*look-up.*, got .chess."),
-        ({"learn_width": "4096"}, "learn_width must be one of usual, 16"),
-        ({"learn_steps": "1e9"}, "learn_steps must be one of"),
-        ({"learn_seed": 10_000}, "learn_seed must lie between 0 and 9999"),
-        ({"handicap": "no memory"}, "handicap must be one of none"),
-    ],
-)
-def test_settings_beyond_what_is_offered_are_refused(named: dict, problem: str) -> None:
+REFUSED: dict[str, dict[str, Any]] = {
+    "task must be one of .*look-up.*, got .chess.": {"task": "chess"},
+    "learn_width must be one of usual, 16": {"learn_width": "4096"},
+    "learn_steps must be one of": {"learn_steps": "1e9"},
+    "learn_seed must lie between 0 and 9999": {"learn_seed": 10_000},
+    "handicap must be one of none": {"handicap": "no memory"},
+}
+
+
+@over("problem", REFUSED)
+def test_settings_beyond_what_is_offered_or_of_another_task_are_refused(problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        TrainingSettings(**named)
+        TrainingSettings(**REFUSED[problem])
+    with pytest.raises(ValueError, match="must be of task 'look-up', got 'repetition'"):
+        next(fit("look-up", TrainingSettings("repetition")))
 
 
 def test_a_run_and_a_checkpoint_come_back_from_their_files(tmp_path: Path) -> None:
     settings = TrainingSettings("repetition", learn_seed=7, **SHORT)
     progress = first(settings)
-    again = from_bytes(to_bytes(progress[1]))
-    assert (again.step, again.loss, again.accuracy) == (
-        progress[1].step,
-        progress[1].loss,
-        progress[1].accuracy,
-    )
-    torch.testing.assert_close(again.maps, progress[1].maps, atol=1e-3, rtol=0)
+    again, told = from_bytes(to_bytes(progress[1])), progress[1]
+    assert (again.step, again.loss, again.accuracy) == (told.step, told.loss, told.accuracy)
+    assert_close(again.maps, told.maps, atol=1e-3, rtol=0)
 
     write(Run(settings, progress), tmp_path / "run.safetensors", command="by hand")
     kept = read(tmp_path / "run.safetensors")
@@ -321,8 +314,3 @@ def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last() -> N
     assert worker.pid is not None
     worker.drop(two)
     assert worker.pid is None
-
-
-def test_settings_of_one_task_are_no_settings_of_another() -> None:
-    with pytest.raises(ValueError, match="must be of task 'look-up', got 'repetition'"):
-        next(fit("look-up", TrainingSettings("repetition")))

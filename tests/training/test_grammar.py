@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from attention.training.finished import finished
 from attention.training.run import about
 from attention.training.tasks import ATTENTION, grammar
 from attention.training.tasks.grammar import END, IDS, LENGTH, NOUNS, START, WORDS
+from tests.cases import over
 from tests.trained.packaged import packaged
 
 PLURAL_NOUNS = [f"{noun}s" for noun in NOUNS]
@@ -28,7 +30,7 @@ def asked() -> grammar.Grammar:
     return grammar.Grammar(TrainingSettings("grammar"))
 
 
-@pytest.mark.parametrize("clauses", [0, 1, 2])
+@over("clauses", [0, 1, 2])
 def test_a_verb_agrees_with_its_own_subject_over_so_many_clauses(clauses: int) -> None:
     chance = random.Random(5)
     for _ in range(200):
@@ -61,11 +63,10 @@ class Knowing(nn.Module):
         super().__init__()
         self.numbers, self.at = numbers, at
 
-    def forward(self, ids, seen=None, off=(), masked=True):
+    def forward(self, ids, seen=None, **more):
         if seen is not None:
-            weights = torch.zeros(len(ids), 1, LENGTH, LENGTH)
-            weights[..., self.at] = 1
-            seen(type("Seen", (), {"weights": weights}))
+            weights = torch.eye(LENGTH)[self.at].expand(len(ids), 1, LENGTH, LENGTH)
+            seen(SimpleNamespace(weights=weights))
         logits = torch.zeros(*ids.shape, len(WORDS))
         for number, verb in enumerate(("walks", "walk")):
             logits[..., IDS[verb]] = 9 * (self.numbers == number)
@@ -81,14 +82,13 @@ def test_a_network_that_knows_the_number_agrees_always_and_one_that_errs_never()
 
 def test_measures_say_on_which_share_of_subjects_a_head_looks() -> None:
     tested = [one for many in (1, 2) for one in grammar.to_test(many, 128)]
-    batch = asked().tests()["no clause"]
-    measured = asked().measures(Knowing(batch.answers, 2))
+    measured = asked().measures(Knowing(asked().tests()["no clause"].answers, 2))
     assert measured[grammar.SUBJECT].shape == (1, 1)
-    share = sum(one.subject == 2 for one in tested) / len(tested)
-    assert 0.2 < share < 0.8
-    assert float(measured[grammar.SUBJECT]) == pytest.approx(share)
-    others = sum(2 in one.others for one in tested) / len(tested)
-    assert float(measured[grammar.OTHERS]) == pytest.approx(others)
+    subjects = [one.subject == 2 for one in tested]
+    others = [2 in one.others for one in tested]
+    assert 0.2 < sum(subjects) / len(tested) < 0.8
+    assert float(measured[grammar.SUBJECT]) == pytest.approx(sum(subjects) / len(tested))
+    assert float(measured[grammar.OTHERS]) == pytest.approx(sum(others) / len(tested))
 
 
 def test_an_exported_network_gives_the_same_scores_as_a_model(tmp_path: Path) -> None:
@@ -116,13 +116,11 @@ def test_the_packaged_model_is_that_of_the_packaged_run_and_reaches_its_figures(
         with torch.no_grad():
             hidden = model.hidden(Padded(ids))
         right = 0
-        for at, one in enumerate(tested):
-            scores = model.scores(hidden[at, one.verb - 1]).softmax(-1)
-            said = [
-                float(scores[[IDS[verb] for verb in verbs]].sum())
-                for verbs in (grammar.SINGULAR_VERBS, grammar.PLURAL_VERBS)
-            ]
-            right += (said[1] > said[0]) == one.plural
+        for x, one in zip(hidden, tested, strict=True):
+            shares = model.scores(x[one.verb - 1]).softmax(-1)
+            each = (grammar.SINGULAR_VERBS, grammar.PLURAL_VERBS)
+            singular, plural = (shares[[IDS[verb] for verb in verbs]].sum() for verbs in each)
+            right += bool(plural > singular) == one.plural
         assert right / len(tested) >= least
         assert right / len(tested) == pytest.approx(run.accuracy(f"{ATTENTION}, {name}"), abs=0.01)
 
