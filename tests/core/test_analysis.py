@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from attention.core import masks
-from attention.core.analysis import (
-    contributions,
-    entropy_bits,
-    rounding,
-    shares,
-    strongest,
-    table,
-)
+from attention.core.analysis import contributions, entropy_bits, rounding, shares, strongest, table
 from attention.core.functional import Trace, attend, drop
+from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
 
-def traced(
-    n_queries: int = 3, n_keys: int = 7, d_v: int = 11, seed: int = 0, **more: object
-) -> Trace:
+def traced(n_queries: int = 3, n_keys: int = 7, d_v: int = 11, seed: int = 0, **more: Any) -> Trace:
     generator = torch.Generator().manual_seed(seed)
-    queries = torch.randn(n_queries, 5, generator=generator)
-    keys = torch.randn(n_keys, 5, generator=generator)
-    values = torch.randn(n_keys, d_v, generator=generator)
-    return attend(queries, keys, values, **more)  # type: ignore[arg-type]
+    sizes = ((n_queries, 5), (n_keys, 5), (n_keys, d_v))
+    return attend(*(torch.randn(size, generator=generator) for size in sizes), **more)
 
 
 @given(
@@ -88,51 +79,33 @@ def test_the_weights_that_count_are_those_that_make_the_output() -> None:
 def test_the_weaker_terms_are_added_up_in_one_row() -> None:
     trace, tokens = traced(n_queries=7), list("abcdefg")
     terms = strongest(trace, tokens, 3, most=2)
-    weights = trace.weights[3].tolist()
-    kept = sorted(sorted(range(7), key=lambda key: -weights[key])[:2])
-    rest = [key for key in range(7) if key not in kept]
+    weights, parts, every = trace.weights[3], shares(trace, 3), contributions(trace, 3)
+    kept, rest = weights.argsort(descending=True)[:2], weights.argsort(descending=True)[2:]
     assert terms.keys == [*(tokens[key] for key in kept), "5 others"]
-    assert terms.positions == [*kept, None]
-    every, parts = contributions(trace, 3), shares(trace, 3)
+    assert terms.positions == [*kept.tolist(), None]
     assert_close(terms.terms, torch.vstack([every[kept], every[rest].sum(0)]))
     assert_close(terms.terms.sum(0), trace.output[3])
-    assert terms.weights.tolist() == pytest.approx(
-        [*(weights[key] for key in kept), sum(weights[key] for key in rest)]
-    )
+    assert_close(terms.weights, torch.cat([weights[kept], weights[rest].sum()[None]]))
     assert terms.numbers["score"] == [*trace.scores[3, kept].tolist(), None]
     assert terms.numbers["scaled"] == [*trace.scaled[3, kept].tolist(), None]
     assert terms.numbers["‖v‖"] == [*trace.values[kept].norm(dim=-1).tolist(), None]
     assert terms.numbers["‖w·v‖"] == pytest.approx(terms.terms.norm(dim=-1).tolist())
-    assert terms.numbers["share of y"] == pytest.approx(
-        [*parts[kept].tolist(), parts[rest].sum().item()]
-    )
+    shared = [*parts[kept].tolist(), parts[rest].sum().item()]
+    assert terms.numbers["share of y"] == pytest.approx(shared)
 
 
-@pytest.mark.parametrize("below", [1.0, 9.0, 12.9, 15.0, 20.0, 60.0])
+@over("below", [1.0, 9.0, 12.9, 15.0, 20.0, 60.0])
 def test_entropy_near_0_keeps_its_digits(below: float) -> None:
     scores = torch.tensor([[0.0, -below, -below - 2.0], [-below, -below, 0.0]])
-    exact = scores.double().softmax(-1)
-    bits = torch.special.entr(exact).sum(-1) / math.log(2)
+    bits = torch.special.entr(scores.double().softmax(-1)).sum(-1) / math.log(2)
     assert entropy_bits(scores.softmax(-1)).tolist() == pytest.approx(bits.tolist(), rel=2e-6)
 
 
-@pytest.mark.parametrize(
-    ("weights", "bits"),
-    [
-        ([1 / 8] * 8, 3),
-        ([0.5, 0.5, 0, 0], 1),
-        ([0.5, 0.25, 0.25], 1.5),
-        ([0, 1, 0], 0),
-        ([1], 0),
-    ],
-)
-def test_entropy_by_hand_and_never_below_zero(weights: list[float], bits: float) -> None:
-    (found,) = entropy_bits(torch.tensor([weights])).tolist()
-    assert found == pytest.approx(bits, abs=1e-6)
-    assert math.copysign(1, found) == 1, "would be shown as -0.00"
-
-
-def test_a_row_with_nothing_to_attend_to_has_no_entropy() -> None:
+def test_entropy_by_hand_never_below_zero_and_none_of_a_row_with_nothing_to_attend_to() -> None:
+    rows = [[1 / 8] * 8, [0.5, 0.5, 0, 0], [0.5, 0.25, 0.25], [0, 1, 0], [1]]
+    found = [entropy_bits(torch.tensor([row])).item() for row in rows]
+    assert found == pytest.approx([3, 1, 1.5, 0, 0], abs=1e-6)
+    assert all(math.copysign(1, bits) == 1 for bits in found), "would be shown as -0.00"
     empty, sure = entropy_bits(torch.tensor([[0.0, 0.0], [0.0, 1.0]])).tolist()
     assert math.isnan(empty)
     assert sure == 0
@@ -140,17 +113,21 @@ def test_a_row_with_nothing_to_attend_to_has_no_entropy() -> None:
 
 def test_the_table_and_terms_that_have_room_give_a_row_a_key_and_the_numbers_of_the_trace() -> None:
     trace, tokens = traced(n_queries=7, mask=masks.parse_cells("2:1 3:*", 7, 7)), list("abcabca")
-    columns = table(trace, 2, tokens)
-    assert list(columns) == ["key", "score", "scaled", "weight", "‖v‖", "‖w·v‖", "share of y"]
-    assert columns["key"] == tokens
-    assert columns["score"] == trace.scores[2].tolist()
-    assert columns["scaled"] == trace.scaled[2].tolist()
-    assert columns["weight"] == trace.weights[2].tolist()
+    weights = trace.weights[2].tolist()
     lengths = [math.hypot(*row) for row in trace.values.tolist()]
-    assert columns["‖v‖"] == pytest.approx(lengths)
-    shrunk = [w * v for w, v in zip(trace.weights[2].tolist(), lengths, strict=True)]
-    assert columns["‖w·v‖"] == pytest.approx(shrunk)
-    assert columns["share of y"] == shares(trace, 2).tolist()
+    expected: dict[str, list[float]] = {
+        "score": trace.scores[2].tolist(),
+        "scaled": trace.scaled[2].tolist(),
+        "weight": weights,
+        "‖v‖": lengths,
+        "‖w·v‖": [w * v for w, v in zip(weights, lengths, strict=True)],
+        "share of y": shares(trace, 2).tolist(),
+    }
+    columns = table(trace, 2, tokens)
+    assert list(columns) == ["key", *expected]
+    assert columns["key"] == tokens
+    for name, numbers in expected.items():
+        assert columns[name] == pytest.approx(numbers, rel=1e-6 if "v" in name else 0), name
     assert table(trace, 3, tokens)["share of y"] == [0] * 7
     for most in (7, 11):
         terms = strongest(trace, tokens, 2, most)

@@ -114,20 +114,17 @@ def test_masked_softmax_gives_the_published_weights(case: str) -> None:
 def by_definition(name: str, q: list[float], k: list[float], parameters: list[Any]) -> Any:
     """The score of one query and one key, number by number."""
     width = range(len(q))
-    if name == "dot_scores":
-        return sum(q[i] * k[i] for i in width)
     if name == "bilinear_scores":
         (W,) = parameters
         return sum(q[i] * W[i][j] * k[j] for i in width for j in width)
     if name == "additive_scores":
         W_q, W_k, v = parameters
-        return sum(
-            v[h] * math.tanh(sum(q[i] * W_q[i][h] + k[i] * W_k[i][h] for i in width))
-            for h in range(len(v))
-        )
-    if name == "cosine_scores":
-        return sum(q[i] * k[i] for i in width) / (math.hypot(*q) * math.hypot(*k))
-    return -(math.dist(q, k) ** 2) / (2 * SIGMA**2)
+        sums = [sum(q[i] * W_q[i][h] + k[i] * W_k[i][h] for i in width) for h in range(len(v))]
+        return sum(v[h] * math.tanh(sums[h]) for h in range(len(v)))
+    if name == "gaussian_scores":
+        return -(math.dist(q, k) ** 2) / (2 * SIGMA**2)
+    dot = sum(q[i] * k[i] for i in width)
+    return {"dot_scores": dot, "cosine_scores": dot / (math.hypot(*q) * math.hypot(*k))}[name]
 
 
 @each_score
@@ -256,9 +253,7 @@ def given_scores(*scores: float, values: Tensor | None = None, **more: Any) -> T
     return attend(*nothing, values, scores=lambda q, k: raw, **more)
 
 
-def test_capped_scores_stay_between_the_cap_and_its_opposite_and_count_in_all_that_follows() -> (
-    None
-):
+def test_capped_scores_stay_between_cap_and_its_opposite_and_count_in_all_that_follows() -> None:
     """3 · tanh(ln 2) is 1.8, since tanh(ln 2) = (4 - 1) / (4 + 1)."""
     trace = given_scores(0.0, 3 * math.log(2), -1000.0, cap=3.0)
     assert_close(trace.logits, torch.tensor([[0.0, 1.8, -3.0]]))
@@ -346,7 +341,7 @@ def test_a_part_of_a_trace_is_that_of_every_step(
         assert all(torch.equal(ours, theirs[index]) for ours, theirs in pairs)
 
 
-def test_steps_that_are_given_are_taken_as_they_are() -> None:
+def test_steps_that_are_given_are_taken_as_they_are_and_replaced_weights_are_not_dropped() -> None:
     whole = traced(2, 5)
     others = {name: getattr(whole, name) + 1 for name in ("scores", "scaled", "weights", "output")}
     given = traced(2, 5, given=others)
@@ -354,10 +349,7 @@ def test_steps_that_are_given_are_taken_as_they_are() -> None:
     later = traced(2, 5, given={"weights": others["weights"]})
     assert torch.equal(later.scaled, whole.scaled)
     assert_close(later.output, others["weights"] @ whole.values)
-
-
-def test_weights_that_are_replaced_are_no_longer_the_dropped_ones() -> None:
-    whole = drop(traced(2, 5), 0.5, torch.Generator().manual_seed(0))
+    whole = drop(whole, 0.5, torch.Generator().manual_seed(0))
     after = functional.follow(whole, replace(whole, weights=whole.weights / 2))
     assert after.dropped is None
     assert_close(after.output, whole.weights / 2 @ whole.values)

@@ -42,23 +42,17 @@ def handler_of(hub: StandIn) -> type[BaseHTTPRequestHandler]:
             name, _, rest = self.path.removeprefix("/").partition("/resolve/")
             folder = hub.models.get(name)
             file = folder and folder / rest.partition("/")[2]
-            if file is None or name in hub.gated or not file.is_file():
-                known = "EntryNotFound" if folder else "RepoNotFound"
-                self.refuse("GatedRepo" if name in hub.gated else known)
-                return None
-            self.send_response(200)
+            known = file is not None and file.is_file() and name not in hub.gated
+            content = file.read_bytes() if file and known else b""
+            self.send_response(200 if known else 404)
+            if not known:
+                missing = "EntryNotFound" if folder else "RepoNotFound"
+                self.send_header("X-Error-Code", "GatedRepo" if name in hub.gated else missing)
             self.send_header("X-Repo-Commit", COMMIT)
-            self.send_header("ETag", f'"{hashlib.sha256(file.read_bytes()).hexdigest()}"')
-            self.send_header("Content-Length", str(file.stat().st_size))
+            self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            return file
-
-        def refuse(self, code: str) -> None:
-            self.send_response(404)
-            self.send_header("X-Error-Code", code)
-            self.send_header("X-Repo-Commit", COMMIT)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            return file if known else None
 
         def log_message(self, format: str, *arguments: object) -> None:
             """Nothing is written."""

@@ -19,9 +19,10 @@ from torch.testing import assert_close
 
 from attention.trained import gguf_files, sources
 from attention.trained.gguf_files import GgufFile, check_gguf, load_gguf
-from attention.trained.models import About, Padded
+from attention.trained.models import About
 from attention.trained.pieces import read_tokenizer
 from attention.trained.sampling import next_scores
+from attention.trained.writing import begin, longer
 from tests.cases import over
 from tests.trained.making import SENTENCES, Checkpoint, run_theirs
 from tests.trained.packaged import packaged
@@ -257,9 +258,7 @@ def test_smollm2_gives_the_reference_s_numbers_and_writes_its_words() -> None:
             assert_close(float(probabilities[int(piece)]), probability, atol=1e-4, rtol=1e-3)
         assert int(probabilities.argmax()) == int(next(iter(expected)))
     for text, written_on in GOLDENS["greedy"].items():
-        new, after, ids = model.pieces(text).ids, (), []
-        while len(ids) < len(written_on):
-            after = [*model.forward(Padded(new), after=after)]
-            new = model.scores(model.final(after[-1].output[-1:])).argmax(-1)
-            ids.append(int(new))
-        assert ids == written_on
+        written_so_far = begin(model, model.pieces(text).ids.tolist())
+        for piece in written_on:
+            assert int(written_so_far.scores.argmax()) == piece
+            written_so_far = longer(model, written_so_far, piece)
