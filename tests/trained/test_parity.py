@@ -191,16 +191,6 @@ def test_weights_of_half_the_size_become_float32(
     assert_same_run(model, theirs.float().eval(), model.run("the cat sat"))
 
 
-def test_weights_in_several_files_are_read_together(checkpoint: Get, copy: Copy) -> None:
-    folder = copy("gpt2")
-    (folder / "model.safetensors").unlink()
-    theirs = checkpoint("gpt2").theirs
-    theirs.save_pretrained(folder, max_shard_size="20KB")
-    assert len([*folder.glob("model-*.safetensors")]) > 1
-    model = load_folder(folder, ABOUT)
-    assert_same_run(model, theirs, model.run("the cat sat"))
-
-
 def test_names_of_layer_norms_in_older_files_are_known(checkpoint: Get, copy: Copy) -> None:
     file, older = copy("bert") / "model.safetensors", {"weight": "gamma", "bias": "beta"}
     found = load_file(file)

@@ -24,6 +24,7 @@ from attention.trained.models import Transformer
 from tests.cases import over
 from tests.trained.making import Checkpoint, change_json
 from tests.trained.standin import StandIn, served
+from tests.trained.test_parity import assert_same_run
 
 ROOT = Path(__file__).parents[2]
 Get = Callable[[str], Checkpoint]
@@ -129,8 +130,8 @@ def test_what_a_model_is_can_be_told_without_reading_it(
     monkeypatch.setattr(sources, "load_folder", lambda *_: pytest.fail("weights were read"))
     assert sources.about("minilm").title == "all-MiniLM-L6-v2"
     about = sources.about("bert")
-    assert (about.title, about.source) == ("bert", LAYOUTS["bert"].source)
-    assert about.checkpoint == "bert"
+    told = about.title, about.source, about.checkpoint
+    assert told == ("bert", LAYOUTS["bert"].source, "bert")
 
 
 # Folders
@@ -172,16 +173,17 @@ def test_a_name_is_fetched_once_and_only_what_is_read(
     assert (about.title, about.checkpoint) == ("tiny-org/tiny-bert", "tiny-org/tiny-bert")
 
 
-def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched(
+def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched_and_read_together(
     monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, copy: Copy
 ) -> None:
-    folder = copy("gpt2")
+    folder, theirs = copy("gpt2"), checkpoint("gpt2").theirs
     (folder / "model.safetensors").unlink()
-    checkpoint("gpt2").theirs.save_pretrained(folder, max_shard_size="20KB")
+    theirs.save_pretrained(folder, max_shard_size="20KB")
     standin.models = {"gpt2": folder}
     assert own(monkeypatch, "gpt2") == ("gpt2",)
     assert len([name for name in standin.asked if name.endswith(".safetensors")]) > 1
-    assert isinstance(sources.load("gpt2"), Transformer)
+    model = sources.load("gpt2")
+    assert_same_run(model, theirs, model.run("the cat sat"))
 
 
 def shortened(file: Path) -> None:
