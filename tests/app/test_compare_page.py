@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import sweeps
 from attention.pipeline import Result
+from tests.cases import over
 from tests.lessons.making import result_of
 from tests.running import App, opened
 
@@ -18,20 +18,17 @@ RANDOM = {"vectors": "random", "d_model": 10}
 WORDS = "a b c d e"
 
 
-def sides(app: App) -> tuple[Tensor, Tensor]:
+def sides(app: App) -> list[Tensor]:
     """The weights of A and B as they are sent, nan where hatched."""
     shown = app.sent["comparison"]
     size = shown.header["size"]
-    a, b = shown.numbers[: 2 * size * size].reshape(2, size, size)
-    return a, b
+    return [*shown.numbers[: 2 * size * size].reshape(2, size, size)]
 
 
 def hatched(result: Result) -> Tensor:
     """The weights of a result, nan where masked."""
-    trace = result.trace
-    return (
-        trace.weights if trace.mask is None else trace.weights.masked_fill(~trace.mask, torch.nan)
-    )
+    mask = torch.tensor(True) if result.trace.mask is None else result.trace.mask
+    return result.trace.weights.masked_fill(~mask, torch.nan)
 
 
 # Two settings
@@ -52,13 +49,13 @@ def test_a_link_holds_both_sides() -> None:
     b = {f"b_{name}": value for name, value in (RANDOM | theirs | {"d_k": 7}).items()}
     app = opened("compare", s=WORDS, **RANDOM | ours, **b)
     results = result_of(WORDS, **ours), result_of(WORDS, **theirs, config=(("d_k", 7),))
-    assert_close(list(sides(app)), [hatched(result) for result in results], equal_nan=True)
+    assert_close(sides(app), [hatched(result) for result in results], equal_nan=True)
     for words in ("variant: dot → qkv", "factor: — → 0.35", "d_k: — → 7", "valid length: 3 → 2"):
         assert words in app.said
     assert "masks: causal, length → length, window" in app.said
 
 
-@pytest.mark.parametrize("unseen", [{}, {"b_sigma": 7, "b_radius": 4}])
+@over("unseen", [{}, {"b_sigma": 7, "b_radius": 4}])
 def test_swapping_exchanges_all_settings_in_the_address_too_and_twice_is_as_before(
     unseen: dict[str, int],
 ) -> None:
@@ -66,17 +63,11 @@ def test_swapping_exchanges_all_settings_in_the_address_too_and_twice_is_as_befo
     link = {"variant": "gaussian", "sigma": "2.5", "mask": "window", "radius": "2"}
     app = opened("compare", **link, b_variant="additive", **unseen)
     before = sides(app)
-    app.press("Swap A and B")
-    assert_close(list(sides(app)), list(before[::-1]), equal_nan=True)
+    assert_close(sides(app.press("Swap A and B")), before[::-1], equal_nan=True)
     other_side = {f"b_{name}": value for name, value in link.items()}
-    assert app.query_params == {
-        "variant": "additive",
-        "scale": "none",
-        "b_scale": "1/√d_k",
-        **other_side,
-    }
-    app.press("Swap A and B")
-    assert_close(list(sides(app)), list(before), equal_nan=True)
+    expected = {"variant": "additive", "scale": "none", "b_scale": "1/√d_k"} | other_side
+    assert app.query_params == expected
+    assert_close(sides(app.press("Swap A and B")), before, equal_nan=True)
     assert app.query_params == link | {"b_variant": "additive"}
 
 
@@ -89,8 +80,8 @@ def test_only_settings_of_b_that_mean_something_are_drawn() -> None:
 
 def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
     app = opened("compare", s="cat sat here", b_mask="cells", b_scale="1/√d_k", query=2)
-    app.tell("b_mask_grid", "paint", {"cells": [[0, 1]], "allowed": False})
-    app.tell("b_mask_grid", "paint", {"cells": [[2, 0], [2, 1], [2, 2]], "allowed": False})
+    for cells in ([[0, 1]], [[2, 0], [2, 1], [2, 2]]):
+        app.tell("b_mask_grid", "paint", {"cells": cells, "allowed": False})
     assert app.query_params["b_cells"] == "0:1 2:*"
     a, b = sides(app)
     assert not a.isnan().any()
@@ -116,8 +107,8 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     assert "A: the last token did not fit and is left out." in app.notes
     assert any(note.startswith("B: No single cells are hidden: ") for note in app.notes)
     assert app.selection["query"] == 77
-    app = opened("compare", query=77)
-    assert app.notes == ["That word is gone; the last one is selected."]
+    gone = "That word is gone; the last one is selected."
+    assert opened("compare", query=77).notes == [gone]
 
 
 # Two sentences
@@ -130,11 +121,8 @@ def test_a_pair_shows_the_words_that_differ_and_compares_the_rest() -> None:
     assert header["names"] == ["the (0)", "cat", "walks / sleeps", "on", "the (4)", "street"]
     assert header["changed"] == [False, False, True, False, False, False]
     results = [result_of(sentence, d_model=10) for sentence in link.values()]
-    assert_close(list(sides(app)), [result.trace.weights for result in results])
-
-
-def test_words_of_one_sentence_alone_are_hatched() -> None:
-    app = opened("compare", compare="pair", s="a big cat", s2="a cat")
+    assert_close(sides(app), [result.trace.weights for result in results])
+    app = opened("compare", compare="pair", s="a big cat", s2="a cat")  # a word of one alone
     assert app.sent["comparison"].header["both"] == [True, False, True]
     a, b = sides(app)
     assert not a.isnan().any()
@@ -152,21 +140,20 @@ def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
 # Sweeps
 
 
-@pytest.mark.parametrize("kind", sweeps.SWEEPS)
+@over("kind", sweeps.SWEEPS)
 def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str) -> None:
     settings: dict[str, Any] = {"positions": "alibi", "mask": ("causal", "window"), "d_model": 10}
     link = settings | {"vectors": "random", "sweep": kind, "sweep_at": 2}
-    app = opened("compare", compare="sweep", s=WORDS, **link)
+    shown = opened("compare", compare="sweep", s=WORDS, **link).sent["sweep_view"]
     result = result_of(WORDS, **settings)
     swept = sweeps.sweep(result.trace, kind, 2.0, result.masks)
-    shown = app.sent["sweep_view"]
-    assert (shown.header["kind"], shown.header["at"]) == (kind, 2.0)
     assert swept.mask is not None
-    base = swept.base.masked_fill(~swept.mask, torch.nan)
-    expected = torch.stack([base] if swept.bias is None else [base, swept.bias])
-    assert shown.header["biased"] == (len(expected) == 2)
-    assert_close(shown.numbers, expected.flatten(), equal_nan=True)
-    assert (shown.header["shown"], shown.header["block"]) == ([*swept.shown], 1)
+    sent = [swept.base.masked_fill(~swept.mask, torch.nan)]
+    sent += [] if swept.bias is None else [swept.bias]
+    assert_close(shown.numbers, torch.stack(sent).flatten(), equal_nan=True)
+    names = ("kind", "at", "biased", "shown", "block")
+    expected = [kind, 2.0, len(sent) == 2, [*swept.shown], 1]
+    assert [shown.header[name] for name in names] == expected
 
 
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
@@ -180,8 +167,6 @@ def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() 
     app = opened("compare", compare="sweep", sweep="window", sweep_at=400)
     assert app.sent["sweep_view"].header["at"] == 5.0
     assert "There is no window 400 here; showing 5." in app.read_as_markdown
-    app.tell("sweep_view", "at", 2)
-    assert app.sent["sweep_view"].turn == 1
-    app.move(query=1)
+    app.tell("sweep_view", "at", 2).move(query=1)
     assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
     assert "There is no window" not in app.read_as_markdown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from torch.testing import assert_close
 
@@ -12,24 +11,22 @@ from attention.analysis import additions
 from attention.analysis import heads as analysed
 from attention.display import captions, heads
 from attention.hosting import metrics
+from tests.cases import over
 from tests.lessons.making import result_of
 from tests.running import opened
 
-WORDS = [f"{one}{two}" for one in "abcdefghijklmnop" for two in "abcdefghijklmnopqrstuvwxyz012345"]
 
-
-@pytest.mark.parametrize("variant", ["gaussian", "qkv"])
-def test_the_page_looks_at_many_heads_whatever_variant_is_chosen_elsewhere(variant: str) -> None:
-    app = opened("heads", variant=variant)
+def test_the_page_looks_at_many_heads_whatever_variant_is_chosen_elsewhere() -> None:
+    app = opened("heads", variant="qkv")
     assert app.sent["head_grid"].header["heads"] == 5
     assert app.values["heads_variant"] == "multihead"
     assert {"heads", "head", "seed", "parameters"} <= app.controls.keys()
     assert not app.controls.keys() & {"variant", "sigma", "d_k"}
-    assert app.query_params == {"variant": variant}
+    assert app.query_params == {"variant": "qkv"}
 
 
-@pytest.mark.parametrize(
-    ("link", "count", "offered"),
+@over(
+    "case",
     [
         ({}, 5, [1, 2, 5, 10, 25, 50]),
         ({"heads": 12, "vectors": "random", "d_model": 48}, 12, [1, 2, 3, 4, 6, 8, 12, 16, 24, 48]),
@@ -37,12 +34,12 @@ def test_the_page_looks_at_many_heads_whatever_variant_is_chosen_elsewhere(varia
     ],
 )
 def test_only_heads_that_divide_the_dimensions_are_offered_and_shown(
-    link: dict[str, Any], count: int, offered: list[int]
+    case: tuple[dict[str, Any], int, list[int]],
 ) -> None:
+    link, count, offered = case
     app = opened("heads", **link)
     assert list(map(int, app.controls["heads"].options)) == offered
-    assert app.sent["head_grid"].header["heads"] == count
-    assert app.sent["head_view"].header["heads"] == count
+    assert [app.sent[key].header["heads"] for key in ("head_grid", "head_view")] == [count] * 2
 
 
 def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -> None:
@@ -57,7 +54,7 @@ def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -
     assert runs() == before + 1, "a browser may miss what is set in a run that another follows"
 
 
-@pytest.mark.parametrize("variant", heads.variants_with_heads())
+@over("variant", heads.variants_with_heads())
 def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     settings: dict[str, Any] = {"mask": ("causal", "length"), "d_model": 12, "head": 2}
     own = {"heads": 3, "groups": 3} if variant == "grouped" else {"heads": 3}
@@ -67,16 +64,14 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     trace, figures = result.layer_trace, app.sent
 
     dots, block = analysed.thumbnails(trace.weights)
-    assert figures["head_grid"].header["block"] == block
-    assert figures["head_grid"].header["chosen"] == 2
-    received = torch.frombuffer(bytearray(figures["head_grid"].rest), dtype=torch.uint8)
+    grid = figures["head_grid"]
+    assert (grid.header["block"], grid.header["chosen"]) == (block, 2)
+    received = torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8)
     assert_close(received.int(), dots.flatten().int(), atol=1, rtol=0)
-
     edges = heads.edges(trace.weights, 4, [0, 1, 2], 0.5)
     assert_close(figures["head_view"].numbers, edges.weights.flatten())
     assert figures["head_view"].header["query"] == app.selection["query"] == 4
     picture = figures["picture"]
-    assert picture.header["parts"] == ["heatmap"]
     mixed = ["masked", "mixed"] if variant == "talking" else []
     assert list(picture.parts) == ["scores", "weights", *mixed]
     assert_close(picture.parts, {name: result.trace.stages[name] for name in picture.parts})
@@ -88,28 +83,23 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     assert captions.row_words(result.masks, 4, result.tokens) in app.notes
 
 
-def test_the_numbers_on_the_page_sum_up() -> None:
-    app = opened("heads", query=3, positions="alibi", mask="causal")
+def test_the_numbers_on_the_page_sum_up_and_are_sorted_as_the_link_says() -> None:
+    app = opened("heads", query=3, positions="alibi", mask="causal", sort="previous")
     measured, added, neurons = app.tables
     repeated = analysed.Keys(ids=["the", "cat", "walks", "on", "the", "street"])
     assert list(measured) == ["", *analysed.measures(torch.ones(1, 6, 6), repeated)]
     assert measured[""][-1] == "even spread"
+    shares = [float(share) for share in measured["previous"][:5]]
+    assert shares == sorted(shares, reverse=True)
     assert added["share of y"][-1] == "100.0 %"
     assert "− slope · distance" in neurons
     assert neurons["weight"][-1] == "1.0000"
     assert any("previous-token head" in item.value for item in app.text)
 
 
-def test_the_table_is_sorted_as_the_link_says() -> None:
-    (measured, *_) = opened("heads", sort="previous").tables
-    shares = [float(share) for share in measured["previous"][:5]]
-    assert shares == sorted(shares, reverse=True)
-
-
 def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
     app = opened("heads").tell("head_grid", "head", 3)
-    app.tell("head_view", "active", [4, 0])
-    app.move(query=2, stage="scaled")
+    app.tell("head_view", "active", [4, 0]).move(query=2, stage="scaled")
     assert app.query_params == {"head": "3", "active": "0,4"}
     assert app.selection == {"query": 2, "stage": "scaled"}
     assert app.sent["head_grid"].header["chosen"] == 3
@@ -118,8 +108,9 @@ def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
 
 
 def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
+    words = " ".join(f"w{number}" for number in range(512))
     link = {"vectors": "random", "d_model": 48, "heads": 12, "positions": "alibi"}
-    app = opened("heads", s=" ".join(WORDS), query=500, **link)
+    app = opened("heads", s=words, query=500, **link)
     lines = app.sent["head_view"]
     assert (len(lines.header["tokens"]), lines.header["whole"]) == (512, False)
     assert len(lines.numbers) == 12 * 512, "of the chosen query alone"
@@ -129,32 +120,10 @@ def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
 
 
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
-    app = opened("heads", head=7, query=77, active="<b>x")
-    assert app.notes == [
+    assert opened("heads", head=7, query=77, active="<b>x").notes == [
         "There is no head 7 of 5; showing the last, 4.",
         "That word is gone; the last one is selected.",
         "Heads are written as numbers with commas between, as in 0,2,3, got '<b>x'; "
         "drawing all of them.",
     ]
     assert "There is no head 8 of 5." in opened("heads", active="1,8").notes
-
-
-@pytest.mark.parametrize(("parameters", "said"), [("seeded", "random"), ("identity", "ones and")])
-def test_beside_the_measures_stands_how_the_parameters_were_made(
-    parameters: str, said: str
-) -> None:
-    app = opened("heads", parameters=parameters, vectors="random", d_model=10)
-    words = f"Its parameters are {said}"
-    assert any(caption.value.startswith(words) for caption in app.caption)
-    assert words in app.sidebar.markdown[0].value
-
-
-def test_a_link_shows_its_heads_its_query_and_its_stage_and_stays_as_it_is() -> None:
-    link = {"s": "he said she said", "heads_variant": "talking", "heads": "10", "head": "7"}
-    link |= {"query": "2", "cover": "0.5", "active": "0,7", "sort": "entropy", "stage": "mixed"}
-    link |= {"mask": "causal", "positions": "alibi"}
-    app = opened("heads", **link)
-    assert app.sent["head_view"].header["active"] == [0, 7]
-    assert app.sent["head_grid"].header["chosen"] == 7
-    assert app.selection == {"query": 2, "stage": "mixed"}
-    assert {name: "".join(text) for name, text in app.query_params.items()} == link
