@@ -114,6 +114,7 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     open_page: Open,
 ) -> None:
     page = open_page("/explore", viewport={"width": 390, "height": 844})
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it folds the menu
     expect_rest(page)
     menu, unfold = (page.get_by_test_id(f"st{name}") for name in ("Sidebar", "ExpandSidebarButton"))
     unfold.click()
