@@ -31,11 +31,6 @@ from tests.trained.test_parity import assert_same_run
 ABOUT = About("tiny", "Tiny", "nobody")
 GOLDENS = json.loads(Path(__file__).with_name("smollm2.json").read_text("utf-8"))
 Get = Callable[[str], Checkpoint]
-PARTS = {f"self_attn.{letter}_proj": f"attn_{letter}" for letter in "qkv"}
-PARTS |= {f"mlp.{name}_proj": f"ffn_{name}" for name in ("gate", "up", "down")}
-PARTS |= {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}
-PARTS |= {"self_attn.o_proj": "attn_output"}
-OUTSIDE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
 TOKENIZER = "tokenizer.ggml."
 
 
@@ -43,19 +38,13 @@ def tensors_of(checkpoint: Checkpoint) -> dict[str, Any]:
     """The tensors of a model as GGUF files have them: dimensions that are rotated together lie side
     by side."""
     config, found = checkpoint.theirs.config, {}
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
     for name, parameter in checkpoint.theirs.named_parameters():
-        part, _, kind = name.rpartition(".")
         values = parameter.detach().numpy()
-        if part in OUTSIDE:
-            stored = OUTSIDE[part]
-        else:
-            _, _, index, inner = part.split(".", 3)
-            stored = f"blk.{index}.{PARTS[inner]}"
-            if inner in ("self_attn.q_proj", "self_attn.k_proj"):
-                heads = len(values) // config.head_dim
-                halves = values.reshape(heads, 2, -1, values.shape[-1])
-                values = halves.swapaxes(1, 2).reshape(values.shape)
-        found[f"{stored}.{kind}"] = values
+        if name.endswith(("q_proj.weight", "k_proj.weight")):
+            halves = values.reshape(len(values) // config.head_dim, 2, -1, values.shape[-1])
+            values = halves.swapaxes(1, 2).reshape(values.shape)
+        found[str(names.get_name(name, (".weight",)))] = values
     return found
 
 
