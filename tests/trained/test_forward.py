@@ -98,9 +98,14 @@ each_model = each_of(*(name for name in FAMILIES if name not in ALIKE), "en-pt")
 
 def changed(name: str, change: Callable[[Any], Any]) -> Edit:
     """An edit of one part."""
-    if name in PATH:
-        return lambda layer, run: run.edited(**{name: change(getattr(run, name))})
-    return of_trace(lambda _, trace: replace(trace, **{name: change(getattr(trace, name))}))
+
+    def edit(layer: int, run: LayerRun) -> LayerRun:
+        assert run.output is not None  # all that follows is there, and must be worked out anew
+        if name in PATH:
+            return run.edited(**{name: change(getattr(run, name))})
+        return run.edited(trace=replace(run.trace, **{name: change(getattr(run.trace, name))}))
+
+    return edit
 
 
 keep = of_trace(lambda _, trace: trace)  # changes nothing
