@@ -46,13 +46,12 @@ def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
 
 
 def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path: Path) -> None:
-    file, told = written(tmp_path, b"\n".join(map(str.encode, LINES))), io.StringIO()
+    file, told = written(tmp_path, "\n".join(LINES).encode()), io.StringIO()
     way = command.Way(file, tmp_path, job_of(file), told)
     for shard in reversed([*shards_of(file, 2)]):
         way.report(shard)
-    shares = [int(share) for share in re.findall(r"(\d+)%", told.getvalue())]
-    assert shares == sorted(shares)
-    assert (len(shares), shares[-1]) == (3, 100)
+    first, second, last = map(int, re.findall(r"(\d+)%", told.getvalue()))
+    assert first <= second <= last == 100
 
 
 def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path) -> None:
@@ -130,18 +129,15 @@ def test_pairs_have_count_mean_and_interval_over_the_whole_file(
         monkeypatch.setattr(command, "MAX_PAIRS", most)
         command.pairs(tmp_path, job, tmp_path / "pairs.parquet", tmp_path / "pairs.csv")
         tables.append(pq.read_table(tmp_path / "pairs.parquet").to_pylist())
-    by_pair = [
-        {(row["query word"], row["key word"]): repr(row) for row in table} for table in tables
-    ]
-    assert by_pair[0] == by_pair[1]
-    assert len(tables[1]) == len(by_pair[1])
-    found = {(row["query word"], row["key word"]): row for row in tables[0]}["the", "cat"]
-    numbers = torch.tensor(of_pair, dtype=torch.float64)
-    half = 1.96 * float(numbers.std()) / 2**0.5
-    mean = float(numbers.mean())
-    assert found["count"] == 2
-    expected = [mean, mean - half, mean + half]
-    assert [found[name] for name in ("mean", "from", "to")] == pytest.approx(expected)
+    by_pair, again = (
+        {(row["query word"], row["key word"]): row for row in table} for table in tables
+    )
+    assert repr(by_pair) == repr({pair: again[pair] for pair in by_pair})  # NaN too
+    assert len(tables[1]) == len(again) == len(by_pair)
+    found, numbers = by_pair["the", "cat"], torch.tensor(of_pair, dtype=torch.float64)
+    mean, half = float(numbers.mean()), 1.96 * float(numbers.std()) / 2**0.5
+    expected = [2, mean, mean - half, mean + half]
+    assert [found[name] for name in ("count", "mean", "from", "to")] == pytest.approx(expected)
     with (tmp_path / "pairs.csv").open(encoding="utf-8") as opened:
         assert len([*csv.reader(opened)]) == len(tables[1]) + 1
 
@@ -190,7 +186,7 @@ def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path
     on another cluster either."""
     distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
     packaged("minilm")
-    lines = LINES * 4
+    lines = LINES * 2
     file, out = written(tmp_path, "\n".join(lines).encode()), tmp_path / "out"
     out.mkdir()
     job = job_of(file, lines=1)

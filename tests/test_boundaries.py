@@ -7,7 +7,6 @@ import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -48,27 +47,27 @@ def parsed(source: str) -> ast.Module:
     return ast.parse((ROOT / source).read_text("utf-8"))
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
+@functools.cache
+def imports(source: str) -> list[str]:
     """The full names of all that a file imports, wherever in it."""
-    for node in ast.walk(tree):
+    found = []
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
-def loaded_by(statement: str) -> set[str]:
-    """The packages that a statement brings in, in a fresh Python."""
-    code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
+def loaded_by(*statements: str) -> list[set[str]]:
+    """The packages that a fresh Python has after each of these statements, beside its own."""
+    code = "import sys; before = {*sys.modules}\n" + "\n".join(
+        f"{statement}; print(*{{*sys.modules}} - before)" for statement in statements
     )
-    return {name.split(".")[0] for name in ran.stdout.split()}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return [{name.split(".")[0] for name in line.split()} for line in ran.stdout.splitlines()]
 
 
 def circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -79,10 +78,11 @@ def circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
+    allowed = {room: may_import(room) for room in {*map(room_of, SOURCES)}}
     for source in SOURCES:
         room = room_of(source)
-        rooms, packages = may_import(room)
-        for name in imports(parsed(source)):
+        rooms, packages = allowed[room]
+        for name in {*imports(source)}:
             package, _, rest = name.partition(".")
             if package == "attention":
                 assert rest.split(".")[0] in rooms | {room, "__version__"}, (source, name)
@@ -100,10 +100,7 @@ def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -
     modules = {source.removesuffix(".py").replace("/", "."): source for source in paths}
     below = {
         module: {
-            on
-            for on in modules
-            for name in imports(parsed(source))
-            if f"{name}.".startswith(f"{on}.")
+            on for on in modules if any(f"{name}.".startswith(f"{on}.") for name in imports(source))
         }
         for module, source in modules.items()
     }
@@ -119,7 +116,7 @@ def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -
 def test_lessons_compute_nothing_but_steps_and_operations() -> None:
     for source in SOURCES:
         if Path(source).match("attention/lessons/*.py"):
-            assert "torch" not in {name.split(".")[0] for name in imports(parsed(source))}, source
+            assert "torch" not in {name.split(".")[0] for name in imports(source)}, source
 
 
 def test_each_fix_for_streamlit_is_short_and_listed() -> None:
@@ -130,45 +127,36 @@ def test_each_fix_for_streamlit_is_short_and_listed() -> None:
             assert f"`{source}`" in listed, source
 
 
-def test_settings_need_the_standard_library_alone() -> None:
-    loaded = loaded_by("import attention.core.settings")
-    assert loaded - {"attention"} <= sys.stdlib_module_names
-
-
-def test_the_core_needs_torch_alone() -> None:
-    loaded = loaded_by("import attention.core.variants, attention.core.analysis")
-    assert "torch" in loaded
-    assert not loaded & {"plotly", "torchtext", "streamlit", "pandas", "pyarrow"}
-
-
-def test_a_notebook_imports_modules_by_their_own_names_and_no_streamlit() -> None:
-    loaded = loaded_by("from attention import figures, masks, text, variants, vectors")
-    assert {"attention", "plotly", "torchtext"} <= loaded
-    assert "streamlit" not in loaded
+def test_settings_need_the_standard_library_the_core_torch_and_a_notebook_no_streamlit() -> None:
+    settings, core, notebook = loaded_by(
+        "import attention.core.settings",
+        "import attention.core.variants, attention.core.analysis",
+        "from attention import figures, masks, text, variants, vectors",
+    )
+    assert settings - {"attention"} <= sys.stdlib_module_names
+    assert "torch" in core
+    assert not core & {"plotly", "torchtext", "streamlit", "pandas", "pyarrow"}
+    assert {"attention", "plotly", "torchtext"} <= notebook
+    assert "streamlit" not in notebook
 
 
 def test_pages_do_no_arithmetic_on_tensors() -> None:
     for source in SOURCES:
         if source.startswith("pages/"):
-            packages = {name.split(".")[0] for name in imports(parsed(source))}
+            packages = {name.split(".")[0] for name in imports(source)}
             assert not packages & {"torch", "numpy"}, source
             assert ".softmax(" not in (ROOT / source).read_text("utf-8"), source
 
 
-def test_nothing_is_run_that_was_not_written_here() -> None:
+def test_nothing_is_run_that_was_not_written_here_and_no_html_let_through_unsafely() -> None:
     for source in SOURCES:
-        tree = parsed(source)
-        packages = {name.split(".")[0] for name in imports(tree)}
+        nodes = [*ast.walk(parsed(source))]
+        packages = {name.split(".")[0] for name in imports(source)}
         assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}, source
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
         assert not names & {"exec", "eval", "compile", "__import__"}, source
-
-
-def test_no_html_is_let_through_unsafely() -> None:
-    unsafe = {"unsafe_allow_html", "unsafe_allow_javascript"}
-    for source in SOURCES:
-        given = {node.arg for node in ast.walk(parsed(source)) if isinstance(node, ast.keyword)}
-        assert not given & unsafe, source
+        given = {node.arg for node in nodes if isinstance(node, ast.keyword)}
+        assert not given & {"unsafe_allow_html", "unsafe_allow_javascript"}, source
 
 
 def test_what_the_readme_shows_for_a_notebook_runs() -> None:

@@ -67,12 +67,7 @@ def test_layers_give_what_they_give_with_all_weights_kept(model: Transformer) ->
 
 @pytest.mark.parametrize(
     "how",
-    [
-        {},
-        {"cap": 1.5},
-        {"rotary": Rotary(), "scale": 0.3},
-        {"distances": True},
-    ],
+    [{}, {"cap": 1.5}, {"rotary": Rotary(), "scale": 0.3}, {"distances": True}],
     ids=str,
 )
 @pytest.mark.parametrize(("causal", "window"), [(True, None), (True, 7), (False, 7), (False, None)])
@@ -94,12 +89,8 @@ def test_rows_of_a_long_text_give_the_output_of_the_whole(
     layer = Layer(attention, Norms(), None, Norms(), causal=causal, window=window)
     projected = layer.projected(drawn(tokens, d_model))
     assert layer.is_long(projected)
-    assert_close(
-        layer.outputs_in_rows(projected),
-        layer.sliced_of(projected)(ALL, ALL).output,
-        atol=1e-5,
-        rtol=1e-5,
-    )
+    whole = layer.sliced_of(projected)(ALL, ALL).output
+    assert_close(layer.outputs_in_rows(projected), whole, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 import zipfile
 from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -60,17 +61,20 @@ def test_the_wheel_carries_the_library_and_within_it_what_is_served_and_nothing_
     assert {Path(name).suffix for name in carried} >= {".py", ".js", ".css", ".md", ".toml"}
 
 
-def test_the_wheel_has_the_librarys_version_and_its_types(wheel: zipfile.ZipFile) -> None:
+def metadata(wheel: zipfile.ZipFile) -> Message:
     (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
-    assert message_from_bytes(wheel.read(name))["Version"] == attention.__version__
+    return message_from_bytes(wheel.read(name))
+
+
+def test_the_wheel_and_the_changelog_have_this_version(wheel: zipfile.ZipFile) -> None:
+    released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert metadata(wheel)["Version"] == released[0] == attention.__version__
     assert "attention/py.typed" in wheel.namelist()
 
 
 def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSet]:
     """Requirements of the wheel, with an extra of it or without ("")."""
-    (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
-    lines = message_from_bytes(wheel.read(name)).get_all("Requires-Dist", [])
-    needed = [Requirement(line) for line in lines]
+    needed = [Requirement(line) for line in metadata(wheel).get_all("Requires-Dist", [])]
     return {
         canonicalize_name(each.name): each.specifier
         for each in needed
@@ -133,7 +137,11 @@ for path in sorted(pathlib.Path("attention").rglob("*.py")):
     if rest and room not in ("app", "components", "hosting"):
         importlib.import_module(".".join(["attention", room, *rest]).removesuffix(".__init__"))
 from attention.app.shell import command
-command.main(sys.argv[1:])
+try:
+    command.main(["--version"])
+except SystemExit as end:
+    assert not end.code, end.code
+command.main([])
 """
 
 
@@ -143,12 +151,9 @@ def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_th
     of_app = requirements_of(wheel, "app").keys() - requirements_of(wheel, "").keys()
     code = ALONE.format(missing=[name.replace("-", "_") for name in [*of_app, "starlette"]])
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 1
+    assert (ran.returncode, ran.stdout) == (1, f"{attention.__version__}\n")
     assert ran.stderr.startswith("No module named 'streamlit")
     assert ran.stderr.endswith('this adds it:\npip install ".[app]"\n')
-    command_line = [sys.executable, "-c", code, "--version"]
-    ran = subprocess.run(command_line, cwd=ROOT, capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout) == (0, f"{attention.__version__}\n")
 
 
 COLLECT = """
@@ -182,17 +187,12 @@ def test_hosts_get_pytest_by_requirements_and_the_image_does_not(tmp_path: Path)
     """The bare `pytest` of who installs requirements.txt works; the Dockerfile filters it."""
     (left_out,) = re.findall(r"^RUN (sed .*?) \\$", DOCKERFILE.read_text("utf-8"), re.M)
     assert "pytest" in served_with()
-    before = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
-    (tmp_path / "requirements.txt").write_text("\n".join(before) + "\n", "utf-8")
+    file, before = tmp_path / "requirements.txt", (ROOT / "requirements.txt").read_text("utf-8")
+    file.write_text(before, "utf-8")
     subprocess.run(["sh", "-c", left_out], cwd=tmp_path, check=True)
-    after = (tmp_path / "requirements.txt").read_text("utf-8").splitlines()
-    assert after == [line for line in before if not line.startswith("pytest")]
-    assert len(after) == len(before) - 1
-
-
-def test_the_changelog_begins_with_this_version() -> None:
-    released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert released[0] == attention.__version__
+    after = file.read_text("utf-8").splitlines()
+    assert after == [line for line in before.splitlines() if not line.startswith("pytest")]
+    assert len(after) == len(before.splitlines()) - 1
 
 
 def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder(
@@ -214,25 +214,18 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
             assert len(answer.read()) > 1_000_000
 
 
-def test_the_command_hands_its_options_on_to_streamlit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_hands_its_options_on_to_streamlit_and_names_all_that_an_owner_can_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda words, prog_name: ran.append(words))
     command.main(["--server.port", "8600"])
     assert ran == [["run", str(ROOT / "streamlit_app.py"), "--server.port", "8600"]]
-
-
-def test_the_command_says_its_version_and_names_all_that_an_owner_can_set(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def said(option: str) -> str:
-        with pytest.raises(SystemExit, match="0"):
-            command.main([option])
-        return capsys.readouterr().out
-
-    assert said("--version") == f"{attention.__version__}\n"
     code = "".join(path.read_text("utf-8") for path in LIBRARY.rglob("*.py"))
     named = set(re.findall(r'"(ATTENTION_[A-Z_]+)"', code))
     assert "ATTENTION_VECTORS" in named
-    helped = said("--help")
+    with pytest.raises(SystemExit, match="0"):
+        command.main(["--help"])
+    helped = capsys.readouterr().out
     assert set(re.findall("ATTENTION_[A-Z_]+", helped)) == named
     assert all(f"{name}=" in helped for name in settings_of(Limits))

@@ -73,7 +73,7 @@ def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case: Cas
 
 
 @over("part", PARTS)
-@each_model
+@each_tiny
 @torch.no_grad()
 def test_every_intervention_changes_something_in_every_layer(case: Case, part: str) -> None:
     """Each head by itself, to zero and to its part in the other sentence."""
@@ -88,7 +88,7 @@ def test_every_intervention_changes_something_in_every_layer(case: Case, part: s
         assert (moved[len(heads) :] > 1e-6).all() or same, (part, layer)
 
 
-@each_model
+@each_tiny
 @torch.no_grad()
 def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case: Case) -> None:
     for part in ("output", "queries", "keys", "values"):
@@ -146,7 +146,7 @@ def test_several_interventions_in_a_batch_are_each_by_itself(
     assert [done for done, _ in reported] == sorted({done for done, _ in reported})
 
 
-@each_model
+@each_tiny
 def test_gradients_reach_the_numbers_that_are_put_in(case: Case) -> None:
     model, run = doubled(case.model), doubled(case.run)
     value = part_of(run, 1, "output")[:1].detach().requires_grad_()

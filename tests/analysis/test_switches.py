@@ -14,7 +14,7 @@ from attention.analysis.interventions import means
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
-from tests.analysis.conftest import CLOSE, Case, each_model
+from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
 from tests.trained.packaged import packaged, run_model
 
 
@@ -64,7 +64,7 @@ def test_an_effect_is_the_metric_of_a_run_of_its_own(case: Case) -> None:
         assert_close(found[head], metric(alone) - before, atol=1e-5, rtol=1e-4)
 
 
-@each_model
+@each_tiny
 @torch.no_grad()
 def test_the_search_takes_the_head_that_costs_most_first_and_then_the_next_beside_it(
     case: Case,
@@ -93,7 +93,6 @@ def test_the_search_takes_the_head_that_costs_most_first_and_then_the_next_besid
 def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
     model, run = packaged("smollm2"), run_model("smollm2", "The capital of France is")
     there = elsewhere("smollm2")
-    assert there is not None
     metric, _ = switches.answer_at(model, run, -1)
     without = switches.states_without(model, run, [(23, 4)], switches.by_mean(there.means))
     assert float(metric(run.hidden)) == pytest.approx(0.773, abs=1e-3)
@@ -104,7 +103,6 @@ def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
 def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
     model, run = packaged("smollm2"), run_model("smollm2", ANSWERED[2][1])
     there = elsewhere("smollm2")
-    assert there is not None
     metric, _ = switches.answer_at(model, run, -1)
     off = [(1, 3), (1, 5)]
     zero, mean = (
@@ -118,7 +116,6 @@ def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -
 
 def test_what_is_packaged_recomputes_from_its_sentences() -> None:
     model, there = packaged("minilm"), elsewhere("minilm")
-    assert there is not None
     mean = means(model, SENTENCES[:MEANS_OVER], "output")
     assert_close(torch.stack(there.means), torch.stack(mean), atol=1e-4, rtol=1e-3)
     layer = len(model.layers) - 1
@@ -131,7 +128,6 @@ def test_what_is_packaged_recomputes_from_its_sentences() -> None:
 @pytest.mark.parametrize(("name", "text"), ANSWERED)
 def test_packaged_effects_recompute(name: str, text: str) -> None:
     model, run, there = packaged(name), run_model(name, text), elsewhere(name)
-    assert there is not None
     metric, _ = switches.answer_at(model, run, -1)
     for layer in (len(model.layers) - 1, len(model.layers) - 7):
         found = switches.layer_effects(model, run, layer, metric, switches.by_mean(there.means))

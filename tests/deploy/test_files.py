@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fnmatch
 import re
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import tomllib
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -23,6 +21,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from attention.hosting.door import FULL
 from attention.hosting.stopping import PATIENCE_SECONDS
 from tests.deploy.replicas import DEPLOY, find_nginx, in_front_of
+from tests.hosting.asking import answer, inner
 from tests.serving import ROOT, free_port
 
 MANIFESTS = [
@@ -125,16 +124,16 @@ def test_a_forged_address_in_front_of_hugging_face_s_own_changes_nothing() -> No
         ("10.16.3.80", "198.51.100.7, 203.0.113.9, 10.16.9.7", "203.0.113.9"),
         ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # from elsewhere it is not believed
     )
+    found: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        found.append(scope["client"][0])
+        await inner(scope, receive, send)
+
     for proxy, header, seen in cases:
-        found: list[str] = []
-
-        async def app(scope: Any, *_: object, found: list[str] = found) -> None:
-            found.append(scope["client"][0])
-
-        scope = {"type": "http", "client": (proxy, 7), "headers": []}
-        scope["headers"] = [(b"x-forwarded-for", header.encode())]
-        asyncio.run(ProxyHeadersMiddleware(app, trusted_hosts=named)(scope, None, None))
-        assert found == [seen]
+        believed = ProxyHeadersMiddleware(app, trusted_hosts=named)
+        answer(believed, address=proxy, x_forwarded_for=header)
+        assert found.pop() == seen
 
 
 def test_an_ingress_asks_another_replica_where_one_is_full_and_there_always_is_another() -> None:
@@ -160,42 +159,31 @@ def test_a_file_as_large_as_may_be_passes_every_proxy() -> None:
         assert int(megabytes) > largest["maxUploadSize"], "it is framed"
 
 
-@pytest.fixture
-def answering() -> Iterator[tuple[int, dict[str, object]]]:
-    """A server that answers everything with a status and a body, and its port."""
-    answer: dict[str, object] = {}
-
+@pytest.mark.parametrize(
+    ("status", "body", "healthy"),
+    [(200, b"ok", True), (200, b"<!doctype html>", False), (503, b"unavailable", False)],
+)
+def test_the_health_check_asks_for_the_body(status: int, body: bytes, healthy: bool) -> None:
     class Answering(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(answer["status"])
+            self.send_response(status)
             self.end_headers()
-            self.wfile.write(answer["body"])
+            self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass
 
     with HTTPServer(("127.0.0.1", 0), Answering) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield server.server_address[1], answer
-        server.shutdown()
-        thread.join()
+        Thread(target=server.handle_request).start()
+        assert is_healthy(server.server_address[1]) == healthy
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "healthy"),
-    [(200, b"ok", True), (200, b"<!doctype html>", False), (503, b"unavailable", False)],
-)
-def test_the_health_check_asks_for_the_body(answering, status, body, healthy) -> None:
-    port, answer = answering
-    answer.update(status=status, body=body)
-    command = [sys.executable, str(DEPLOY / "healthy.py"), str(port)]
-    assert (subprocess.run(command).returncode == 0) == healthy
+def is_healthy(port: int) -> bool:
+    return subprocess.run([sys.executable, str(DEPLOY / "healthy.py"), str(port)]).returncode == 0
 
 
 def test_the_health_check_fails_where_nobody_answers() -> None:
-    command = [sys.executable, str(DEPLOY / "healthy.py"), str(free_port())]
-    assert subprocess.run(command).returncode == 1
+    assert not is_healthy(free_port())
 
 
 def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path: Path) -> None:

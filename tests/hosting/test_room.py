@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from attention.hosting.room import KEPT, WAITING, Room, Who
-from tests.properties import given, settings, strategies
-
-
-def room_of(places: int, of_address: int | None = None) -> Room:
-    """A room of which an address may have all, unless told otherwise."""
-    return Room(places, of_address or places)
+from tests.properties import given, settings
+from tests.properties import strategies as st
 
 
 def at(address: str, name: str = "") -> Who:
     return Who(address, name)
 
 
-def full(places: int) -> Room:
-    room = room_of(places)
+def full(places: int, of_address: int = 0) -> Room:
+    """A room of which an address may have all, unless told otherwise."""
+    room = Room(places, of_address or places)
     assert all(room.connect(at(f"in {place}"), 0.0) for place in range(places))
     return room
 
@@ -59,17 +56,18 @@ def test_who_only_asks_where_they_would_stand_keeps_nobody_waiting() -> None:
     assert room.ask(at("c"), 0.0) == 1
 
 
-def test_a_place_is_lost_when_nobody_comes_for_it() -> None:
-    room = room_of(1)
-    room.connect(at("a"), 0.0)
-    room.leave(at("a"), 0.0)
-    assert room.connect(at("a"), KEPT)
-    room.leave(at("a"), KEPT)
+def test_a_place_is_lost_when_nobody_comes_for_it_and_is_of_no_use_to_another_address() -> None:
+    room = Room(1, 1)
+    room.connect(at("a", "x"), 0.0)
+    room.leave(at("a", "x"), 0.0)
+    assert not room.connect(at("b", "x"), 1.0)
+    assert room.connect(at("a", "x"), KEPT)
+    room.leave(at("a", "x"), KEPT)
     assert room.connect(at("b"), 2 * KEPT + 1)
 
 
 def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:
-    room = room_of(7, 3)
+    room = Room(7, 3)
     names = ["", "", "x", "y", "z"]
     assert [room.connect(at("a", name), 0.0) for name in names] == [True] * 3 + [False] * 2
     assert room.is_crowded("a")
@@ -78,16 +76,8 @@ def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:
     assert not room.is_crowded("a"), "but the room is full"
 
 
-def test_the_name_of_a_visitor_is_of_no_use_to_another_address() -> None:
-    room = room_of(1)
-    assert room.connect(at("a", "x"), 0.0)
-    room.leave(at("a", "x"), 0.0)
-    assert not room.connect(at("b", "x"), 1.0)
-    assert room.connect(at("a", "x"), 1.0)
-
-
 def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
-    room = room_of(5, 2)
+    room = Room(5, 2)
     assert [room.connect(at("a", name), 0.0) for name in "xyz"] == [True, True, False]
     assert [room.ask(at("a", name), 0.0) for name in "pq"] == [1, 2]
     assert room.ask(at("b"), 0.0) == 0
@@ -98,15 +88,14 @@ def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
 
 
 def test_one_address_does_not_fill_the_queue() -> None:
-    room = Room(5, 2)
-    assert [room.connect(at(f"in {place}"), 0.0) for place in range(5)] == [True] * 5
+    room = full(5, 2)
     assert [room.ask(at("a", str(number)), 0.0) for number in range(9)] == [1, 2] + [3] * 7
     assert room.ask(at("b"), 0.0) == 3
     assert len(room.waiting) == 3
 
 
 def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:
-    room = room_of(5, 2)
+    room = Room(5, 2)
     with room.one_silent("a"), room.one_silent("a"):
         assert room.free == 5
         assert not room.admits(at("a"), 0.0)
@@ -116,7 +105,7 @@ def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:
 
 
 def test_a_place_that_is_kept_for_somebody_lets_no_number_of_silent_connections_in() -> None:
-    room = room_of(1)
+    room = Room(1, 1)
     room.connect(at("a", "x"), 0.0)
     room.leave(at("a", "x"), 0.0)
     assert room.admits(at("a", "x"), 1.0)
@@ -124,12 +113,12 @@ def test_a_place_that_is_kept_for_somebody_lets_no_number_of_silent_connections_
         assert not room.admits(at("a", "x"), 1.0)
 
 
-moves = strategies.lists(
-    strategies.tuples(
-        strategies.sampled_from(("ask", "connect", "leave")),
-        strategies.integers(0, 6),
-        strategies.integers(0, 2),
-        strategies.floats(0.0, 8.0),
+moves = st.lists(
+    st.tuples(
+        st.sampled_from(("ask", "connect", "leave")),
+        st.integers(0, 6),
+        st.integers(0, 2),
+        st.floats(0.0, 8.0),
     ),
     max_size=60,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -39,59 +41,59 @@ def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(mon
     assert sample("attention_held_seconds_total") == before + held
 
 
-def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch) -> None:
-    turns = Turns(0.0, places=2)
-    monkeypatch.setattr(work, "_turns", lambda: turns)
-    under_way: list[int] = []
-    most: list[int] = []
-    enough, go_on = threading.Semaphore(0), threading.Event()
+@pytest.fixture
+def start() -> Iterator[Callable[..., threading.Event]]:
+    """Starts a rerun of another session and gives what is set once it has begun.
 
-    def visitor(number: int) -> None:
-        with work.rerun("explore", work.share(), f"address {number}"):
-            under_way.append(number)
-            most.append(len(under_way))
-            enough.release()
-            go_on.wait(30)
-            under_way.remove(number)
+    It goes on until what it is given is set. All are waited for at the end.
+    """
+    threads = []
 
-    threads = [threading.Thread(target=visitor, args=(number,)) for number in range(7)]
+    def begin(address: str = "", until: threading.Event | None = None) -> threading.Event:
+        begun = threading.Event()
+
+        def run() -> None:
+            with work.rerun("explore", work.share(), address):
+                begun.set()
+                if until is not None:
+                    until.wait(LONG)
+
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+        return begun
+
+    yield begin
     for thread in threads:
-        thread.start()
-    for _ in range(2):
-        assert enough.acquire(timeout=30)
-    go_on.set()
-    for thread in threads:
-        thread.join(30)
-    assert len(most) == 7
-    assert max(most) == 2
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
-def another_rerun() -> tuple[threading.Thread, threading.Event]:
-    """A rerun of another session, in its thread, and whether it has begun."""
-    begun = threading.Event()
-
-    def run() -> None:
-        with work.rerun("explore", work.share()):
-            begun.set()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread, begun
-
-
-def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch) -> None:
-    turns = Turns(0.0, places=1)
+def turns_of(monkeypatch, places: int, most: float = 0.0) -> Turns:
+    turns = Turns(most, places=places)
     monkeypatch.setattr(work, "_turns", lambda: turns)
+    return turns
+
+
+def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start) -> None:
+    turns, over = turns_of(monkeypatch, 2), threading.Event()
+    begun = [start(f"address {number}", over) for number in range(7)]
+    while sum(each.is_set() for each in begun) < 2 or len(turns._waiting) < 5:
+        work.time.sleep(0.001)
+    assert sum(each.is_set() for each in begun) == 2
+    over.set()
+    assert all(each.wait(LONG) for each in begun)
+
+
+def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start) -> None:
+    turns_of(monkeypatch, 1)
     with work.rerun("explore", work.share()):
-        thread, begun = another_rerun()
+        begun = start()
         assert not begun.wait(0.2)
         with work.waiting():
             assert begun.wait(LONG)
-        thread.join(LONG)
-        thread, begun = another_rerun()
+        begun = start()
         assert not begun.wait(0.2)
     assert begun.wait(LONG)
-    thread.join(LONG)
 
 
 class NotWantedError(Exception):
@@ -99,8 +101,7 @@ class NotWantedError(Exception):
 
 
 def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> None:
-    turns = Turns(LONG, places=1)
-    monkeypatch.setattr(work, "_turns", lambda: turns)
+    turns = turns_of(monkeypatch, 1, LONG)
     used_up = Pace(rate=1e-6, burst=0.0, left=-1.0, at=work.time.monotonic())
 
     def stop() -> None:
@@ -133,9 +134,6 @@ def test_a_rerun_that_fails_is_over() -> None:
     used = work.share()
     before = sample("attention_rerun_seconds_count", page="steps")
     for _ in range(2):
-        try:
-            with work.rerun("steps", used):
-                raise RuntimeError
-        except RuntimeError:
-            pass
+        with contextlib.suppress(RuntimeError), work.rerun("steps", used):
+            raise RuntimeError
     assert sample("attention_rerun_seconds_count", page="steps") == before + 2
