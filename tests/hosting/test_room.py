@@ -124,7 +124,7 @@ moves = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(moves)
 def test_there_are_never_more_connections_than_places_nor_than_an_address_may_have(
     steps: list[tuple[str, int, int, float]],
@@ -144,7 +144,7 @@ def test_there_are_never_more_connections_than_places_nor_than_an_address_may_ha
         assert room.free >= 0
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(moves)
 def test_who_goes_on_asking_gets_in_once_the_places_are_left(
     steps: list[tuple[str, int, int, float]],
