@@ -49,8 +49,9 @@ def test_a_page_says_its_title_its_line_and_its_picture() -> None:
     assert "<whom>" not in body
     assert 'content="http://school.example/preview.png"' in body
     assert "A way in." in answered("/guide").text
-    proxied = answered("/", x_forwarded_proto="https").text
-    assert "https://school.example/preview.png" in proxied
+    for sent, scheme in {"https": "https", "javascript": "http"}.items():
+        proxied = answered("/", x_forwarded_proto=sent).text
+        assert f'"{scheme}://school.example/preview.png"' in proxied
 
 
 @pytest.mark.parametrize(
