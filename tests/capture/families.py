@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -17,20 +17,15 @@ transformers: Any = pytest.importorskip(
 TEXT = torch.tensor([[3, 5, 7, 11, 13, 17, 19, 23, 29], [2, 31, 37, 41, 43, 0, 0, 0, 0]])
 SOURCE = torch.tensor([[3, 5, 7, 11, 13, 17, 19], [2, 31, 37, 41, 43, 0, 0]])
 KEPT = (TEXT != 0).long()
-DECODER = {
+ENCODER: dict[str, Any] = {
     "vocab_size": 53,
     "hidden_size": 24,
     "intermediate_size": 20,
     "num_hidden_layers": 2,
-    "num_attention_heads": 6,
-    "num_key_value_heads": 2,
-    "head_dim": 4,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 52,
 }
-ENCODER = {name: DECODER[name] for name in DECODER if name not in ("num_key_value_heads",)}
+ENCODER |= {"num_attention_heads": 6, "head_dim": 4, "max_position_embeddings": 64}
+ENCODER |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 52}
+DECODER = ENCODER | {"num_key_value_heads": 2}
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 WINDOWS = {"sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"]}
 PICTURE = {"image_size": 12, "patch_size": 4, "num_hidden_layers": 2, "hidden_size": 12}
@@ -86,58 +81,39 @@ class Family:
 
 
 T5 = {"d_model": 24, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_heads": 3, "vocab_size": 53}
-T5 |= {
-    "decoder_start_token_id": 0,
-    "relative_attention_num_buckets": 8,
-    "relative_attention_max_distance": 6,
-}
+T5 |= {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 6}
+T5 |= {"decoder_start_token_id": 0}
 BART = {"d_model": 12, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 3}
 BART |= {"decoder_attention_heads": 3, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20}
 BART |= {"pad_token_id": 0, "vocab_size": 53, "decoder_start_token_id": 1}
 BART |= {"bos_token_id": 1, "eos_token_id": 52}
+GPT_OSS = {"num_local_experts": 2, "num_experts_per_tok": 1, "rope_parameters": PLAIN_ROPE}
+GPT_2 = {"n_embd": 12, "n_layer": 2, "n_head": 3, "vocab_size": 53, "n_positions": 64}
+SOUND = {"num_mel_bins": 8, "max_source_positions": 11, "max_target_positions": 16}
+DEEPSEEK: dict[str, Any] = {name: DECODER[name] for name in DECODER if name != "head_dim"}
+DEEPSEEK |= {"num_key_value_heads": 6, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4}
+DEEPSEEK |= {"qk_nope_head_dim": 4, "v_head_dim": 4, "n_routed_experts": 4, "n_group": 2}
+DEEPSEEK |= {"topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1}
+DEEPSEEK |= {"moe_intermediate_size": 8}
+CAPPED = {"attn_logit_softcapping": 1.5, "query_pre_attn_scalar": 7}
 FAMILIES = {
     "Llama": Family("LlamaConfig", DECODER),
     "Qwen3": Family("Qwen3Config", DECODER),
-    "Gemma 2": Family(
-        "Gemma2Config",
-        DECODER | WINDOWS | {"attn_logit_softcapping": 1.5, "query_pre_attn_scalar": 7},
-        runs="eager",
-    ),
+    "Gemma 2": Family("Gemma2Config", DECODER | WINDOWS | CAPPED, runs="eager"),
     "Gemma 3": Family("Gemma3TextConfig", DECODER | WINDOWS),
     "Mistral": Family("MistralConfig", DECODER | {"sliding_window": 5}),
     "OLMo 2": Family("Olmo2Config", DECODER),
     "Phi-3": Family("Phi3Config", DECODER),
-    "gpt-oss": Family(
-        "GptOssConfig",
-        DECODER
-        | WINDOWS
-        | {"num_local_experts": 2, "num_experts_per_tok": 1, "rope_parameters": PLAIN_ROPE},
-        runs="eager",
-    ),
+    "gpt-oss": Family("GptOssConfig", DECODER | WINDOWS | GPT_OSS, runs="eager"),
     "BERT": Family("BertConfig", ENCODER),
-    "GPT-2": Family(
-        "GPT2Config",
-        {"n_embd": 12, "n_layer": 2, "n_head": 3, "vocab_size": 53, "n_positions": 64}
-        | {"bos_token_id": 1, "eos_token_id": 52},
-    ),
+    "GPT-2": Family("GPT2Config", GPT_2 | {"bos_token_id": 1, "eos_token_id": 52}),
     "GPT-NeoX": Family("GPTNeoXConfig", ENCODER),
     "T5": Family("T5Config", T5, pair),
     "BART": Family("BartConfig", BART, pair),
     "ViT": Family("ViTConfig", PICTURE, picture),
     "DINOv2": Family("Dinov2Config", PICTURE, picture),
-    "Whisper": Family(
-        "WhisperConfig",
-        BART | {"num_mel_bins": 8, "max_source_positions": 11, "max_target_positions": 16},
-        sound,
-    ),
-    "DeepSeek-V3": Family(
-        "DeepseekV3Config",
-        {name: DECODER[name] for name in DECODER if name != "head_dim"}
-        | {"num_key_value_heads": 6, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4}
-        | {"qk_nope_head_dim": 4, "v_head_dim": 4, "n_routed_experts": 4, "n_group": 2}
-        | {"topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1}
-        | {"moe_intermediate_size": 8},
-    ),
+    "Whisper": Family("WhisperConfig", BART | SOUND, sound),
+    "DeepSeek-V3": Family("DeepseekV3Config", DEEPSEEK),
 }
 LLAVA = Family(
     "LlavaConfig",
@@ -148,3 +124,9 @@ LLAVA = Family(
     },
     lambda: {"input_ids": torch.tensor(2 * [[3, 5, 7, *9 * [52], 11, 13]]), **picture()},
 )
+
+
+def writer(name: str, runs: str | None = None) -> Any:
+    """A family's model that writes."""
+    kind = {"T5": "Seq2SeqLM", "BART": "Seq2SeqLM"}.get(name, "CausalLM")
+    return replace(FAMILIES[name], model=f"AutoModelFor{kind}").build(runs)

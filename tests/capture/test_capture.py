@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 import attention
 from tests.capture.making import D_K, ByHand, OwnAttention, inputs, model
+from tests.cases import over
 
 CAUSAL = torch.ones(7, 7, dtype=torch.bool).tril()
 GAPS = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
@@ -36,8 +37,15 @@ def weights_of(queries, keys, **said):
     return F.scaled_dot_product_attention(queries, keys, told, **said)
 
 
-@pytest.mark.parametrize("name", SAID)
-@pytest.mark.parametrize("key_heads", [1, 3])
+def recorded(*attends, x=None, **options):
+    """What was kept of a model of these attentions."""
+    with attention.capture(**options) as run:
+        model(*attends)(inputs() if x is None else x)
+    return run
+
+
+@over("name", SAID)
+@over("key_heads", [1, 3])
 def test_the_weights_of_an_own_module_are_kept(name, key_heads):
     said = SAID[name] | {"enable_gqa": key_heads == 1}
     net, x = model(OwnAttention(key_heads, **said), OwnAttention(key_heads, **said)), inputs()
@@ -53,12 +61,11 @@ def test_the_weights_of_an_own_module_are_kept(name, key_heads):
             torch.testing.assert_close(made, expected[entry, head], atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("lead", [(), (5,), (2, 3, 5)])
+@over("lead", [(), (5,), (2, 3, 5)])
 def test_leading_axes_are_entries(lead):
-    x = inputs(30, 7)[: max(1, torch.Size(lead).numel())].reshape(*lead, 7, -1)
-    with attention.capture() as run:
-        model(OwnAttention())(x)
-    assert run.attentions[0].shape == (max(1, torch.Size(lead).numel()), 3, 7, 7)
+    entries = torch.Size(lead).numel()
+    run = recorded(OwnAttention(), x=inputs(entries, 7).reshape(*lead, 7, -1))
+    assert run.attentions[0].shape == (entries, 3, 7, 7)
 
 
 def multi_head(**said):
@@ -81,7 +88,7 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
+@over("name", MODULES)
 def test_the_weights_of_multihead_attention_are_kept(name):
     module, said = MODULES[name][0].eval(), dict(MODULES[name][1])
     x = inputs() if module.batch_first else inputs().transpose(0, 1)
@@ -102,8 +109,8 @@ def test_the_weights_of_multihead_attention_are_kept(name):
     torch.testing.assert_close(made, expected, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize("training", [False, True])
+@over("norm_first", [False, True])
+@over("training", [False, True])
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 def test_an_encoder_takes_its_fused_step_and_is_kept(norm_first, training):
@@ -135,20 +142,25 @@ def test_a_decoder_layer_has_both_kinds():
     ]
 
 
-def test_any_part_is_that_part_of_the_whole():
-    with attention.capture() as run:
-        model(OwnAttention(is_causal=True))(inputs())
+def test_any_part_is_that_part_of_the_whole_and_one_that_is_not_there_is_refused():
+    run = recorded(OwnAttention(is_causal=True))
     whole = run.weights("0.mix", 1)
     assert whole.shape == (7, 7)
     assert torch.equal(run.weights(0, 1, 6), whole[[6]])
     assert torch.equal(run.weights(0, 1, [5, -7], slice(1, 6, 2)), whole[[5, 0], 1:6:2])
+    for asked, words in (
+        ({"entry": 2}, "entry must lie below 2, got 2"),
+        ({"rows": 7}, "rows must lie below 7, got 7"),
+        ({"columns": [0, -8]}, r"columns must lie below 7, got \[0, -8\]"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            run.weights(0, 0, **asked)
 
 
 @pytest.mark.parametrize("cells", [1, 3, (2, 5), 7, 100])
 def test_pooled_maps_have_the_greatest_or_the_sum_of_each_block(cells, monkeypatch):
     monkeypatch.setattr("attention.capture.recording.CELLS", 20)  # two rows at a time
-    with attention.capture() as run:
-        model(OwnAttention())(inputs())
+    run = recorded(OwnAttention())
     whole = run.weights(0, 2)
     rows, columns = (cells, cells) if isinstance(cells, int) else cells
     blocks = [part.split(-(-7 // columns), 1) for part in whole.split(-(-7 // rows), 0)]
@@ -183,22 +195,7 @@ def test_layers_heads_and_values_are_kept_as_asked():
         net(inputs())
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"entry": 2}, "entry must lie below 2, got 2"),
-        ({"rows": 7}, "rows must lie below 7, got 7"),
-        ({"columns": [0, -8]}, r"columns must lie below 7, got \[0, -8\]"),
-    ],
-)
-def test_a_part_that_is_not_there_is_refused(asked, words):
-    with attention.capture() as run:
-        model(OwnAttention())(inputs())
-    with pytest.raises(ValueError, match=words):
-        run.weights(0, 0, **asked)
-
-
-def test_several_forward_passes_are_several_runs():
+def test_several_forward_passes_are_several_runs_but_a_module_in_one_is_two_attentions():
     net = model(OwnAttention(is_causal=True))
     with attention.capture() as run:
         net(inputs())
@@ -206,13 +203,9 @@ def test_several_forward_passes_are_several_runs():
     assert [one.attentions[0].shape[2] for one in run.runs] == [7, 5]
     with pytest.raises(ValueError, match=r"there must be one run, got 2: choose one"):
         run.weights(0, 0)
-
-
-def test_a_module_that_runs_twice_is_two_attentions():
     shared = OwnAttention()
-    with attention.capture() as run:
-        model(shared, shared)(inputs())
-    assert [kept.name for kept in run.attentions] == ["0.mix", "0.mix#2"]
+    twice = recorded(shared, shared)
+    assert [kept.name for kept in twice.attentions] == ["0.mix", "0.mix#2"]
 
 
 def told(net, x):
@@ -221,14 +214,11 @@ def told(net, x):
     return run, output
 
 
-def test_attention_by_hand_is_told_by_its_name():
+def test_attention_by_hand_and_compiled_models_are_told_and_run_as_they_are():
     run, _ = told(model(OwnAttention(), ByHand()), inputs())
     assert [kept.name for kept in run.attentions] == ["0.mix"]
     assert run.left_out == run.runs[0].left_out
     assert run.left_out["1.mix"].startswith("computes a softmax of its own scores")
-
-
-def test_a_compiled_model_is_told_and_runs_as_it_is():
     compiled = torch.compile(model(OwnAttention()), backend="eager")
     plain = compiled(inputs())
     run, output = told(compiled, inputs())
@@ -239,9 +229,6 @@ def test_a_compiled_model_is_told_and_runs_as_it_is():
     run, _ = told(part, inputs())
     assert list(run.left_out) == ["1"]
     assert [kept.name for kept in run.attentions] == ["0.mix"]
-
-
-def test_a_block_without_any_model_is_told():
     with pytest.warns(UserWarning, match="no attention was seen"), attention.capture():
         pass
 

@@ -14,8 +14,14 @@ import attention
 from attention.capture import Recording
 from tests.capture.families import FAMILIES
 from tests.capture.making import OwnAttention, inputs, model
+from tests.cases import over
 
 FORMAT = "attention-recording-1"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.safetensors"
 
 
 def recorded(**said) -> Recording:
@@ -25,49 +31,37 @@ def recorded(**said) -> Recording:
 
 
 @pytest.mark.parametrize("name", ["Gemma 3", "gpt-oss", "T5", "Gemma 2"])
-def test_a_file_gives_the_weights_of_the_run(name, tmp_path):
+def test_a_file_gives_the_weights_of_the_run(name, path):
     with torch.no_grad(), attention.capture() as run:
         FAMILIES[name].build()(**FAMILIES[name].inputs())
-    run.save(tmp_path / "run.safetensors", tokens=["<s>", *"abcdefgh"])
-    opened = Recording.open(tmp_path / "run.safetensors")
+    run.save(path, tokens=["<s>", *"abcdefgh"])
+    opened = Recording.open(path)
     assert opened.tokens == ["<s>", *"abcdefgh"]
     assert (opened.model, opened.step) == (run.model, 0)
     for kept, read in zip(run.attentions, opened.attentions, strict=True):
         assert (read.name, read.kind, read.cap) == (kept.name, kept.kind, kept.cap)
         assert torch.equal(opened.weights(kept.number, 2), run.weights(kept.number, 2))
-    assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
+    assert [*path.parent.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
-def test_a_file_has_the_numbers_of_the_model_and_each_mask_once(dtype, tmp_path):
+@over("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_file_has_the_numbers_of_the_model_and_each_mask_once(dtype, path):
     mask = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
     with attention.capture() as run:
         net = model(OwnAttention(attn_mask=mask), OwnAttention(attn_mask=mask))
         net.to(dtype)(inputs().to(dtype))
-    run.save(tmp_path / "run.safetensors")
-    with safe_open(tmp_path / "run.safetensors", framework="pt") as file:
-        assert sorted(file.keys()) == [
-            *("0.cells", "0.first", "0.keys", "0.queries", "0.stop", "1.keys", "1.queries")
-        ]
-    opened = Recording.open(tmp_path / "run.safetensors")
+    run.save(path)
+    with safe_open(path, framework="pt") as file:
+        parts = "0.cells 0.first 0.keys 0.queries 0.stop 1.keys 1.queries"
+        assert sorted(file.keys()) == parts.split()
+    opened = Recording.open(path)
     assert torch.equal(opened.attentions[1].keys, run.attentions[1].keys)
     assert opened.attentions[1].keys.dtype is dtype
     assert torch.equal(opened.weights(1, 0), run.weights(1, 0))
 
 
-def test_what_was_left_out_is_in_the_file(tmp_path):
-    run = recorded()
-    run.left_out["layers.3.mixer"] = "computes attention otherwise"
-    run.save(tmp_path / "run.safetensors")
-    opened = Recording.open(tmp_path / "run.safetensors")
-    assert opened.left_out == {"layers.3.mixer": "computes attention otherwise"}
-
-
 def without(part):
-    def change(said, tensors):
-        del said["attentions"][0]["parts"][part]
-
-    return change
+    return lambda said, tensors: said["attentions"][0]["parts"].pop(part)
 
 
 def put(part, tensor):
@@ -78,11 +72,12 @@ def put(part, tensor):
     return change
 
 
-def say(name, value, *, of_run=False):
-    def change(said, tensors):
-        (said if of_run else said["attentions"][0])[name] = value
+def say(name, value):
+    return lambda said, tensors: said["attentions"][0].update({name: value})
 
-    return change
+
+def say_of_run(name, value):
+    return lambda said, tensors: said.update({name: value})
 
 
 def poison(said, tensors):
@@ -115,8 +110,8 @@ LIES = {
     "a cap": (say("cap", -1.0), "cap must be greater than 0"),
     "a kind": (say("kind", "<b>"), "kind must be self or cross"),
     "a name with HTML": (say("name", "<img src=x onerror=alert(1)>"), "a name must be letters"),
-    "a model with HTML": (say("model", "<script>", of_run=True), "a name must be letters"),
-    "a reason with HTML": (say("left_out", {"a": "<i>"}, of_run=True), "a reason must be plain"),
+    "a model with HTML": (say_of_run("model", "<script>"), "a name must be letters"),
+    "a reason with HTML": (say_of_run("left_out", {"a": "<i>"}), "a reason must be plain"),
     "a head too few": (say("heads", [0, 1]), "each head has its number"),
     "a head twice": (say("heads", [0, 1, 1]), "each head has its number"),
     "a negative head": (say("heads", [0, 1, -2]), "head must be a whole number from 0 on"),
@@ -125,30 +120,26 @@ LIES = {
     "numbers that fall": (say("number", 2), "attentions must have numbers that rise"),
     "truth as a number": (say("number", True), "number must be a whole number"),
     "an origin": (say("origin", -3), "origin must be a whole number from 0 on"),
-    "a step": (say("step", 1e300, of_run=True), "step must be a whole number"),
-    "tokens": (say("tokens", [3, 4], of_run=True), "each must be described"),
-    "tokens for nobody": (say("tokens", ["a"], of_run=True), "tokens must be as many as queries"),
-    "no attentions": (say("attentions", {}, of_run=True), "there must be a list"),
+    "a step": (say_of_run("step", 1e300), "step must be a whole number"),
+    "tokens": (say_of_run("tokens", [3, 4]), "each must be described"),
+    "tokens for nobody": (say_of_run("tokens", ["a"]), "tokens must be as many as queries"),
+    "no attentions": (say_of_run("attentions", {}), "there must be a list"),
 }
 
 
-def rewritten(path, change):
-    """A file of two attentions, after a change of what it says and has."""
+@over("name", LIES)
+def test_a_file_that_lies_is_refused_in_one_sentence(name, path):
+    change, words = LIES[name]
     recorded(is_causal=True).save(path)
     with safe_open(path, framework="pt") as file:
         said = json.loads(file.metadata()["recording"])
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     change(said, tensors)
     tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    path.unlink()  # it is still mapped into memory
     save_file(tensors, path, {"format": FORMAT, "recording": json.dumps(said)})
-
-
-@pytest.mark.parametrize("name", LIES)
-def test_a_file_that_lies_is_refused_in_one_sentence(name, tmp_path):
-    change, words = LIES[name]
-    rewritten(tmp_path / "run.safetensors", change)
     with pytest.raises(ValueError, match=words) as refused:
-        Recording.open(tmp_path / "run.safetensors")
+        Recording.open(path)
     assert len(str(refused.value)) < 300
 
 
@@ -161,47 +152,47 @@ def one_tensor(shape, offsets):
     return {"a": {"dtype": "F32", "shape": shape, "data_offsets": offsets}}
 
 
+def described(**said):
+    return header({"__metadata__": {"format": FORMAT, **said}})
+
+
+SHORT, BROKEN_TENSORS = "must begin with the length of its header", "a whole .safetensors"
 BROKEN = {
-    "nothing": (b"", "must begin with the length of its header"),
-    "a few bytes": (b"\x00\x01", "must begin with the length of its header"),
-    "a long header": (header({}, length=1 << 40), "must begin with the length of its header"),
+    **{"nothing": (b"", SHORT), "a few bytes": (b"\x00\x01", SHORT)},
+    "a long header": (header({}, length=1 << 40), SHORT),
     "no JSON": (header(b"{nonsense"), "must be a whole .safetensors"),
-    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "must begin with the length of its header"),
-    "offsets beyond": (header(one_tensor([2, 2], [0, 16]), bytes(8)), "a whole .safetensors"),
-    "a smaller shape": (header(one_tensor([2], [0, 16]), bytes(16)), "a whole .safetensors"),
-    "negative sizes": (header(one_tensor([-2, -2], [0, 16]), bytes(16)), "a whole .safetensors"),
-    "10^9 numbers": (header(one_tensor([10**9], [0, 4 * 10**9]), b""), "a whole .safetensors"),
-    "a size that overflows": (
-        header(one_tensor([2**62, 4], [0, 16]), bytes(16)),
-        "a whole .safetensors",
-    ),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), SHORT),
+    "offsets beyond": (header(one_tensor([2, 2], [0, 16]), bytes(8)), BROKEN_TENSORS),
+    "a smaller shape": (header(one_tensor([2], [0, 16]), bytes(16)), BROKEN_TENSORS),
+    "negative sizes": (header(one_tensor([-2, -2], [0, 16]), bytes(16)), BROKEN_TENSORS),
+    "10^9 numbers": (header(one_tensor([10**9], [0, 4 * 10**9]), b""), BROKEN_TENSORS),
+    "one that overflows": (header(one_tensor([2**62, 4], [0, 16]), bytes(16)), BROKEN_TENSORS),
     "another format": (header(one_tensor([4], [0, 16]), bytes(16)), "must be a recording"),
-    "no description": (header({"__metadata__": {"format": FORMAT}}), "as JSON"),
-    "deep JSON": (
-        header({"__metadata__": {"format": FORMAT, "recording": "[" * 100_000}}),
-        "as JSON",
-    ),
-    "a list": (header({"__metadata__": {"format": FORMAT, "recording": "[]"}}), "must have"),
+    "no description": (described(), "as JSON"),
+    "deep JSON": (described(recording="[" * 100_000), "as JSON"),
+    "a list": (described(recording="[]"), "must have"),
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_refused_in_one_sentence(name, tmp_path):
+@over("name", BROKEN)
+def test_a_broken_file_is_refused_in_one_sentence(name, path):
     content, words = BROKEN[name]
-    (tmp_path / "run.safetensors").write_bytes(content)
+    path.write_bytes(content)
     with pytest.raises(ValueError, match=words) as refused:
-        Recording.open(tmp_path / "run.safetensors")
+        Recording.open(path)
     assert len(str(refused.value)) < 300
 
 
-def test_tokens_may_say_anything_and_are_cut(tmp_path):
-    said = ["<b>", "\ud800", "x" * 1000, "", "\u202e", "'", "🐈"]
-    recorded().save(tmp_path / "run.safetensors", tokens=said)
-    opened = Recording.open(tmp_path / "run.safetensors")
+def test_what_was_left_out_is_in_the_file_and_tokens_may_say_anything_and_are_cut(path):
+    run, said = recorded(), ["<b>", "\ud800", "x" * 1000, "", "\u202e", "'", "🐈"]
+    run.left_out["layers.3.mixer"] = "computes attention otherwise"
+    run.save(path, tokens=said)
+    opened = Recording.open(path)
+    assert opened.left_out == {"layers.3.mixer": "computes attention otherwise"}
     assert opened.tokens == ["<b>", "?", "x" * 200, "", "\u202e", "'", "🐈"]
 
 
-def test_a_name_that_no_file_may_have_is_written_plainly(tmp_path):
+def test_a_name_that_no_file_may_have_is_written_plainly(path):
     class Odd(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -212,5 +203,5 @@ def test_a_name_that_no_file_may_have_is_written_plainly(tmp_path):
 
     with attention.capture() as run:
         Odd()(inputs())
-    run.save(tmp_path / "run.safetensors")
-    assert Recording.open(tmp_path / "run.safetensors").attentions[0].name == "_b__"
+    run.save(path)
+    assert Recording.open(path).attentions[0].name == "_b__"

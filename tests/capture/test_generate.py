@@ -9,7 +9,7 @@ from torch import nn
 
 import attention
 from attention.capture import Recording
-from tests.capture.families import FAMILIES, SOURCE, TEXT
+from tests.capture.families import SOURCE, TEXT, writer
 from tests.capture.making import OwnAttention, inputs
 from tests.capture.test_families import greatest_difference
 
@@ -22,20 +22,6 @@ NEW = 7
 def no_gradients():
     with torch.no_grad():
         yield
-
-
-def writer(name, runs=None):
-    """The family's model that writes, and the class of it."""
-    family = FAMILIES[name]
-    kinds = {"T5": "AutoModelForSeq2SeqLM", "BART": "AutoModelForSeq2SeqLM"}
-    kinds |= {"Whisper": "AutoModelForSpeechSeq2Seq"}
-    return type(family)(
-        family.config,
-        family.settings,
-        family.inputs,
-        family.runs,
-        kinds.get(name, "AutoModelForCausalLM"),
-    ).build(runs)
 
 
 def written(model, **given) -> tuple[torch.Tensor, Recording]:

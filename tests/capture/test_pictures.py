@@ -51,15 +51,14 @@ def test_weights_over_a_picture_are_those_of_eager_attention(name):
     assert f"most at row {row + 1}, column {column + 1} ({expected[0, first:].max():.4f})" in told
 
 
-@pytest.mark.parametrize("patches", [None, Patches(3, 3, 3), IDS == 52])
-def test_the_tokens_of_a_text_ask_the_patches_among_them(patches):
-    run, eager = captured(LLAVA), LLAVA.eager_weights()
+def test_the_tokens_of_a_text_ask_the_patches_among_them():
+    run, expected = captured(LLAVA), LLAVA.eager_weights()[1][1].mean(0)[13]
     tokens = [f"t{one}" for one in IDS.tolist()]
-    heads, chosen = heads_of(run, tokens, None, 1, First(), Pictured(PHOTO, None, patches))
-    assert chosen == (3, MEAN, 13), "the last token asks"
-    assert heads.sight.patches == Patches(3, 3, 3)
-    expected = eager[1][1].mean(0)[13]
-    torch.testing.assert_close(heads.weights(3, MEAN, 13)[0], expected, atol=1e-5, rtol=0)
+    for patches in (None, Patches(3, 3, 3), IDS == 52):
+        heads, chosen = heads_of(run, tokens, None, 1, First(), Pictured(PHOTO, None, patches))
+        assert chosen == (3, MEAN, 13), "the last token asks"
+        assert heads.sight.patches == Patches(3, 3, 3)
+        torch.testing.assert_close(heads.weights(3, MEAN, 13)[0], expected, atol=1e-5, rtol=0)
 
 
 def test_a_spoken_text_asks_stretches_of_the_sound():
@@ -76,40 +75,32 @@ def test_a_spoken_text_asks_stretches_of_the_sound():
     assert f"most at stretch {int(last.mean(0)[8].argmax()) + 1} " in told
 
 
-@pytest.mark.parametrize(
-    ("tokens", "patches", "texts", "words"),
-    [
-        (201, Patches(14, 14), None, r"expected 1 \+ 14 × 14 tokens, got 201"),
-        (199, Patches(14, 14, 5), ["a"] * 199, r"expected at least 5 \+ 14 × 14 tokens, got 199"),
-        (215, None, None, r"as 1 \+ 14 × 14 tokens, got 215: name the grid, as patches=Patches\("),
-        (7, None, [*"abxxxxx"], "expected a square of patches, got 5"),
-        (7, None, [*"xxaxxbc"], "must follow each other, got 2 stretches, from 0, 3 on"),
-        (3, torch.tensor([False] * 3), [*"abc"], "got 0 stretches, from nowhere on"),
-        (3, [1, 0, 0], [*"abc"], r"or a bool for each of 3 tokens, got int64 \(3,\)"),
-    ],
-)
-def test_patches_that_do_not_fit_the_tokens_are_told(tokens, patches, texts, words):
-    with pytest.raises(ValueError, match=words):
-        find_patches(tokens, patches, texts)
+NO_PATCHES = [
+    (201, Patches(14, 14), None, r"expected 1 \+ 14 × 14 tokens, got 201"),
+    (199, Patches(14, 14, 5), ["a"] * 199, r"expected at least 5 \+ 14 × 14 tokens, got 199"),
+    (215, None, None, r"as 1 \+ 14 × 14 tokens, got 215: name the grid, as patches=Patches\("),
+    (7, None, [*"abxxxxx"], "expected a square of patches, got 5"),
+    (7, None, [*"xxaxxbc"], "must follow each other, got 2 stretches, from 0, 3 on"),
+    (3, torch.tensor([False] * 3), [*"abc"], "got 0 stretches, from nowhere on"),
+    (3, [1, 0, 0], [*"abc"], r"or a bool for each of 3 tokens, got int64 \(3,\)"),
+]
+NO_PICTURES = [
+    (torch.randn(3, 5, 7), r"numbers from 0 to 1, as before a processor .* from -"),
+    (numpy.zeros((5, 7)), r"got ndarray of \(5, 7\)"),
+    (torch.zeros(2, 3, 5, 7), r"got Tensor of \(2, 3, 5, 7\)"),
+    (numpy.full((5, 7, 3), numpy.nan), "got NaN or ∞"),
+    ("<b>cat.png</b>", r"of finite numbers, got str"),
+    (numpy.zeros((5, 7, 3), int), "got int64 from 0 to 0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("image", "words"),
-    [
-        (torch.randn(3, 5, 7), r"numbers from 0 to 1, as before a processor .* from -"),
-        (numpy.zeros((5, 7)), r"got ndarray of \(5, 7\)"),
-        (torch.zeros(2, 3, 5, 7), r"got Tensor of \(2, 3, 5, 7\)"),
-        (numpy.full((5, 7, 3), numpy.nan), "got NaN or ∞"),
-        ("<b>cat.png</b>", r"of finite numbers, got str"),
-        (numpy.zeros((5, 7, 3), int), "got int64 from 0 to 0"),
-    ],
-)
-def test_other_things_than_pictures_are_told(image, words):
-    with pytest.raises(ValueError, match=words):
-        pixels_of(image)
-
-
-def test_a_sound_must_have_frames_for_each_key_and_a_picture_a_recording():
+def test_patches_that_do_not_fit_the_tokens_and_other_things_than_pictures_are_told():
+    for *given, words in NO_PATCHES:
+        with pytest.raises(ValueError, match=words):
+            find_patches(*given)
+    for image, words in NO_PICTURES:
+        with pytest.raises(ValueError, match=words):
+            pixels_of(image)
     with pytest.raises(ValueError, match=r"with a multiple of 11 frames, .* got \(8, 23\)"):
         see(None, torch.zeros(8, 23), 11)
     with pytest.raises(ValueError, match=r"a recording of attention.capture\(\), got Tensor"):
@@ -135,10 +126,8 @@ def test_a_still_picture_has_hostile_names_as_text_and_no_script():
     with attention.capture() as run:
         model(OwnAttention())(inputs(1, 10))
     tokens = ["<script>alert(1)</script>", *(f"patch{at}" for at in range(9))]
-    for still in (
-        run.show(tokens, image=PHOTO, head=1)._repr_html_(),
-        run.show(tokens, image=PHOTO, query=4)._repr_html_(),
-    ):
+    for chosen in ({"head": 1}, {"query": 4}):
+        still = run.show(tokens, image=PHOTO, **chosen)._repr_html_()
         assert {*re.findall(r"<(\w+)", still)} == {"figure", "img", "figcaption"}
     asking = run.show(tokens, image=PHOTO)._repr_html_()
     assert html.escape(f"“{tokens[0]}” (0) looks at each patch") in asking

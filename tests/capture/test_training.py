@@ -30,7 +30,7 @@ def train(steps: int, **options):
     return captured, losses, keys
 
 
-def test_every_third_run_is_a_file_and_learning_is_as_without(tmp_path):
+def test_every_third_run_is_a_file_of_a_folder_and_learning_is_as_without(tmp_path):
     captured, losses, keys = train(8, every=3, into=tmp_path / "runs")
     assert losses == train(8)[1]
     names = [f"0000000{step}-Sequential.safetensors" for step in (0, 3, 6)]
@@ -41,6 +41,11 @@ def test_every_third_run_is_a_file_and_learning_is_as_without(tmp_path):
     assert opened.step == 3
     expected = keys[3].unflatten(-1, (3, 4)).transpose(1, 2)
     assert torch.equal(opened.attentions[0].keys, expected)
+    (tmp_path / "runs" / "model.safetensors").touch()
+    runs = open_folder(tmp_path / "runs")
+    assert [*runs] == [0, 3, 6]
+    assert runs[3].step == 3
+    assert runs.show([*"abcdefg"], layer=0, head=2) == runs[6].show([*"abcdefg"], layer=0, head=2)
 
 
 def test_models_of_one_class_have_files_of_their_own(tmp_path):
@@ -51,21 +56,9 @@ def test_models_of_one_class_have_files_of_their_own(tmp_path):
     first, second = map(Recording.open, captured.files)
     assert first.weights(0, 0, 0, 6) > 0
     assert second.weights(0, 0, 0, 6) == 0
-
-
-def test_no_runs_between_are_refused():
     refused = pytest.raises(ValueError, match="every must be 1 or more, got 0")
     with refused, attention.capture(every=0):
         pass
-
-
-def test_the_files_of_a_folder_are_the_steps_of_one_model(tmp_path):
-    train(8, every=3, into=tmp_path)
-    (tmp_path / "model.safetensors").touch()
-    runs = open_folder(tmp_path)
-    assert [*runs] == [0, 3, 6]
-    assert runs[3].step == 3
-    assert runs.show([*"abcdefg"], layer=0, head=2) == runs[6].show([*"abcdefg"], layer=0, head=2)
 
 
 def test_a_folder_of_several_models_or_none_is_told(tmp_path):

@@ -18,14 +18,11 @@ from attention.display.matrix import Matrix
 from attention.trained.models import Pieces
 from tests.cases import over
 
-FOUND = torch.tensor(
-    [
-        [[9.0, 9, 9, 9], [9, 9, 9, 9], [9, 9, 9, 9], [9, 9, 9, 9]],
-        [[5.0, 1, 2, 3], [4, 8, 3, 1], [1, 2, 7, 0], [torch.nan, 1, 1, 2]],
-    ]
-)
+LAST = [[5.0, 1, 2, 3], [4, 8, 3, 1], [1, 2, 7, 0], [torch.nan, 1, 1, 2]]
+FOUND = torch.tensor([[[9.0] * 4] * 4, LAST])
 # [CLS], "un" + "##do", "it": two pieces of one word
 PIECES = Pieces(torch.arange(4), ("[CLS]", "un", "##do", "it"), (None, 0, 0, 1))
+ALONE = Association(METHODS["raw"], ("a",), torch.zeros(1, 1), torch.zeros(1, 1), None, 1, 1)
 
 
 def shown(
@@ -35,9 +32,6 @@ def shown(
     return associations.association("alti", found, PIECES, chosen, aside, words, causal=False)
 
 
-# What is shown
-
-
 def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out() -> None:
     found = shown()
     assert (found.layers, found.of) == (2, 2)
@@ -45,13 +39,10 @@ def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out() -> Non
     assert_close(found.shares, torch.tensor([*expected, [0, 0.5, 0.5, 0]]))
     assert_close(found.numbers[0], torch.tensor([0.0, 1, 2, 3]))
     assert_close(shown(itself="shown").shares[2], torch.tensor([0.1, 0.2, 0.7, 0]))
-
-
-def test_of_numbers_below_0_the_sizes_are_added_up() -> None:
-    found = shown(torch.tensor([[[0.0, -1, 3, 0]] * 4]))
-    assert found.signed
-    assert_close(found.shares[0], torch.tensor([0, -0.25, 0.75, 0]))
-    assert found.words.endswith("Each row is divided by the sum of its sizes.")
+    signed = shown(torch.tensor([[[0.0, -1, 3, 0]] * 4]))
+    assert signed.signed
+    assert_close(signed.shares[0], torch.tensor([0, -0.25, 0.75, 0]))
+    assert signed.words.endswith("Each row is divided by the sum of its sizes.")
 
 
 def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
@@ -63,14 +54,10 @@ def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
     assert_close(with_itself.numbers, torch.tensor([[10, 0.5], [2, 2]]))
 
 
-@pytest.mark.parametrize(
-    ("after", "layers"),
-    [(0, 2), (1, 1), (2, 2), (64, 2)],
-)
-def test_the_layer_is_the_chosen_one_or_the_last(after: int, layers: int) -> None:
-    found = shown(after=after)
-    assert found.layers == layers
-    layer = "the last layer" if layers == 2 else "layer 0"
+@over("after", [0, 1, 2, 64])
+def test_the_layer_is_the_chosen_one_or_the_last(after: int) -> None:
+    found, layer = shown(after=after), "layer 0" if after == 1 else "the last layer"
+    assert found.layers == (1 if after == 1 else 2)
     assert found.words.startswith(f"ALTI after {layer}.")
     alone = replace(found, method=METHODS["norm"])
     assert alone.words.startswith(f"Norm-based of {layer} alone.")
@@ -90,8 +77,7 @@ def test_pairs_are_ranked_and_links_end_where_they_hold_their_share() -> None:
         f"3 of {len(pairs)} links, the strongest; together they hold 42 % of all."
     )
     assert len(associations.graph(found, 1.0).links) == len(pairs)
-    alone = Association(METHODS["raw"], ("a",), torch.zeros(1, 1), torch.zeros(1, 1), None, 1, 1)
-    assert associations.graph(alone, 0.4).words == "There are no links to draw."
+    assert associations.graph(ALONE, 0.4).words == "There are no links to draw."
 
 
 def test_arcs_lead_to_the_right_back_and_to_the_left_forward() -> None:
@@ -108,16 +94,12 @@ def test_arcs_lead_to_the_right_back_and_to_the_left_forward() -> None:
 def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
     erased = shown()
     words = associations.answer(erased, {"raw": 0.25, "alti": 0.5, "flow": float("nan")}, 1)
-    assert words == (
-        "By erasure, “un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by "
-        "1.000). Of the other methods ALTI ranks the words of this sentence most as erasure does "
-        "(ρ = 0.50)."
-    )
-    assert associations.answer(erased, {}, 99).startswith(
-        "By erasure, “it” changes most without “un”"
-    )
-    alone = Association(METHODS["raw"], ("a",), torch.zeros(1, 1), torch.zeros(1, 1), None, 1, 1)
-    assert associations.answer(alone, {}, 0).startswith("There is no other word")
+    most = "“un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by 1.000). Of"
+    assert words.startswith(f"By erasure, {most} the other methods ALTI ranks the words")
+    assert words.endswith("(ρ = 0.50).")
+    beyond = associations.answer(erased, {}, 99)
+    assert beyond.startswith("By erasure, “it” changes most without “un”")
+    assert associations.answer(ALONE, {}, 0).startswith("There is no other word")
 
 
 def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> None:
@@ -130,44 +112,36 @@ def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> 
     assert associations.most_pieces("alti", 30) == associations.MAX_PIECES
 
 
-# Small cases, by hand
-
-
 def result(method: str, step: int = -1, part: int = -1) -> Tensor:
     found = small_cases.small_case(method)[step].parts[part]
     assert isinstance(found, Matrix)
     return found.numbers
 
 
-@pytest.mark.parametrize(
-    ("method", "expected"),
-    [
-        # (3/4 + 1/2) / 2 = .625
-        ("raw", [[0.5, 0.5], [0.625, 0.375]]),
-        # head 0: 3/4 · 1; head 1: 1/2 · 4
-        ("norm", [[0.75], [2]]),
-        # "cat" keeps 1 of its own
-        ("norm-residual", [[0.75], [3]]),
-        # (.375, -.375) / 1.125 is √2 / 3 long, (-1.5, 1.5) / 1.125 four times that
-        ("norm-layer-norm", [[2**0.5 / 3], [4 * 2**0.5 / 3]]),
-        # (1/4, 3/4) times ((3/4, 1/4), (5/16, 11/16))
-        ("rollout", [[0.640625, 0.359375], [0.421875, 0.578125]]),
-        # to "the" min(1/4, 3/4) + min(3/4, 5/16) = 9/16, to "cat" 1/4 + 11/16 = 15/16
-        ("flow", [[2 / 3, 1 / 3], [0.375, 0.625]]),
-        # layer 1: (3/7, 4/7) and (1/5, 4/5); layer 2: 5.25 of 7.125 and 1.75 of 7.375
-        (
-            "alti",
-            [
-                [(5.25 * 3 / 7 + 1.875 / 5) / 7.125, (5.25 * 4 / 7 + 1.875 * 0.8) / 7.125],
-                [(1.75 * 3 / 7 + 5.625 / 5) / 7.375, (1.75 * 4 / 7 + 5.625 * 0.8) / 7.375],
-            ],
-        ),
-        # after layer 1 "cat" is (3/4, 3): 3 of its own; layer 2 adds 1.5, a fifth of it from "the"
-        ("alti-logit", [[4, 0], [0.3, 4.2]]),
-    ],
-)
-def test_a_small_case_comes_out_as_by_hand(method: str, expected: list[list[float]]) -> None:
-    assert_close(result(method), torch.tensor(expected), atol=1e-5, rtol=1e-5)
+# layer 1: (3/7, 4/7) and (1/5, 4/5); layer 2: 5.25 of 7.125 and 1.75 of 7.375
+ALTI = [
+    [(5.25 * 3 / 7 + 1.875 / 5) / 7.125, (5.25 * 4 / 7 + 1.875 * 0.8) / 7.125],
+    [(1.75 * 3 / 7 + 5.625 / 5) / 7.375, (1.75 * 4 / 7 + 5.625 * 0.8) / 7.375],
+]
+BY_HAND: dict[str, list[list[float]]] = {
+    "raw": [[0.5, 0.5], [0.625, 0.375]],  # (3/4 + 1/2) / 2 = .625
+    "norm": [[0.75], [2]],  # head 0: 3/4 · 1; head 1: 1/2 · 4
+    "norm-residual": [[0.75], [3]],  # "cat" keeps 1 of its own
+    # (.375, -.375) / 1.125 is √2 / 3 long, (-1.5, 1.5) / 1.125 four times that
+    "norm-layer-norm": [[2**0.5 / 3], [4 * 2**0.5 / 3]],
+    # (1/4, 3/4) times ((3/4, 1/4), (5/16, 11/16))
+    "rollout": [[0.640625, 0.359375], [0.421875, 0.578125]],
+    # to "the" min(1/4, 3/4) + min(3/4, 5/16) = 9/16, to "cat" 1/4 + 11/16 = 15/16
+    "flow": [[2 / 3, 1 / 3], [0.375, 0.625]],
+    "alti": ALTI,
+    # after layer 1 "cat" is (3/4, 3): 3 of its own; layer 2 adds 1.5, a fifth of it from "the"
+    "alti-logit": [[4, 0], [0.3, 4.2]],
+}
+
+
+@over("method", BY_HAND)
+def test_a_small_case_comes_out_as_by_hand(method: str) -> None:
+    assert_close(result(method), torch.tensor(BY_HAND[method]), atol=1e-5, rtol=1e-5)
 
 
 def test_value_zeroing_and_erasure_by_hand() -> None:
@@ -196,9 +170,6 @@ def test_weights_mislead_in_the_example() -> None:
     assert "with weight 0.625 and at itself with 0.375" in example.told
     assert example.choices[example.answer] == "cat"
     assert "a vector of length 0.75, “cat” one of 2:" in example.because
-
-
-# The study
 
 
 def test_the_table_of_agreement_has_the_study_beside_it() -> None:

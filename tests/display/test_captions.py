@@ -26,10 +26,8 @@ def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
     for query in range(5):
         for key in range(5):
             assert allowed[query, key] == (cell_words(MASKS, query, key) == "")
-            expected = sum(
-                2**bit for bit, mask in enumerate(MASKS.values()) if not mask[query, key]
-            )
-            assert bits[query, key] == expected
+            hides = [not mask[query, key] for mask in MASKS.values()]
+            assert bits[query, key] == sum(2**bit for bit, hidden in enumerate(hides) if hidden)
     assert not mask_bits({}, (3, 5)).any()
     assert mask_bits({}, (3, 5)).dtype == torch.uint8
 
@@ -44,8 +42,5 @@ def test_a_row_says_how_much_of_it_each_mask_hides_and_an_empty_one_what_that_me
     assert words.startswith("“a” may look at nothing: of 5 keys the causal mask hides 4, ")
     assert words.endswith(EMPTY_ROW)
     assert "its weights and its output are 0" in EMPTY_ROW
-
-
-def test_every_mask_of_the_menu_has_a_name_in_words() -> None:
     made, _ = make_masks(Settings(mask=tuple(MASK_NAMES)), 3, 5)
     assert made.keys() == MASK_NAMES.keys()

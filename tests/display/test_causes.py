@@ -19,44 +19,35 @@ from attention.lessons.known import KNOWN_CAUSES, KnownHead
 from attention.pipeline import Settings
 from attention.trained.models import Model, Run, Transformer
 from tests.lessons.making import shown
-from tests.trained.built import writer
 from tests.trained.packaged import packaged, run_model
 
 TEXT, OTHER = "Mary saw John. Mary saw", "Mary saw Paul. Mary saw"
 SMALL, SMALL_OTHER = "abcab", "abcac"
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Transformer:
-    """A small model that was trained, if not well, to go on writing."""
-    return writer(tmp_path_factory.mktemp("writer"))
-
-
 def asked(
-    name: str,
-    intervention: str,
-    part: str = "output",
-    words: tuple[str, str] = ("", ""),
-    small: Transformer | None = None,
+    model: Model, intervention: str, part: str = "output", words: tuple[str, str] = ("", "")
 ) -> tuple[Model, Run, Run | None, Question]:
     """A question of a packaged model, or of a small one, with its runs."""
-    model, (text, second) = (
-        small or packaged(name),
-        (SMALL, SMALL_OTHER) if small else (TEXT, OTHER),
+    name = model.about.name
+    text, second = (SMALL, SMALL_OTHER) if name == "writer" else (TEXT, OTHER)
+    run, other = (
+        model.run(one) if name == "writer" else run_model(name, one) for one in (text, second)
     )
-    run, other = model.run(text), model.run(second) if intervention == EXCHANGED else None
-    raw = Question(name, text, second if other else "", intervention, part)
-    return model, run, other, questions.question(model, run, other, raw, words)
+    exchanged = intervention == EXCHANGED
+    raw = Question(name, text, second if exchanged else "", intervention, part)
+    used = other if exchanged else None
+    return model, run, used, questions.question(model, run, used, raw, words)
 
 
-def answered(*about: Any, **more: Any) -> tuple[Question, questions.Answer]:
-    model, run, other, question = asked(*about, **more)
+def answered(*about: Any) -> tuple[Question, questions.Answer]:
+    model, run, other, question = asked(*about)
     return question, questions.answer(model, question, run, other, lambda done, of: None)
 
 
 def test_a_head_set_to_zero_loses_what_it_gave(written: Transformer) -> None:
     """Of one head, by hand: run again without it."""
-    question, found = answered("writer", ZERO, small=written)
+    question, found = answered(written, ZERO)
     run = written.run(SMALL)
     assert question.words is not None
     without = hidden(written, run, [[Change(1, heads=[2])]])[0]
@@ -67,116 +58,99 @@ def test_a_head_set_to_zero_loses_what_it_gave(written: Transformer) -> None:
     assert float(found.total[1, 2]) == pytest.approx(lost, abs=1e-4)
     assert found.direct is not None
     assert found.through is not None
-    votes = analysed.votes(written, run, *question.words).heads
     torch.testing.assert_close(found.direct + found.through, found.total)
+    votes = analysed.votes(written, run, *question.words).heads
     torch.testing.assert_close(found.direct, votes)
 
 
 def test_effects_of_exchanged_heads_are_shares_of_the_difference_between_the_sentences(
     written: Transformer,
 ) -> None:
-    question, found = answered("writer", EXCHANGED, small=written)
+    question, found = answered(written, EXCHANGED)
     clean, corrupted = found.metric
     assert question.words is not None
     assert corrupted is not None
+    assert found.direct is not None
     runs = [written.run(text) for text in (SMALL, SMALL_OTHER)]
+    assert question.words == tuple(int(written.scores(one.hidden[-1]).argmax()) for one in runs)
     word, other = written.shown(question.words)
     told = causes.answer_words(written, question, runs[0], found)
     for lead in (clean, corrupted):
         assert f"“{word if lead > 0 else other}” leads by {abs(lead):.2f}." in told
     votes = [analysed.votes(written, run, *question.words).heads for run in runs]
-    assert found.direct is not None
     torch.testing.assert_close(found.direct, (votes[0] - votes[1]) / (clean - corrupted))
 
 
-def test_the_vectors_of_an_encoder_move_and_it_has_no_direct_effect() -> None:
-    for intervention, part in ((ZERO, "keys"), (MEAN, "output"), (EXCHANGED, "output")):
-        question, found = answered("minilm", intervention, part)
+def test_an_encoder_is_judged_by_its_vectors_and_a_translator_by_the_pieces_it_writes() -> None:
+    for intervention, part in ((ZERO, "keys"), (MEAN, "output")):
+        question, found = answered(packaged("minilm"), intervention, part)
         assert question.words is None
         assert found.direct is None
         assert found.total.shape == (6, 12)
         assert float(found.total.min()) > -1e-6
         assert float(found.total.max()) > 1e-3
-
-
-def test_a_translator_is_judged_by_the_pieces_it_writes() -> None:
-    _, found = answered("en-pt", ZERO)
+    _, found = answered(packaged("en-pt"), ZERO)
     assert 0 < found.metric[0] < 1
     assert found.direct is None
     assert float(found.total.abs().max()) > 0.01
 
 
-def test_the_words_are_the_likeliest_of_both_sentences_unless_typed() -> None:
-    model, run, other, question = asked("smollm2", EXCHANGED)
+def test_words_are_typed_or_the_likeliest_and_a_question_without_an_answer_is_told() -> None:
+    model, encoder = packaged("smollm2"), packaged("minilm")
     assert isinstance(model, Transformer)
-    assert other is not None
-    likeliest = tuple(int(model.scores(each.hidden[-1]).argmax()) for each in (run, other))
-    assert question.words == likeliest
-    *_, typed = asked("smollm2", ZERO, words=("nine", "ten"))
-    assert typed.words is not None
-    assert model.shown(typed.words) == ("·nine", "·ten")
-    *_, half = asked("smollm2", ZERO, words=("", model.shown(likeliest[:1])[0].strip("·")))
-    assert half.words is not None
-    assert half.words[0] != half.words[1] == likeliest[0]
-
-
-def test_a_question_without_an_answer_is_told_in_words() -> None:
+    for typed, shown_as in ((("nine", "ten"), ("·nine", "·ten")), (("nine", ""), ("·nine", None))):
+        words = asked(model, ZERO, "output", typed)[3].words
+        assert words is not None
+        likeliest = model.shown([int(model.scores(run_model("smollm2", TEXT).hidden[-1]).argmax())])
+        assert model.shown(words) == tuple(name or likeliest[0] for name in shown_as)
     with pytest.raises(ValueError, match="Both words are “·nine”"):
-        asked("smollm2", ZERO, words=("nine", "nine"))
+        asked(model, ZERO, "output", ("nine", "nine"))
     with pytest.raises(ValueError, match="Weights have no mean"):
-        asked("smollm2", MEAN, "weights")
-    model, run = packaged("minilm"), run_model("minilm", TEXT)
-    other = run_model("minilm", "one two")
+        asked(model, MEAN, "weights")
+    raw = Question("minilm", TEXT, "", ZERO, "output")
+    run, other, long = (run_model("minilm", text) for text in (TEXT, "one two", "one " * 70))
     with pytest.raises(ValueError, match="the first has 8, the second 4"):
-        questions.question(
-            model, run, other, Question("minilm", TEXT, "", ZERO, "output"), ("", "")
-        )
-    long = run_model("minilm", "one " * 70)
+        questions.question(encoder, run, other, raw, ("", ""))
     with pytest.raises(ValueError, match="up to 64 pieces; this one has 72"):
-        questions.question(model, long, None, Question("minilm", "", "", ZERO, "output"), ("", ""))
+        questions.question(encoder, long, None, raw, ("", ""))
 
 
 def test_votes_sum_to_the_difference_of_the_scores_and_the_last_guess_is_the_models(
     written: Transformer,
 ) -> None:
-    _, run, _, question = asked("writer", ZERO, small=written)
-    model = written
+    _, run, _, question = asked(written, ZERO)
     assert question.words is not None
-    _, columns, total = causes.vote_table(model, run, question.words)
-    scores = model.scores(run.hidden[-1])[list(question.words)]
+    _, columns, total = causes.vote_table(written, run, question.words)
+    every = written.scores(run.hidden[-1])
+    scores = every[list(question.words)]
     assert math.fsum(columns["vote"]) == pytest.approx(float(scores[0] - scores[1]), abs=1e-3)
     assert shown(total[1]) == pytest.approx(math.fsum(columns["vote"]), abs=1e-3)
-    found = causes.guesses(model, run, question.words)
-    assert len(found.names) == len(model.layers) + 1
-    shares = model.scores(run.hidden[-1]).softmax(-1)
-    torch.testing.assert_close(found.shares[-1], shares[list(question.words)])
+    found = causes.guesses(written, run, question.words)
+    assert len(found.names) == len(written.layers) + 1
+    torch.testing.assert_close(found.shares[-1], every.softmax(-1)[list(question.words)])
     assert found.ranks[-1].tolist() == [1, 2]
-    assert found.likeliest[-1][0] == model.shown(question.words[:1])[0]
+    assert found.likeliest[-1][0] == written.shown(question.words[:1])[0]
 
 
-@pytest.mark.parametrize(("name", "layer", "head"), [("smollm2", 18, 6), ("minilm", 3, 1)])
-def test_terms_sum_to_the_score(name: str, layer: int, head: int) -> None:
-    model, run = packaged(name), run_model(name, TEXT)
-    found = causes.reasons(model, run, layer, head, 4, 2)
-    layer_input = run.inputs[layer]
-    trace = layer_input.trace()
-    assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
-    assert found.scale == pytest.approx(trace.scale)
-    names, columns, total = found.table()
-    assert len(names) == causes.MOST_TERMS + 1
-    assert sum(columns["term"]) == pytest.approx(found.score, abs=1e-4)  # type: ignore[arg-type]
-    assert shown(total[1]) == pytest.approx(found.score, abs=1e-4)
-    assert found.names[:2] == ["embedding", "biases"]
-    assert len(found.names) == 2 + 2 * layer
-
-
-def test_a_key_with_much_weight_may_bring_little() -> None:
-    rows, names, words = causes.length_rows(run_model("smollm2", TEXT), 12, 0, 4)
-    assert rows.shape == (2, len(names))
-    assert rows.sum(1).tolist() == pytest.approx([1, 1], abs=1e-5)
-    assert words.endswith(" come from the first token.")
-    *_, words = causes.length_rows(run_model("minilm", TEXT), 3, 0, 4)
-    assert words.endswith(" come from the first token and special tokens.")
+def test_terms_sum_to_the_score_and_a_key_with_much_weight_may_bring_little() -> None:
+    for name, layer, head in (("smollm2", 18, 6), ("minilm", 3, 1)):
+        model, run = packaged(name), run_model(name, TEXT)
+        found = causes.reasons(model, run, layer, head, 4, 2)
+        trace = run.inputs[layer].trace()
+        assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
+        assert found.scale == pytest.approx(trace.scale)
+        names, columns, total = found.table()
+        assert len(names) == causes.MOST_TERMS + 1
+        assert sum(map(float, columns["term"])) == pytest.approx(found.score, abs=1e-4)
+        assert shown(total[1]) == pytest.approx(found.score, abs=1e-4)
+        assert found.names[:2] == ["embedding", "biases"]
+        assert len(found.names) == 2 + 2 * layer
+    ends = {"smollm2": " come from the first token.", "minilm": " first token and special tokens."}
+    for name, end in ends.items():
+        rows, names, words = causes.length_rows(run_model(name, TEXT), 3, 0, 4)
+        assert rows.shape == (2, len(names))
+        assert rows.sum(1).tolist() == pytest.approx([1, 1], abs=1e-5)
+        assert words.endswith(end)
 
 
 @pytest.mark.parametrize("known", KNOWN_CAUSES, ids=lambda known: known.title)

@@ -34,10 +34,6 @@ DECLARED = functools.reduce(
 rows = st.lists(st.floats(0, 1, width=32), min_size=5, max_size=5).filter(lambda row: sum(row) > 0)
 
 
-def row(*weights: float) -> Tensor:
-    return torch.tensor(weights)
-
-
 def words(count: int) -> str:
     return " ".join(f"w{i}" for i in range(count))
 
@@ -81,20 +77,15 @@ def test_what_differs_is_said_setting_by_setting() -> None:
         "factor: — → 0.35",
         "σ: — → 2",
     ]
-    assert compare.differences({"mask": ()}, {"mask": ("cells",)}, DECLARED) == [
-        "masks: none → cells"
-    ]
-    assert compare.differences({"d_k": 3}, {}, DECLARED) == ["d_k: 3 → —"]
+    masked = compare.differences({"mask": (), "d_k": 3}, {"mask": ("cells",)}, DECLARED)
+    assert masked == ["masks: none → cells", "d_k: 3 → —"]
     assert compare.differences(a, a | {"s": "dog"}, DECLARED) == []
     (line,) = compare.differences({"cells": "0:1 " * 99}, {"cells": ""}, DECLARED)
     assert len(line) < 80
 
 
-# Divergence
-
-
 def test_a_row_that_does_not_sum_to_1_has_no_divergence_from_any_other() -> None:
-    nothing, half, some = row(0, 0, 0), row(0.25, 0.25, 0), row(0, 1, 0)
+    nothing, half, some = torch.tensor([[0.0, 0, 0], [0.25, 0.25, 0], [0, 1, 0]])
     pairs = [(nothing, some), (some, nothing), (nothing, nothing), (half, some), (half, half)]
     assert all(math.isnan(divergence_bits(p, q)) for p, q in pairs)
 
@@ -116,14 +107,9 @@ def test_divergence_is_symmetric_lies_within_a_bit_and_is_the_sum_of_its_terms(
     assert math.isclose(float(gain), there, abs_tol=1e-9)
 
 
-# Two settings
-
-
-@pytest.mark.parametrize(("count", "rest"), [(1, []), (24, []), (31, ["7 between"])])
-def test_a_row_adds_up_to_its_divergence_and_what_lies_between_is_summed_up(
-    count: int, rest: list[str]
-) -> None:
-    compared = of_two(words(count), scale="none")
+@over("count", [1, 24, 31])
+def test_a_row_adds_up_to_its_divergence_and_what_lies_between_is_summed_up(count: int) -> None:
+    compared, rest = of_two(words(count), scale="none"), ["7 between"] * (count > 24)
     row = min(2, count - 1)
     names, columns, totals = compared.row_table(row)
     assert (names[12:-12], len(names)) == (rest, min(count, 25))
@@ -139,11 +125,11 @@ def test_a_row_adds_up_to_its_divergence_and_what_lies_between_is_summed_up(
     assert float(totals[-1]) == pytest.approx(expected["divergence"], abs=1e-4)
 
 
-@pytest.mark.parametrize(("count", "rest"), [(1, []), (32, []), (37, ["mean of 5 more"])])
+@over("count", [1, 32, 37])
 def test_rows_come_by_divergence_the_rest_as_one_mean_and_words_hold_their_numbers(
-    count: int, rest: list[str]
+    count: int,
 ) -> None:
-    compared = of_two(words(count), scale="none")
+    compared, rest = of_two(words(count), scale="none"), ["mean of 5 more"] * (count > 32)
     names, columns, means = compared.rows_table()
     assert names[32:] == rest
     for name, *cells in zip(names, *columns.values(), strict=True):
@@ -162,9 +148,7 @@ def test_rows_come_by_divergence_the_rest_as_one_mean_and_words_hold_their_numbe
 def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_why() -> None:
     compared = of_two(mask=("cells",), cells="1:*")
     assert compared.divergence.isnan().tolist() == [False, True, False, False, False]
-    assert compared.row_words(1) == (
-        "“b” may look at nothing in B, so there is nothing to compare."
-    )
+    assert compared.row_words(1).startswith("“b” may look at nothing in B, so")
     _, columns, totals = compared.row_table(1)
     assert set(columns["divergence"]) == {"—"}
     assert totals == ["sum", "1.0000", "0.0000", "−1.0000", "—"]
@@ -174,40 +158,31 @@ def test_rows_that_may_attend_to_nothing_have_no_divergence_and_the_words_say_wh
     result = result_of("a b", mask=("length",), valid_len=0)
     nothing = compare.of_settings(result.tokens, result.trace, result.trace)
     assert nothing.divergence.isnan().all()
-    assert nothing.row_words(0) == (
-        "“a” may look at nothing in A and B, so there is nothing to compare."
-    )
+    assert nothing.row_words(0).startswith("“a” may look at nothing in A and B, so")
     assert nothing.rows_table()[2] == ["mean of all", "—", "—", "—", "—"]
 
 
 def test_rows_of_joined_words_that_sum_to_less_than_1_say_so() -> None:
-    tokens, there = ("a", "b"), torch.ones(2, dtype=torch.bool)
-    a, b = torch.tensor([[0.5, 0.5], [0.25, 0.25]]), torch.tensor([[1.0, 0.0], [0.5, 0.5]])
-    compared = Comparison(tokens, a, b, ~there, ~there, there, there, ~there)
+    there = torch.ones(2, dtype=torch.bool)
+    a, b = torch.tensor([[[0.5, 0.5], [0.25, 0.25]], [[1.0, 0.0], [0.5, 0.5]]])
+    compared = Comparison(("a", "b"), a, b, ~there, ~there, there, there, ~there)
     assert compared.divergence.isnan().tolist() == [False, True]
-    assert compared.row_words(1) == (
-        "The row of “b” adds up to 0.5000 in A and 1.0000 in B: only rows of sum 1 have a "
-        "divergence."
-    )
+    assert "adds up to 0.5000 in A and 1.0000 in B: only rows of sum 1" in compared.row_words(1)
     assert "A row that does not add up to 1 has none" in compared.rows_words
 
 
-# Two sentences
+SLOTS: dict[tuple[str, str], comparison.Slots] = {
+    ("a b c", "a x c"): ((0, 0), (1, 1), (2, 2)),
+    ("a b c", "a c"): ((0, 0), (1, None), (2, 1)),
+    ("a c", "a b c"): ((0, 0), (None, 1), (1, 2)),
+    ("a b c d", "a x d"): ((0, 0), (1, 1), (2, None), (3, 2)),
+    ("a", "x y"): ((0, 0), (None, 1)),
+    ("a a", "a a a"): ((0, 0), (1, 1), (None, 2)),
+}
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "slots"),
-    [
-        ("a b c", "a x c", ((0, 0), (1, 1), (2, 2))),
-        ("a b c", "a c", ((0, 0), (1, None), (2, 1))),
-        ("a c", "a b c", ((0, 0), (None, 1), (1, 2))),
-        ("a b c d", "a x d", ((0, 0), (1, 1), (2, None), (3, 2))),
-        ("a", "x y", ((0, 0), (None, 1))),
-        ("a a", "a a a", ((0, 0), (1, 1), (None, 2))),
-    ],
-)
-def test_sentences_are_laid_side_by_side(first: str, second: str, slots: comparison.Slots) -> None:
-    assert comparison.align(tuple(first.split()), tuple(second.split())) == slots
+def test_sentences_are_laid_side_by_side() -> None:
+    assert {pair: comparison.align(*map(tuple, map(str.split, pair))) for pair in SLOTS} == SLOTS
 
 
 sentences = st.lists(st.sampled_from("abcd"), min_size=1, max_size=11).map(tuple)
@@ -221,9 +196,7 @@ def test_every_token_stands_in_exactly_one_slot_and_in_order(
     assert [i for i, _ in slots if i is not None] == list(range(len(first)))
     assert [j for _, j in slots if j is not None] == list(range(len(second)))
     assert (None, None) not in slots
-    assert comparison.align(first, first) == tuple(
-        (position, position) for position in range(len(first))
-    )
+    assert comparison.align(first, first) == tuple((at, at) for at in range(len(first)))
 
 
 def test_a_pair_has_each_sentences_own_weights_in_its_slots() -> None:
@@ -243,30 +216,24 @@ def test_words_that_differ_are_marked_and_named_together() -> None:
     assert compared.names == ("the", "cat", "walks / sleeps")
     assert compared.changed.tolist() == [False, False, True]
     assert not compared.divergence.isnan().any()
-    assert compare.alignment_words(compared) == (
-        "3 tokens are compared side by side; they differ in “walks / sleeps”."
-    )
+    words = compare.alignment_words(compared)
+    assert words == "3 tokens are compared side by side; they differ in “walks / sleeps”."
     same = compare.alignment_words(of_pair("a cat", "a cat"))
     assert same.startswith("Both sentences have the same words")
 
 
 def test_words_of_one_sentence_alone_are_counted_and_have_no_numbers() -> None:
     compared = of_pair("a big cat", "a cat today")
-    assert compare.alignment_words(compared) == (
-        "2 tokens are compared side by side; 1 is only in the first, hatched; "
-        "1 is only in the second, hatched."
+    words = compare.alignment_words(compared)
+    assert words.startswith(
+        "2 tokens are compared side by side; 1 is only in the first, hatched; 1"
     )
     for row, word, side in ((1, "big", "first"), (3, "today", "second")):
-        assert compared.row_words(row) == (
-            f"“{word}” is only in the {side} sentence: there is nothing to compare."
-        )
+        assert compared.row_words(row).startswith(f"“{word}” is only in the {side} sentence: there")
     names, columns, _ = compared.row_table(0)
     big = names.index("big")
     assert columns["weight B"][big] == columns["weight A"][names.index("today")] == "—"
     assert -float(columns["weight A"][big]) == columns["change"][big]
-
-
-# Sweeps
 
 
 def swept(kind: str, at: float = 1.0, **settings: Any) -> tuple[Trace, sweeps.Sweep]:
@@ -274,17 +241,14 @@ def swept(kind: str, at: float = 1.0, **settings: Any) -> tuple[Trace, sweeps.Sw
     return result.trace, sweeps.sweep(result.trace, kind, at, result.masks)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"positions": "alibi"},
-        {"mask": ("causal", "length", "cells"), "cells": "1:0 4:*"},
-        {"variant": "grouped", "d_model": 8, "config": (("heads", 4), ("groups", 2))},
-        {"variant": "talking", "d_model": 8, "config": (("heads", 4),), "mask": ("causal",)},
-    ],
-    ids=str,
-)
+SWEPT: list[dict[str, Any]] = [
+    *({}, {"positions": "alibi"}, {"mask": ("causal", "length", "cells"), "cells": "1:0 4:*"}),
+    {"variant": "grouped", "d_model": 8, "config": (("heads", 4), ("groups", 2))},
+    {"variant": "talking", "d_model": 8, "config": (("heads", 4),), "mask": ("causal",)},
+]
+
+
+@over("settings", SWEPT)
 def test_a_sweep_meets_the_settings_it_passes(settings: dict[str, Any]) -> None:
     result = result_of(**settings)
     meets = {"scale": result.trace.scale, "temperature": 1.0, "window": 4.0}
@@ -314,7 +278,7 @@ def test_a_swept_window_stands_in_for_the_chosen_one_and_joins_the_other_masks()
     assert torch.equal(scale.weights(1.0) > 0, masks.causal(5, 5) & masks.window(5, 5, 1))
 
 
-@pytest.mark.parametrize("kind", sweeps.SWEEPS)
+@over("kind", sweeps.SWEEPS)
 @over("n", [1, 2, 5, 64, 65, 512])
 def test_a_sweep_stops_where_its_small_multiples_are(kind: str, n: int) -> None:
     values, shown = sweeps.sweep_values(kind, n), sweeps.multiples(kind, n)
@@ -326,12 +290,11 @@ def test_a_sweep_stops_where_its_small_multiples_are(kind: str, n: int) -> None:
     assert all(round(value, 3) == value for value in values), "the link carries three decimals"
 
 
-@pytest.mark.parametrize(("tokens", "block"), [(64, 1), (65, 2), (130, 3)])
-def test_the_words_tell_how_many_weights_a_small_dot_spans(tokens: int, block: int) -> None:
-    trace = attend(*torch.zeros(3, tokens, 2))
-    sweep = sweeps.sweep(trace, "window", 1.0, {})
-    assert sweep.block == block
-    assert (f"{block}² weights" in compare.sweep_words(sweep, 1.0)) == (block > 1)
+def test_the_words_tell_how_many_weights_a_small_dot_spans() -> None:
+    for tokens, block in ((64, 1), (65, 2), (130, 3)):
+        sweep = sweeps.sweep(attend(*torch.zeros(3, tokens, 2)), "window", 1.0, {})
+        assert sweep.block == block
+        assert (f"{block}² weights" in compare.sweep_words(sweep, 1.0)) == (block > 1)
 
 
 def test_a_sweep_that_is_not_there_is_refused() -> None:

@@ -57,15 +57,14 @@ def batch_of(example: str = "toy", settings: Settings | None = None, /, **asked:
     )
 
 
-@pytest.mark.parametrize(
-    "mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")]
-)
-@pytest.mark.parametrize(("target", "memory"), [("a b c d e", "f g h"), ("a b c", "d e f g h")])
-def test_two_sentences_agree_with_torch(mask: tuple[str, ...], target: str, memory: str) -> None:
-    result = result_of(target, memory, mask=mask, valid_len=2, radius=3, cells="0:1 2:0")
-    x, keys, allowed = result.x[None], result.memory.x[None], masks.combine(result.masks.values())
-    expected = scaled_dot_product_attention(x, keys, keys, attn_mask=allowed)
-    torch.testing.assert_close(result.trace.output, expected[0])
+@over("mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")])
+def test_two_sentences_agree_with_torch(mask: tuple[str, ...]) -> None:
+    for target, memory in (("a b c d e", "f g h"), ("a b c", "d e f g h")):
+        result = result_of(target, memory, mask=mask, valid_len=2, radius=3, cells="0:1 2:0")
+        x, keys = result.x[None], result.memory.x[None]
+        allowed = masks.combine(result.masks.values())
+        expected = scaled_dot_product_attention(x, keys, keys, attn_mask=allowed)
+        torch.testing.assert_close(result.trace.output, expected[0])
 
 
 def test_positions_count_from_0_in_each_sentence() -> None:
@@ -78,26 +77,23 @@ def test_positions_count_from_0_in_each_sentence() -> None:
     assert (bias * 256).tolist() == [[0, -1, -2], [-1, 0, -1]]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "there are no lengths yet"),
-        (";", "there are no lengths yet"),
-        ("2", "one length per sequence makes 2, got 1"),
-        ("2 11", "a length lies between 0 and 10, the number of keys, got 11"),
-        ("2 -1", "a length is a whole number, got '-1'"),
-        ("2 1.5", "a length is a whole number, got '1.5'"),
-        ("2 ٣", "a length is a whole number, got '٣'"),
-        ("2 99999", "a length is a whole number, got '99999'"),
-        ("1; 2; 3", "the batch has 2 sequences, got lengths for 3"),
-        ("1 2; 3", "one length per query makes 1 per sequence, got 2"),
-        ("1;; 3", "a length is a whole number, got ''"),
-    ],
-)
-def test_other_lengths_are_refused_in_words(text: str, words: str) -> None:
+NO_LENGTH = "a length is a whole number, got"
+NO_LENGTHS = {
+    **{"": "there are no lengths yet", ";": "there are no lengths yet"},
+    "2": "one length per sequence makes 2, got 1",
+    "2 11": "a length lies between 0 and 10, the number of keys, got 11",
+    **{f"2 {bad}": f"{NO_LENGTH} {bad!r}" for bad in ("-1", "1.5", "٣", "99999")},
+    "1; 2; 3": "the batch has 2 sequences, got lengths for 3",
+    "1 2; 3": "one length per query makes 1 per sequence, got 2",
+    "1;; 3": f"{NO_LENGTH} ''",
+}
+
+
+@over("text", NO_LENGTHS)
+def test_other_lengths_are_refused_in_words(text: str) -> None:
     with pytest.raises(MatrixError) as caught:
         read_lens(text, 2, 1, 10)
-    assert str(caught.value) == words
+    assert str(caught.value) == NO_LENGTHS[text]
 
 
 @given(text=st.text("0123456789 ;,", max_size=12) | st.text("07 ;,-.|_e²٣\x00é", max_size=12))
@@ -134,11 +130,7 @@ def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
     )
     torch.testing.assert_close(trace.output, expected)
     assert trace.output[0].tolist() == [[1.0], [1.0]]
-    assert (batch.lesson, batch.notes, len(batch.titles)) == ("", (), 3)
-    assert "share the weight equally" in batch_of().lesson
-    everything = batch_of(toy_lens="10 10")
-    assert cross.hatching_words(everything).startswith("Nothing is hidden: every query may")
-    assert cross.hatching_words(batch).startswith("Hatched cells are padding")
+    assert (batch.notes, len(batch.titles)) == ((), 3)
 
 
 def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys() -> None:
@@ -151,14 +143,12 @@ def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys
     torch.testing.assert_close(trace.scores, hidden.tanh() @ v)
     shown = [part.name for part in matrices(cross.origin(batch, 0))]
     assert shown == ["Q", "K", "W_q", "W_k", "v", "scores"]
-    assert cross.origin_words(batch).endswith("meets every key k: tanh(q W_q + k W_k) v.")
-    assert cross.origin_words(batch_of()).endswith("meets every key k.")
     torch.testing.assert_close(batch_of(**asked).trace.output, TOY)
     other = batch_of(**asked, toy_seed=1).parameters["W_q"]
     assert not torch.equal(other, batch_of(**asked).parameters["W_q"])
 
 
-@pytest.mark.parametrize("example", ["toy", "sentences"])
+@over("example", ["toy", "sentences"])
 def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str) -> None:
     plain, dropped = batch_of(example), batch_of(example, dropout=0.5)
     trace, weights = dropped.trace, plain.trace.weights
@@ -178,7 +168,7 @@ def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str)
     assert not torch.equal(again, trace.dropped)
 
 
-@pytest.mark.parametrize("scores", [toy.DOT, toy.ADDITIVE])
+@over("scores", [toy.DOT, toy.ADDITIVE])
 def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None:
     texts = {**toy.TEXTS, "toy_lens": "1; 3"}
     assert ("number of queries" in toy.sizes_of(scores)) == (scores == toy.ADDITIVE)
@@ -193,24 +183,18 @@ def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None
     assert batch.trace.scores.shape[:2] == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("lens", "shape", "expected"),
-    [
-        ("2 6", (3, 1, 10), "2 6 6"),
-        ("2 6", (1, 1, 10), "2"),
-        ("2,6", (2, 4, 5), "2 5"),
-        ("1 3; 2 4", (2, 3, 10), "1 3 3; 2 4 4"),
-        ("1 3; 2 4", (1, 1, 2), "1;"),
-        ("<b>", (1, 1, 2), "<b>"),
-        ("", (1, 1, 2), ""),
-    ],
-)
-def test_lengths_follow_a_batch_of_another_size(
-    lens: str, shape: tuple[int, int, int], expected: str
-) -> None:
-    sequences, n_queries, n_keys = shape
+FITTING: dict[tuple[str, int, int, int], str] = {
+    **{("2 6", 3, 1, 10): "2 6 6", ("2 6", 1, 1, 10): "2", ("2,6", 2, 4, 5): "2 5"},
+    **{("1 3; 2 4", 2, 3, 10): "1 3 3; 2 4 4", ("1 3; 2 4", 1, 1, 2): "1;"},
+    **{("<b>", 1, 1, 2): "<b>", ("", 1, 1, 2): ""},
+}
+
+
+@over("case", FITTING)
+def test_lengths_follow_a_batch_of_another_size(case: tuple[str, int, int, int]) -> None:
+    lens, sequences, n_queries, n_keys = case
     queries, keys = torch.zeros(sequences, n_queries, 2), torch.zeros(sequences, n_keys, 2)
-    assert toy.fitting_lens(lens, queries, keys) == expected
+    assert toy.fitting_lens(lens, queries, keys) == FITTING[case]
 
 
 def test_a_length_for_each_query_masks_each_query() -> None:
@@ -221,28 +205,24 @@ def test_a_length_for_each_query_masks_each_query() -> None:
     assert cross.heading(batch, 0) == "Sequence 0: valid lengths 1, 3 of 10, one per query"
 
 
-@pytest.mark.parametrize(
-    ("asked", "note"),
-    [
-        ({"toy_queries": "1 x | 2 3"}, "Queries[0]: row 0, column 1 holds 'x', which is no number"),
-        ({"toy_queries": "1 2"}, "as many sequences as each other, got 1, 2 and 2; showing the"),
-        ({"toy_queries": "1 2 3 | 1 2 3"}, "queries and keys of one width, got 3 and 2; showing"),
-        ({"toy_queries": "1 2; 3 4 | 5 6"}, "Queries: all matrices of a stack must have one"),
-        (
-            {"toy_queries": ""},
-            "Queries: there are no numbers yet; showing the example of Dive into",
-        ),
-        ({"toy_keys": "1 1 | 1 1"}, "Each key needs a value, got 1 keys and 10 values; showing"),
-        ({"toy_values": "1 x"}, "Values: row 0, column 1 holds 'x', which is no number"),
-        ({"toy_keys": "|".join("1" * 11)}, "Keys: a stack has at most 10 matrices here, got 11"),
-        ({"toy_lens": "2 99"}, "a length lies between 0 and 10"),
-        ({"toy_lens": "<b>"}, "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
-    ],
+NO_TOY = (
+    ("queries", "1 x | 2 3", "Queries[0]: row 0, column 1 holds 'x', which is no number"),
+    ("queries", "1 2", "as many sequences as each other, got 1, 2 and 2; showing the"),
+    ("queries", "1 2 3 | 1 2 3", "queries and keys of one width, got 3 and 2; showing"),
+    ("queries", "1 2; 3 4 | 5 6", "Queries: all matrices of a stack must have one"),
+    ("queries", "", "Queries: there are no numbers yet; showing the example of Dive into"),
+    ("keys", "1 1 | 1 1", "Each key needs a value, got 1 keys and 10 values; showing"),
+    ("values", "1 x", "Values: row 0, column 1 holds 'x', which is no number"),
+    ("keys", "|".join("1" * 11), "Keys: a stack has at most 10 matrices here, got 11"),
+    ("lens", "2 99", "a length lies between 0 and 10"),
+    ("lens", "<b>", "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
 )
-def test_what_the_toy_cannot_take_is_said_and_the_example_shown(
-    asked: dict[str, str], note: str
-) -> None:
-    batch = batch_of(**asked)
+
+
+@over("case", NO_TOY)
+def test_what_the_toy_cannot_take_is_said_and_the_example_shown(case: tuple[str, ...]) -> None:
+    name, text, note = case
+    batch = batch_of(**{f"toy_{name}": text})
     (said,) = batch.notes
     assert note in said
     torch.testing.assert_close(batch.trace.output, TOY)
@@ -270,6 +250,7 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
     assert torch.equal(batch.trace.weights > 0, batch.trace.mask)
     words = cross.hatching_words(batch)
     assert "hidden by the valid length, the causal mask and the cell mask:" in words
+    assert cross.hatching_words(batch_of(toy_lens="10 10")).startswith("Nothing is hidden: every")
     wrong = batch_of("sentences", Settings(vectors="random", mask=("cells",), cells="x"))
     assert (wrong.masks, len(wrong.notes)) == ((), 1)
     assert wrong.notes[0].startswith("No single cells are hidden: hidden cells are written")
@@ -318,7 +299,7 @@ def test_a_batch_has_room_for_6_sentences_of_16_tokens() -> None:
     assert len(notes) == 7
 
 
-@pytest.mark.parametrize("text", ["", "|", " | | ", "\x00|"])
+@over("text", ["", "|", " | | ", "\x00|"])
 def test_a_batch_without_a_word_is_none(text: str) -> None:
     assert read_memories(text)[0] == []
     with pytest.raises(ValueError, match="a batch needs a sentence for the queries"):
@@ -334,15 +315,14 @@ def test_hostile_batches_are_finite_and_escaped(sentence: str) -> None:
         assert not [tag for tag in ("<script", "<img", "<b>", "<a ", "<style") if tag in shown]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"scale": "none", "positions": "alibi"},
-        {"variant": "multihead", "mask": ("causal",), "head": 1},
-        {"variant": "talking", "mask": ("causal", "window"), "positions": "alibi", "head": 2},
-    ],
-    ids=str,
-)
+RECOMPUTED: list[dict[str, Any]] = [
+    {"scale": "none", "positions": "alibi"},
+    {"variant": "multihead", "mask": ("causal",), "head": 1},
+    {"variant": "talking", "mask": ("causal", "window"), "positions": "alibi", "head": 2},
+]
+
+
+@over("settings", RECOMPUTED)
 def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, Any]) -> None:
     batch = batch_of(
         "sentences", Settings(vectors="random", d_model=10, **settings), batch="a b | c d e f g"

@@ -19,11 +19,11 @@ from attention.core.functional import STAGES, Trace, attend
 from attention.core.printing import distinct_names
 from attention.display import figures
 from attention.inputs.text import tokenize
+from tests.cases import over
 from tests.hostile import HOSTILE
 
 TOKENS = ("the", "cat", "saw", "the", "dog", "eat", "it")
 MASK = masks.parse_cells("0:1,3-5 2:*", 7, 7)
-each_stage = pytest.mark.parametrize("stage", STAGES)
 
 
 def traced(n: int = 7, d_v: int = 11, mask: Tensor | None = None, mixed: bool = False) -> Trace:
@@ -38,50 +38,29 @@ def words(n: int) -> list[str]:
     return [f"w{index}" for index in range(n)]
 
 
-def parts(figure: go.Figure, kind: str) -> list[Any]:
-    return [part for part in figure.data if part.type == kind]
-
-
-def heat(figure: go.Figure) -> Any:
-    """The one heatmap of a figure."""
-    (part,) = parts(figure, "heatmap")
+def only(figure: go.Figure, kind: str = "heatmap") -> Any:
+    """The one part of a figure that is of this kind."""
+    (part,) = (part for part in figure.data if part.type == kind)
     return part
 
 
-def texts(figure: go.Figure) -> list[str]:
-    """Every string in a figure."""
-    found: list[str] = []
-
-    def visit(item: Any) -> None:
-        if isinstance(item, str):
-            found.append(item)
-        elif isinstance(item, dict):
-            visit([item[key] for key in item])
-        elif isinstance(item, list | tuple):
-            for each in item:
-                visit(each)
-        elif isinstance(item, numpy.ndarray) and item.dtype == object:
-            visit(item.tolist())
-
-    visit(figure.to_dict())
-    return found
+def texts(item: Any) -> list[str]:
+    """Every string in a figure, as a dict."""
+    if isinstance(item, str):
+        return [item]
+    if isinstance(item, numpy.ndarray):
+        item = item.tolist() if item.dtype == object else ()
+    inner = item.values() if isinstance(item, dict) else item
+    return [text for one in inner for text in texts(one)] if hasattr(inner, "__iter__") else []
 
 
-def test_of_capped_scores_no_caption_says_that_heads_were_mixed() -> None:
-    trace = attend(*torch.randn(3, 7, 5), cap=50.0)
-    said = figures.stage_words(trace, "masked")
-    assert "Each score s was capped before: 50 · tanh(s / 50)." in said
-    assert "mixed" not in said
-    assert "were mixed across heads" in figures.stage_words(traced(mixed=True), "masked")
-
-
-@each_stage
-@pytest.mark.parametrize("mask", [None, MASK])
+@over("stage", STAGES)
+@over("mask", [None, MASK])
 def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open_and_uncoloured(
     mask: Tensor | None, stage: str
 ) -> None:
     trace = traced(mask=mask, mixed=True)
-    cells, numbers = heat(figures.heatmap(trace, stage, TOKENS, 0)), trace.stages[stage].numpy()
+    cells, numbers = only(figures.heatmap(trace, stage, TOKENS, 0)), trace.stages[stage].numpy()
     hides = mask is not None and stage not in ("scores", "scaled")
     shown = MASK.numpy() if hides else numpy.ones((7, 7), dtype=bool)
     assert cells.z.dtype == numpy.float32
@@ -94,13 +73,13 @@ def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open
 def test_every_masked_cell_is_crossed_and_tells_its_numbers_all_the_same() -> None:
     trace = traced(mask=MASK)
     figure = figures.heatmap(trace, "masked", TOKENS, 0)
-    (crosses,) = parts(figure, "scatter")
+    crosses = only(figure, "scatter")
     labels = figures.positioned(TOKENS)
     assert list(zip(crosses.x, crosses.y, strict=True)) == [
         (labels[key], labels[query]) for query, key in (~MASK).nonzero().tolist()
     ]
     for index, step in enumerate((trace.scores, trace.scaled, trace.weights)):
-        assert numpy.array_equal(heat(figure).customdata[..., index], step.numpy())
+        assert numpy.array_equal(only(figure).customdata[..., index], step.numpy())
 
 
 def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
@@ -117,25 +96,23 @@ def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
         figures.heatmap(trace, "softmax", TOKENS, 0)
 
 
-@pytest.mark.parametrize(("n", "saturated"), [(7, False), (101, True)])
-def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(
-    n: int, saturated: bool
-) -> None:
-    trace = traced(n)
-    cells = heat(figures.heatmap(trace, "weights", words(n), 0))
+@over("n", [7, 101])
+def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n: int) -> None:
+    trace, saturated = traced(n), n > 7
+    cells = only(figures.heatmap(trace, "weights", words(n), 0))
     assert numpy.array_equal(cells.z, trace.weights.numpy())
     assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
     assert ("share the last colour" in figures.stage_words(trace, "weights")) == saturated
 
 
-@pytest.mark.parametrize("diverging", [True, False])
-@pytest.mark.parametrize("z", [[[0.0, 0]], [[numpy.nan]]])
-def test_a_colour_range_is_never_empty(z: list[list[float]], diverging: bool) -> None:
-    found = figures.colours(numpy.array(z), diverging=diverging)
-    assert found["zmin"] < found["zmax"] == 1
+@over("z", [[[0.0, 0]], [[numpy.nan]]])
+def test_a_colour_range_is_never_empty(z: list[list[float]]) -> None:
+    for diverging in (True, False):
+        found = figures.colours(numpy.array(z), diverging=diverging)
+        assert found["zmin"] < found["zmax"] == 1
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511, 512])
+@over("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511, 512])
 def test_ticks_are_many_but_not_too_many_and_name_the_tokens_they_stand_at(n: int) -> None:
     axis = figures.token_axis(words(n))
     assert min(n, figures.MAX_TICKS / 2) <= len(axis["tickvals"]) <= figures.MAX_TICKS <= 64
@@ -145,7 +122,7 @@ def test_ticks_are_many_but_not_too_many_and_name_the_tokens_they_stand_at(n: in
 
 def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is_outlined() -> None:
     figure = figures.heatmap(traced(mask=MASK), "weights", TOKENS, 3)
-    assert len(set(heat(figure).x)) == len(set(heat(figure).y)) == 7
+    assert len(set(only(figure).x)) == len(set(only(figure).y)) == 7
     for axis, ends in ((figure.layout.xaxis, (-0.5, 6.5)), (figure.layout.yaxis, (6.5, -0.5))):
         assert list(axis.ticktext) == distinct_names(TOKENS)
         assert tuple(axis.range) == ends
@@ -153,7 +130,7 @@ def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is
     assert [(f.x0, f.x1, f.y0, f.y1) for f in frames] == [(-0.5, 6.5, 2.5, 3.5)]
 
 
-@pytest.mark.parametrize("n", [7, 101])
+@over("n", [7, 101])
 def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n: int) -> None:
     mask = torch.ones(n, n, dtype=torch.bool)
     mask[2], mask[3, 1:] = False, False
@@ -169,31 +146,28 @@ def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n: 
     assert (entropy[2], entropy[3]) == (None, 0)
 
 
-# The weighted sum
-
-
-@pytest.mark.parametrize(("query", "mixed"), [(0, False), (2, False), (6, True)])
-def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(query: int, mixed: bool) -> None:
-    trace = traced(mask=MASK, mixed=mixed)
+@over("query", [0, 2, 6])
+def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(query: int) -> None:
+    trace = traced(mask=MASK, mixed=query == 6)
     figure = figures.weighted_sum(trace, TOKENS, query)
-    z = heat(figure).z
-    assert heat(figure).zmin == -heat(figure).zmax < 0
+    z = only(figure).z
+    assert only(figure).zmin == -only(figure).zmax < 0
     assert numpy.array_equal(z[:7], contributions(trace, query).numpy())
     assert numpy.array_equal(z[-1], trace.output[query].numpy())
-    assert len(heat(figure).y) == len(set(heat(figure).y)) == len(z)
-    (bars,) = parts(figure, "bar")
+    assert len(only(figure).y) == len(set(only(figure).y)) == len(z)
+    bars = only(figure, "bar")
     assert numpy.array_equal(bars.x, trace.applied[query].numpy())
-    assert list(bars.y) == list(heat(figure).y)[:7]
+    assert list(bars.y) == list(only(figure).y)[:7]
 
 
 def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
     trace = traced(101)
     figure = figures.weighted_sum(trace, words(101), 5)
-    z, most = heat(figure).z, figures.MAX_ROWS
+    z, most = only(figure).z, figures.MAX_ROWS
     assert len(z) == most + 3
     numpy.testing.assert_allclose(z[: most + 1].sum(0), z[-1], atol=1e-5)
     assert numpy.array_equal(z[-1], trace.output[5].numpy())
-    (bars,) = parts(figure, "bar")
+    bars = only(figure, "bar")
     assert sum(bars.x) == pytest.approx(1, abs=1e-5)
     weakest, others = trace.weights[5].sort(descending=True).values[most - 1 : most + 1]
     assert min(bars.x[:-1]) == weakest
@@ -202,9 +176,6 @@ def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
     for row, name in enumerate(bars.y[:-1]):
         key = int(name.split("(")[1].rstrip(")"))
         assert numpy.array_equal(z[row], contributions(trace, 5)[key].numpy())
-
-
-# Markup of visitors
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +191,7 @@ def test_tokens_are_escaped_wherever_plotly_would_read_markup_and_never_stand_in
     hostile_figures: list[go.Figure],
 ) -> None:
     for figure in hostile_figures:
-        found = texts(figure)
+        found = texts(figure.to_dict())
         assert {"&lt;b&gt; (0)", "&lt;b&gt;"} <= set(found)
         for text in found:
             plain = text.replace("<br>", "").replace("<extra></extra>", "")
@@ -229,19 +200,12 @@ def test_tokens_are_escaped_wherever_plotly_would_read_markup_and_never_stand_in
             assert "&lt;" not in f"{part.hovertemplate} {part['texttemplate']}"
 
 
-@pytest.mark.parametrize(
-    ("token", "shown"),
-    [
-        ("<b>", "&lt;b&gt;"),
-        ('"quoted"', "&quot;quoted&quot;"),
-        ("&amp;", "&amp;amp;"),
-        ("</bdi>", "&lt;/bdi&gt;"),
-        ("&" * 12, "&amp;" * 12),
-        ("&" * 13, "&amp;" * 11 + "…"),
-    ],
-)
-def test_a_label_is_escaped_after_a_long_one_is_shortened(token: str, shown: str) -> None:
-    assert figures.label(token) == shown
+LABELS = {"<b>": "&lt;b&gt;", '"quoted"': "&quot;quoted&quot;", "&amp;": "&amp;amp;"}
+LABELS |= {"</bdi>": "&lt;/bdi&gt;", "&" * 12: "&amp;" * 12, "&" * 13: "&amp;" * 11 + "…"}
+
+
+def test_a_label_is_escaped_after_a_long_one_is_shortened() -> None:
+    assert {token: figures.label(token) for token in LABELS} == LABELS
 
 
 class Tags(HTMLParser):
@@ -249,17 +213,16 @@ class Tags(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, set[str]]] = []
         self.scripts: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag == "script":
-            self.scripts.append("")
+        self.tags.append((tag, {name for name, _ in attrs}))
+        self.scripts += [""] * (tag == "script")
 
     def handle_data(self, data: str) -> None:
-        if self.tags and self.tags[-1][0] == "script" and self.scripts:
+        if self.tags and self.tags[-1][0] == "script":
             self.scripts[-1] += data
 
 
@@ -272,7 +235,7 @@ def test_a_standalone_page_fetches_nothing_runs_plotly_and_its_figures_alone_and
     parsed = Tags(page)
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base")
-        assert not {"src", "href", "srcset", "data"} & attributes.keys()
+        assert not {"src", "href", "srcset", "data"} & attributes
     assert "MathJax.js" not in page
     scripts = [script for script in parsed.scripts if len(script) < 1_000_000]
     assert len(parsed.scripts) - len(scripts) == 1, "Plotly itself"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-import pytest
 import torch
 
 from attention.display import files, tables
+from tests.cases import over
 from tests.hostile import HOSTILE
 
 
@@ -46,14 +46,6 @@ def test_masked_cells_are_empty_and_names_are_counted_where_there_are_none() -> 
     assert rows(collected[0].make()) == [["", "0", "1"], ["0", "1.0", ""], ["1", "", "1.0"]]
 
 
-def test_a_second_matrix_of_a_name_gets_a_number() -> None:
-    with files.collecting() as collected:
-        for _ in range(3):
-            files.offer_matrix("y", torch.ones(1, 1))
-    assert [file.label for file in collected] == ["y, CSV", "y 2, CSV", "y 3, CSV"]
-    assert [file.name for file in collected] == ["y.csv", "y 2.csv", "y 3.csv"]
-
-
 def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
     with files.collecting() as collected:
         tables.table(
@@ -66,8 +58,8 @@ def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("title", "of", "label", "name"),
+@over(
+    "case",
     [
         ("what it adds", "token 1", "What it adds · token 1", "what-it-adds-token-1"),
         ("q·(k / √d_k)", "", "q·(k / √d_k)", "q·(k÷√d_k)"),
@@ -76,11 +68,14 @@ def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
         ("sums[1]", "", "Sums[1]", "sums-1"),
     ],
 )
-def test_a_file_is_called_after_what_it_holds(title: str, of: str, label: str, name: str) -> None:
+def test_a_file_is_called_after_what_it_holds(case: tuple[str, ...]) -> None:
+    title, of, label, name = case
     with files.collecting() as collected:
-        files.offer_matrix(title, torch.ones(1, 1), of=of)
-    (file,) = collected
-    assert (file.label, file.name) == (f"{label}, CSV", f"{name}.csv")
+        for _ in range(3):
+            files.offer_matrix(title, torch.ones(1, 1), of=of)
+    ends = ["", " 2", " 3"]
+    assert [file.label for file in collected] == [f"{label}{end}, CSV" for end in ends]
+    assert [file.name for file in collected] == [f"{name}{end}.csv" for end in ends]
 
 
 def test_first_words_of_a_caption_are_a_title() -> None:

@@ -15,6 +15,7 @@ from torch.testing import assert_close
 from attention.display import glance as glancing
 from attention.display.glance import glance
 from attention.display.showing import show
+from tests.cases import over
 from tests.lessons.making import drawn
 from tests.properties import given, settings
 from tests.properties import strategies as st
@@ -45,20 +46,21 @@ def cells_of(figure: go.Figure, layers: int, heads: int) -> tuple[Tensor, Tensor
     return found[0], found[1]
 
 
-@pytest.mark.parametrize(("layers", "heads"), [(1, 7), (2, 7), (2, 1), (1, 2)])
+@over("size", [(1, 7), (2, 7), (2, 1), (1, 2)])
 def test_several_heads_stand_in_a_row_for_each_layer_each_by_its_own_greatest(
-    layers: int, heads: int
+    size: tuple[int, int],
 ) -> None:
+    layers, heads = size
     weights = weights_of(layers, heads)
     figure = glance(weights, QUERIES, KEYS)
     shades, numbers = cells_of(figure, layers, heads)
     assert torch.equal(numbers, weights)
     assert_close(shades, weights / weights.amax((-2, -1), keepdim=True))
+    down, across = figure.layout.yaxis, figure.layout.xaxis
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-    assert list(figure.layout.yaxis.ticktext) == [f"layer {layer}" for layer in range(layers)]
-    assert list(figure.layout.xaxis.ticktext) == list(range(heads))
-    assert figure.layout.yaxis.tickvals[0] == 1, "the middle of three rows"
-    assert figure.layout.xaxis.tickvals[0] == 2, "the middle of five columns"
+    assert list(down.ticktext) == [f"layer {layer}" for layer in range(layers)]
+    assert list(across.ticktext) == list(range(heads))
+    assert (down.tickvals[0], across.tickvals[0]) == (1, 2), "the middle of 3 rows, of 5 columns"
     assert figure.layout.title.text.startswith("3 queries down, 5 keys across. One cell is one")
 
 
@@ -78,7 +80,7 @@ def test_every_cell_is_told_by_its_layer_head_and_tokens() -> None:
     assert cells.hovertemplate == "%{y}<br>%{x}<br>weight %{customdata:.4f}<extra></extra>"
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 12])
+@over("count", [2, 3, 4, 5, 12])
 def test_no_name_is_written_half_way_between_two_cells(count: int) -> None:
     """Plotly would tell the second one by that name: hovered cells are looked up so."""
     tokens = [str(token) for token in range(count)]
@@ -133,19 +135,9 @@ def test_no_strong_weight_is_lost_and_no_picture_grows(
 LONG = [f"<{at:03}>" + "&" * 40 for at in range(512)]
 
 
-@pytest.mark.parametrize(
-    ("layers", "heads", "tokens", "more"),
-    [
-        pytest.param(12, 12, 512, {}, id="all heads of BERT"),
-        pytest.param(12, 12, 512, {"layer": 7, "head": 11}, id="one head of them"),
-        pytest.param(1, 1, 512, {}, id="one head"),
-        pytest.param(1, 2, 512, {}, id="two heads"),
-        pytest.param(32, 32, 67, {}, id="the most heads"),
-    ],
-)
-def test_a_picture_stays_below_10_megabytes_and_one_head_is_shown_in_full(
-    layers: int, heads: int, tokens: int, more: dict[str, Any]
-) -> None:
+@over("case", [(12, 12, 512, {}), (12, 12, 512, {"layer": 7, "head": 11}), (32, 32, 67, {})])
+def test_a_picture_stays_below_10_megabytes_and_one_head_is_shown_in_full(case: Any) -> None:
+    layers, heads, tokens, more = case
     weights = drawn(tokens, tokens).softmax(-1).expand(heads, -1, -1)
     figure = show([weights] * layers, LONG[:tokens], **more)
     size = len(figure.to_html().encode())
@@ -154,10 +146,9 @@ def test_a_picture_stays_below_10_megabytes_and_one_head_is_shown_in_full(
         assert numpy.array_equal(figure.data[0].z, weights[0].numpy())
 
 
-@pytest.mark.parametrize(
-    ("heads", "tokens"), [(1, 7), (12, 7), (12, 128), (12, 512), (32, 128), (16, 512)]
-)
-def test_the_gap_beside_a_head_is_wide_enough_to_be_seen(heads: int, tokens: int) -> None:
+@over("size", [(1, 7), (12, 7), (12, 128), (12, 512), (32, 128)])
+def test_the_gap_beside_a_head_is_wide_enough_to_be_seen(size: tuple[int, int]) -> None:
+    heads, tokens = size
     names = ["x"] * tokens
     figure = glance(torch.eye(tokens).expand(12, heads, -1, -1), names, names)
     _, numbers = cells_of(figure, 12, heads)
@@ -167,7 +158,7 @@ def test_the_gap_beside_a_head_is_wide_enough_to_be_seen(heads: int, tokens: int
     assert figure.layout.plot_bgcolor != figure.layout.template.layout.plot_bgcolor
 
 
-@pytest.mark.parametrize("heads", [32, 128, 1024])
+@over("heads", [32, 128, 1024])
 def test_at_most_32_heads_are_numbered(heads: int) -> None:
     layout = glance(torch.ones(1, heads, 1, 1), ["x"], ["x"]).layout
     assert len(layout.xaxis.ticktext) == len(layout.xaxis.tickvals) == 32

@@ -16,6 +16,7 @@ from attention.core.functional import Trace
 from attention.core.positions import alibi
 from attention.core.variants import Variant
 from attention.display import heads
+from tests.cases import over
 from tests.lessons.making import HEADS, drawn, layer_of, shown
 from tests.properties import given, strategies
 from tests.properties import settings as given_settings
@@ -24,7 +25,6 @@ TOKENS, D_MODEL, QUERY = 7, 12, 4
 CAUSAL = masks.causal(TOKENS, TOKENS)
 NAMES = tuple("abcdefg")
 SEEDS = strategies.integers(0, 9999)
-each_layer = pytest.mark.parametrize("name", [*heads.variants_with_heads(), "biased"])
 
 
 def rows(*shape: int, seed: int = 0) -> Tensor:
@@ -43,9 +43,6 @@ def run(
 
 def numbers_of(column: Any) -> Tensor:
     return torch.tensor([cell for cell in column if isinstance(cell, float)])
-
-
-# Measures
 
 
 def test_every_measure_is_an_average_over_rows_and_keys() -> None:
@@ -101,9 +98,8 @@ def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
     assert {name: even[name] for name in expected} == pytest.approx(expected, abs=1e-5)
 
 
-@each_layer
-def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last(name: str) -> None:
-    _, trace = run(name)
+def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> None:
+    _, trace = run("grouped")
     seen = analysed.overview(trace)
     names, columns, last = heads.measure_table(seen, "distance")
     order = [int(name.removeprefix("head ")) for name in names]
@@ -113,10 +109,6 @@ def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last(name:
         assert columns[measure] == [measured[head].item() for head in order]
     assert (last[0], len(last)) == ("even spread", 1 + len(columns))
     assert seen.dots.shape == trace.weights.shape
-
-
-def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_token() -> None:
-    seen = analysed.overview(run()[1])
     shares = seen.measures["previous"]
     words = heads.previous_token_head(seen, TOKENS)
     assert words.startswith(f"Head {int(shares.argmax())} comes nearest to a previous-token head: ")
@@ -124,15 +116,6 @@ def test_the_sentence_names_the_head_with_the_greatest_share_on_the_previous_tok
     assert "put 12.2 % there" in words  # 6 of 7 queries have a previous one, and 7 keys to see
     blind = analysed.overview(run(mask=torch.eye(TOKENS) > 0)[1])
     assert heads.previous_token_head(blind, TOKENS).startswith("No head puts any weight")
-
-
-# Edges
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
-def test_a_share_beyond_0_and_1_is_refused(share: float) -> None:
-    with pytest.raises(ValueError, match="share must lie in"):
-        analysed.strongest_edges(rows(3, 5), share)
 
 
 @given_settings(max_examples=60)
@@ -147,59 +130,41 @@ def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) 
     several = kept.sum(-1) > 1
     assert ((held - weakest)[several] < share + 1e-6).all()
     assert (weights.masked_fill(kept, 0).amax(-1) <= weakest).all()
+    for beyond in (-0.1 - share, 1.1 + share, math.nan):
+        with pytest.raises(ValueError, match="share must lie in"):
+            analysed.strongest_edges(weights, beyond)
 
 
-# Which heads
+ACTIVE: dict[str, tuple[list[int], str]] = {
+    **{"": ([0, 1, 2, 3, 4], ""), " 3 , , 1 1": ([1, 3], "")},
+    **{"7": ([0, 1, 2, 3, 4], "There is no head 7 of 5."), "²": ([0, 1, 2, 3, 4], "got '²'")},
+    **{"1,7,9": ([1], "There is no head 7, 9 of 5."), "<b>": ([0, 1, 2, 3, 4], "got '<b>'")},
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "active", "problem"),
-    [
-        ("", [0, 1, 2, 3, 4], ""),
-        (" 3 , , 1 1", [1, 3], ""),
-        ("7", [0, 1, 2, 3, 4], "There is no head 7 of 5."),
-        ("1,7,9", [1], "There is no head 7, 9 of 5."),
-        ("<b>", [0, 1, 2, 3, 4], "got '<b>'"),
-        ("²", [0, 1, 2, 3, 4], "got '²'"),
-    ],
-)
-def test_active_heads_are_read_and_what_is_none_is_said(
-    text: str, active: list[int], problem: str
-) -> None:
+@over("text", ACTIVE)
+def test_active_heads_are_read_and_what_is_none_is_said(text: str) -> None:
     found, said = heads.read_active(text, 5)
+    active, problem = ACTIVE[text]
     assert found == active
     assert problem in said
     assert bool(problem) == bool(said)
 
 
-# Thumbnails
-
-
-@pytest.mark.parametrize(
-    ("count", "tokens", "block", "side"),
-    [(2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47)],
-)
-def test_thumbnails_are_small_whatever_the_sentence(
-    count: int, tokens: int, block: int, side: int
-) -> None:
-    dots, span = analysed.thumbnails(torch.zeros(count, tokens, tokens))
-    assert (span, dots.shape, dots.dtype) == (block, (count, side, side), torch.uint8)
-    assert not dots.any(), "heads that see nothing are blank"
-
-
-def test_no_strong_cell_is_lost_and_each_head_has_its_own_scale() -> None:
+def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale() -> None:
+    sizes = ((2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47))
+    for count, tokens, block, side in sizes:
+        dots, span = analysed.thumbnails(torch.zeros(count, tokens, tokens))
+        assert (span, dots.shape, dots.dtype) == (block, (count, side, side), torch.uint8)
+        assert not dots.any(), "heads that see nothing are blank"
     weights = torch.full((2, 101, 101), 1e-4)
-    weights[0, 17, 93] = 0.9
-    weights[1, 100, 3] = 0.01
+    weights[0, 17, 93], weights[1, 100, 3] = 0.9, 0.01
     dots, block = analysed.thumbnails(weights)
     assert (block, int(dots[0, 8, 46]), int(dots[1, 50, 1])) == (2, 255, 255)
 
 
-# What each head adds
-
-
-@each_layer
-@pytest.mark.parametrize("mask", [None, CAUSAL], ids=["all", "causal"])
+@over("name", [*heads.variants_with_heads(), "biased"])
+@over("mask", [None, CAUSAL])
 def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Tensor | None) -> None:
     layer, trace = run(name, mask)
     made = additions.additions(layer, trace, QUERY)
@@ -225,13 +190,8 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert (total[0], total[3]) == ("y", "100.0 %")
 
 
-# Neurons
-
-
-@pytest.mark.parametrize(
-    "name", [*heads.variants_with_heads(), "biased", "gaussian", "plain", "capped"]
-)
-@pytest.mark.parametrize("biased", [False, True], ids=["", "alibi"])
+@over("name", [*heads.variants_with_heads(), "biased", "gaussian", "plain", "capped"])
+@over("biased", [False, True])
 def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> None:
     count = layer_of(name, D_MODEL).heads
     layer, whole = run(name, CAUSAL, bias=alibi(count, TOKENS, TOKENS) if biased else None)

@@ -15,6 +15,7 @@ from attention.core.functional import attend
 from attention.display import figures
 from attention.display.looks import DARK, LIGHT
 from attention.display.showing import show
+from tests.cases import over
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
@@ -37,25 +38,19 @@ def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Templat
     assert layout.font.color == theme["textColor"]
 
 
-def made() -> list[go.Figure]:
-    """A figure of each kind."""
-    x = torch.eye(3)
-    trace, tokens = attend(x, x, x), ["the", "cat", "sat"]
-    return [
+@over(
+    "default",
+    [("plotly", LIGHT), ("plotly_white+xgridoff", LIGHT), ("plotly_dark", DARK), (None, LIGHT)],
+)
+def test_figures_are_dark_where_plotly_is(
+    monkeypatch: pytest.MonkeyPatch, default: tuple[str | None, go.layout.Template]
+) -> None:
+    monkeypatch.setattr(plotly.io.templates, "default", default[0])
+    trace, tokens = attend(*torch.eye(3).expand(3, 3, 3)), ["the", "cat", "sat"]
+    for figure in (
         figures.heatmap(trace, "scores", tokens, 0),
         figures.weighted_sum(trace, tokens, 1),
         show(trace.weights, tokens),
         show(torch.stack([trace.weights] * 2), tokens),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("default", "template"),
-    [("plotly", LIGHT), ("plotly_white+xgridoff", LIGHT), ("plotly_dark", DARK), (None, LIGHT)],
-)
-def test_figures_are_dark_where_plotly_is(
-    monkeypatch: pytest.MonkeyPatch, default: str | None, template: go.layout.Template
-) -> None:
-    monkeypatch.setattr(plotly.io.templates, "default", default)
-    for figure in made():
-        assert figure.layout.template == template
+    ):
+        assert figure.layout.template == default[1]

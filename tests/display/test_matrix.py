@@ -42,25 +42,18 @@ def bits(numbers: Tensor) -> list[bytes]:
     return [struct.pack("<f", number) for number in numbers.flatten().tolist()]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1 2 3; 4 5 6", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
-        ("7", [[7.0]]),
-        ("1,2;3,4", [[1.0, 2.0], [3.0, 4.0]]),
-        ("  1 ,  2 ;\n 3\t4 ; ", [[1.0, 2.0], [3.0, 4.0]]),
-        (";1 2;", [[1.0, 2.0]]),
-        ("-1.5 +2 .5 1e-3", [[-1.5, 2.0, 0.5, 0.001]]),
-        ("1000000 -1e6", [[1e6, -1e6]]),
-        ("1; 2; 3", [[1.0], [2.0], [3.0]]),
-    ],
-)
-def test_semicolons_part_rows_and_spaces_or_commas_part_numbers(
-    text: str, expected: list[list[float]]
-) -> None:
+READ: dict[str, list[list[float]]] = {
+    **{"1 2 3; 4 5 6": [[1, 2, 3], [4, 5, 6]], "7": [[7]], "1,2;3,4": [[1, 2], [3, 4]]},
+    **{"  1 ,  2 ;\n 3\t4 ; ": [[1, 2], [3, 4]], ";1 2;": [[1, 2]], "1; 2; 3": [[1], [2], [3]]},
+    **{"-1.5 +2 .5 1e-3": [[-1.5, 2, 0.5, 0.001]], "1000000 -1e6": [[1e6, -1e6]]},
+}
+
+
+@over("text", READ)
+def test_semicolons_part_rows_and_spaces_or_commas_part_numbers(text: str) -> None:
     matrix = read_matrix(text)
     assert matrix.dtype == torch.float32
-    assert torch.equal(matrix, torch.tensor(expected))
+    assert torch.equal(matrix, torch.tensor(READ[text]).float())
 
 
 def test_an_underscore_keeps_the_place_of_an_empty_cell() -> None:
@@ -69,35 +62,28 @@ def test_an_underscore_keeps_the_place_of_an_empty_cell() -> None:
     assert cells("") == [""]
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "row", "column"),
-    [
-        ("", "there are no numbers yet", None, None),
-        (" ; ; ", "there are no numbers yet", None, None),
-        (";", "there are no numbers yet", None, None),
-        ("_", "there are no numbers yet", None, None),
-        ("1 2; 3 _", "row 1, column 1 is empty: a number is needed", 1, 1),
-        ("1 2; ; 3 4", "row 1, column 0 is empty: a number is needed", 1, 0),
-        ("1,,3", "row 0, column 1 is empty: a number is needed", 0, 1),
-        ("1 2; 3 cat", "row 1, column 1 holds 'cat', which is no number", 1, 1),
-        ("0x1F", "row 0, column 0 holds '0x1F', which is no number", 0, 0),
-        ("1 1e", "row 0, column 1 holds '1e', which is no number", 0, 1),
-        ("1 2\x00", "row 0, column 1 holds '2\\x00', which is no number", 0, 1),
-        ("1 2 | 3 4", "row 0, column 2 holds '|', which is no number", 0, 2),
-        ("1; nan", "row 1, column 0 must lie within ±1e+06, got nan", 1, 0),
-        ("1 2 -inf", "row 0, column 2 must lie within ±1e+06, got -inf", 0, 2),
-        ("1e999", "row 0, column 0 must lie within ±1e+06, got 1e999", 0, 0),
-        ("1000001", "row 0, column 0 must lie within ±1e+06, got 1000001", 0, 0),
-        ("1 2; 3", "row 1 has 1 numbers, the rows above have 2", 1, None),
-        ("1 2; 3 4; 5 6 7", "row 2 has 3 numbers, the rows above have 2", 2, None),
-    ],
-)
-def test_a_misprint_says_what_is_wrong_and_where(
-    text: str, words: str, row: int | None, column: int | None
-) -> None:
-    with pytest.raises(MatrixError, match=f"^{re.escape(words)}$") as caught:
+NO_NUMBER = "row {}, column {} holds {!r}, which is no number"
+BEYOND = "row {}, column {} must lie within ±1e+06, got {}"
+EMPTY = "row {}, column {} is empty: a number is needed"
+WIDER = "row {0} has {2} numbers, the rows above have 2"
+MISPRINTS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("", " ; ; ", ";", "_"), ("there are no numbers yet", None, None)),
+    **{"1 2; 3 _": (EMPTY, 1, 1), "1 2; ; 3 4": (EMPTY, 1, 0), "1,,3": (EMPTY, 0, 1)},
+    **{"1 2; 3 cat": (NO_NUMBER, 1, 1, "cat"), "0x1F": (NO_NUMBER, 0, 0, "0x1F")},
+    **{"1 1e": (NO_NUMBER, 0, 1, "1e"), "1 2\x00": (NO_NUMBER, 0, 1, "2\x00")},
+    **{"1 2 | 3 4": (NO_NUMBER, 0, 2, "|"), "1; nan": (BEYOND, 1, 0, "nan")},
+    **{"1 2 -inf": (BEYOND, 0, 2, "-inf"), "1e999": (BEYOND, 0, 0, "1e999")},
+    **{"1000001": (BEYOND, 0, 0, "1000001"), "1 2; 3": (WIDER, 1, None, 1)},
+    "1 2; 3 4; 5 6 7": (WIDER, 2, None, 3),
+}
+
+
+@over("text", MISPRINTS)
+def test_a_misprint_says_what_is_wrong_and_where(text: str) -> None:
+    words, *place = MISPRINTS[text]
+    with pytest.raises(MatrixError, match=f"^{re.escape(words.format(*place))}$") as caught:
         read_matrix(text)
-    assert (caught.value.row, caught.value.column) == (row, column)
+    assert [caught.value.row, caught.value.column] == place[:2]
 
 
 def test_as_many_cells_as_can_be_edited_are_read_and_no_more() -> None:
@@ -108,18 +94,12 @@ def test_as_many_cells_as_can_be_edited_are_read_and_no_more() -> None:
     assert (caught.value.row, caught.value.column) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1 2 | 3", r"all matrices of a stack must have one shape, got \[\("),
-        ("1; 2 | 3 4", r"all matrices of a stack must have one shape, got \[\("),
-        ("1 2 |", "there are no numbers yet"),
-        ("1 | x", "row 0, column 0 holds 'x', which is no number"),
-    ],
-)
-def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused(text: str, words: str) -> None:
-    with pytest.raises(MatrixError, match=words):
-        read_stack(text)
+def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused() -> None:
+    shapes = r"all matrices of a stack must have one shape, got \[\("
+    wrong = {"1 2 | 3": shapes, "1; 2 | 3 4": shapes, "1 2 |": "there are no numbers yet"}
+    for text, words in (wrong | {"1 | x": "row 0, column 0 holds 'x', which is no"}).items():
+        with pytest.raises(MatrixError, match=words):
+            read_stack(text)
 
 
 @over("text", HOSTILE)
@@ -154,23 +134,15 @@ def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
     assert bits(back) == bits(stack)
 
 
-def test_a_matrix_to_be_shown_has_two_dimensions() -> None:
+def test_a_matrix_to_be_shown_has_two_dimensions_and_integers_are_written_as_such() -> None:
     assert Matrix("Q", torch.zeros(3, 5)).numbers.shape == (3, 5)
     for shape in ((3,), (2, 3, 5), ()):
         with pytest.raises(ValueError, match=r"Q must have 2 dimensions to be shown, got \("):
             Matrix("Q", torch.zeros(shape))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kind", "shown"),
-    [
-        ([[1.0, -2.0]], "signed", "−2"),
-        ([[1.0, 0.5]], "signed", "−2.0000"),
-        ([[1.0, 0.0]], "share", "−2.0000"),
-        ([[1.0, 1e6]], "signed", "−2.0000"),
-        ([[1.0, math.nan]], "signed", "−2"),
-        ([[math.inf, 0.5]], "signed", "−2.0000"),
-    ],
-)
-def test_a_matrix_of_integers_writes_them_as_such(numbers: Any, kind: Any, shown: str) -> None:
-    assert Matrix("M", torch.tensor(numbers), kind=kind).write(-2.0) == shown
+    for kind, first, second, shown in (
+        *(("signed", 1.0, -2.0, "−2"), ("signed", 1.0, 0.5, "−2.0000")),
+        *(("share", 1.0, 0.0, "−2.0000"), ("signed", 1.0, 1e6, "−2.0000")),
+        *(("signed", 1.0, math.nan, "−2"), ("signed", math.inf, 0.5, "−2.0000")),
+    ):
+        matrix = Matrix("M", torch.tensor([[first, second]]), kind=kind)  # type: ignore[arg-type]
+        assert matrix.write(-2.0) == shown

@@ -19,9 +19,11 @@ from attention.core.papers import plain
 from attention.core.variants import VARIANTS
 from attention.display.script import pytorch_script
 from attention.pipeline import Result, Settings, compute
+from tests.cases import over
 from tests.core.variant_claims import readmes_variant
 from tests.hostile import HOSTILE
 
+SCRIPT = "attention_here.py"
 each_variant = pytest.mark.parametrize("variant", VARIANTS)
 EVERYTHING: dict[str, Any] = {
     "mask": ("causal", "length", "window", "cells"),
@@ -39,7 +41,7 @@ def computed(memory: str | None = None, **settings: Any) -> Result:
 
 def assert_same(result: Result, folder: Path) -> dict[str, Any]:
     """Run the script, compare every number that it defines, and give back all of it."""
-    script = folder / "attention_here.py"
+    script = folder / SCRIPT
     script.write_text(pytorch_script(result), "utf-8")
     found = runpy.run_path(str(script))
     for name, ours in (("layer_trace", result.layer_trace), ("trace", result.trace)):
@@ -64,31 +66,39 @@ def assert_equal(theirs: Any, ours: Any) -> None:
 
 
 @each_variant
-@pytest.mark.parametrize(
-    ("positions", "memory"),
-    [("none", "hello, world"), ("rotary", None), ("alibi", None)],
-)
-def test_the_script_gives_every_number_of_the_result(
-    variant: str, positions: str, memory: str | None, tmp_path: Path
+def test_the_script_gives_every_number_of_the_result_needs_torch_alone_and_says_whose_it_is(
+    variant: str, tmp_path: Path
 ) -> None:
-    result = computed(memory, variant=variant, positions=positions, **EVERYTHING)
-    found = assert_same(result, tmp_path)
-    assert not memory or found["memory_tokens"] == ["hello", ",", "world"]
+    for positions, memory in (("none", "hello, world"), ("rotary", None), ("alibi", None)):
+        result = computed(memory, variant=variant, positions=positions, **EVERYTHING)
+        found = assert_same(result, tmp_path)
+        assert not memory or found["memory_tokens"] == ["hello", ",", "world"]
+    tree = ast.parse((tmp_path / SCRIPT).read_text("utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {ast.unparse(node).split()[1].split(".")[0] for node in imports}
+    assert "torch" in imported
+    assert imported - {"torch"} <= sys.stdlib_module_names
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not names & {"functional", "attention", "exec", "eval", "open"}
+    said = ast.get_docstring(tree) or ""
+    assert said.startswith(VARIANTS[variant].title)
+    assert "over 6 tokens" in said
+    assert plain(VARIANTS[variant].source) in said
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"scale": "none", "mask": ("length",), "valid_len": 0},
-        {"scale": "factor", "factor": 0.35, "positions": "sinusoidal"},
-        {"variant": "qkv", "config": (("d_k", 3), ("d_v", 11))},
-        {"variant": "bilinear", "config": (("parameters", "identity"),)},
-        {"variant": "gaussian", "config": (("sigma", 0.7),)},
-        {"variant": "additive", "config": (("d_hidden", 1),), "d_model": 1, "s": "cat"},
-        {"variant": "multihead", "config": (("heads", 1),), "s": " ".join(HOSTILE)},
-        {"variant": "grouped", "d_model": 12, "config": (("heads", 6), ("groups", 2)), "head": 5},
-    ],
-)
+SETTINGS: list[dict[str, Any]] = [
+    {"scale": "none", "mask": ("length",), "valid_len": 0},
+    {"scale": "factor", "factor": 0.35, "positions": "sinusoidal"},
+    {"variant": "qkv", "config": (("d_k", 3), ("d_v", 11))},
+    {"variant": "bilinear", "config": (("parameters", "identity"),)},
+    {"variant": "gaussian", "config": (("sigma", 0.7),)},
+    {"variant": "additive", "config": (("d_hidden", 1),), "d_model": 1, "s": "cat"},
+    {"variant": "multihead", "config": (("heads", 1),), "s": " ".join(HOSTILE)},
+    {"variant": "grouped", "d_model": 12, "config": (("heads", 6), ("groups", 2)), "head": 5},
+]
+
+
+@over("settings", SETTINGS)
 def test_the_script_follows_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
     assert_same(computed(**settings), tmp_path)
 
@@ -104,7 +114,7 @@ def test_the_script_of_the_variant_that_the_readme_adds(tmp_path: Path) -> None:
 
 def test_the_script_prints_the_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = computed(variant="additive", mask=("causal",))
-    script = tmp_path / "attention_here.py"
+    script = tmp_path / SCRIPT
     saved = "\nprint([trace.weights.tolist(), trace.output.tolist()])\n"
     script.write_text(pytorch_script(result) + saved, "utf-8")
     runpy.run_path(str(script), run_name="__main__")
@@ -114,21 +124,6 @@ def test_the_script_prints_the_numbers(tmp_path: Path, capsys: pytest.CaptureFix
     assert_close(weights, result.trace.weights)
     assert_close(output, result.trace.output)
     assert any(f"{result.trace.weights[1, 0].item():.4f}" in line for line in said)
-
-
-@each_variant
-def test_the_script_needs_torch_alone_and_says_whose_it_is(variant: str) -> None:
-    tree = ast.parse(pytorch_script(computed(variant=variant)))
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    imported = {ast.unparse(node).split()[1].split(".")[0] for node in imports}
-    assert "torch" in imported
-    assert imported - {"torch"} <= sys.stdlib_module_names
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert not names & {"functional", "attention", "exec", "eval", "open"}
-    said = ast.get_docstring(tree) or ""
-    assert said.startswith(VARIANTS[variant].title)
-    assert "over 6 tokens" in said
-    assert plain(VARIANTS[variant].source) in said
     head = pytorch_script(computed(variant="multihead", head=9))
     assert head.startswith('"""Multi-head attention, head 4 of 5, over 6 tokens, every step.')
 

@@ -15,16 +15,12 @@ from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.display.short_script import is_short, short_script
 from attention.pipeline import Result
+from tests.cases import over
 from tests.core.variant_claims import readmes_variant
 from tests.display.test_script import EVERYTHING, computed
 from tests.hostile import HOSTILE
 
 SHORT = [name for name, variant in VARIANTS.items() if variant.short]
-
-
-def lines_of(result: Result) -> int:
-    """Number of lines of code."""
-    return len(ast.parse(short_script(result)).body)
 
 
 def check_same(result: Result, folder: Path) -> None:
@@ -37,32 +33,32 @@ def check_same(result: Result, folder: Path) -> None:
     assert_close(found["output"], result.trace.output, rtol=1e-5, atol=1e-5)
 
 
+CASES: list[dict[str, Any]] = [
+    {},
+    {"mask": ("causal",), "positions": "sinusoidal", "scale": "1/√(d_k·d_v)", "seed": 7},
+    {"positions": "alibi", "scale": "factor", "factor": 0.1414213562373095},
+    {"memory": "hello, world", **EVERYTHING},
+    {"mask": ("length",), "valid_len": 0, "config": (("parameters", "identity"),), "head": 3},
+]
+
+
 @pytest.mark.parametrize("variant", SHORT)
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"mask": ("causal",), "positions": "sinusoidal", "scale": "1/√(d_k·d_v)", "seed": 7},
-        {"positions": "alibi", "scale": "factor", "factor": 0.1414213562373095},
-        {"memory": "hello, world", **EVERYTHING},
-        {"mask": ("length",), "valid_len": 0, "config": "identity", "head": 3},
-    ],
-    ids=["plain", "causal", "alibi", "memory and masks", "nothing to attend to"],
-)
+@over("settings", CASES)
 def test_the_short_script_gives_the_shown_weights_and_output(
     variant: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    memory = settings.get("memory")
-    values = {name: value for name, value in settings.items() if name != "memory"}
-    if values.get("config") == "identity":
-        has = "parameters" in settings_of(VARIANTS[variant].Config)
-        values["config"] = (("parameters", "identity"),) if has else ()
+    values = {**settings}
+    memory = values.pop("memory", None)
+    if "parameters" not in settings_of(VARIANTS[variant].Config):
+        values.pop("config", None)
     result = computed(memory, variant=variant, **values)
     check_same(result, tmp_path)
-    assert lines_of(result) <= 17
+    assert len(ast.parse(short_script(result)).body) <= 17, "lines of code"
 
 
-def test_heads_of_groups_and_widths_of_their_own_are_followed(tmp_path: Path) -> None:
+def test_heads_of_groups_and_widths_are_followed_and_rotated_queries_have_none(
+    tmp_path: Path,
+) -> None:
     grouped: dict[str, Any] = {"variant": "grouped", "d_model": 12}
     for head in range(6):
         config = (("heads", 6), ("groups", 2))
@@ -70,11 +66,6 @@ def test_heads_of_groups_and_widths_of_their_own_are_followed(tmp_path: Path) ->
     check_same(computed(variant="qkv", config=(("d_k", 3), ("d_v", 11))), tmp_path)
     check_same(computed(variant="gaussian", config=(("sigma", 0.7),)), tmp_path)
     check_same(computed(variant="cosine", s="cat cat zero", vectors="random"), tmp_path)
-
-
-def test_it_is_not_offered_where_queries_are_rotated_or_nothing_short_is_said(
-    tmp_path: Path,
-) -> None:
     assert not is_short(computed(positions="rotary"))
     with readmes_variant(tmp_path) as variant:
         assert not is_short(computed(variant=variant.name))

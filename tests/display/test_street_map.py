@@ -12,6 +12,7 @@ from attention.capture import Recording
 from attention.display import street_map
 from attention.display.street_map import EXACT, HeadMap, Texts, greatest_of, shades
 from tests.capture.making import OwnAttention, inputs, model
+from tests.cases import over
 
 TOKENS = 37
 
@@ -71,8 +72,8 @@ def test_a_block_leads_to_its_greatest_weight(run: Recording) -> None:
         assert (query // size, key // size) == (row, column)
 
 
-@pytest.mark.parametrize("without_first", [True, False])
-@pytest.mark.parametrize("apart", [0, 1, 6, 30])
+@over("without_first", [True, False])
+@over("apart", [0, 1, 6, 30])
 def test_far_links_are_the_greatest_of_all_cells_that_are_far_apart(
     run: Recording, apart: int, without_first: bool
 ) -> None:
@@ -120,23 +121,16 @@ def test_shades_go_by_equal_ratios_from_an_even_share_to_all() -> None:
     assert shades(weights, 1 / 16).tolist() == [0, 1, 1, 1 + 127, 255]
 
 
-@pytest.mark.parametrize(
-    ("tokens", "words", "found"),
-    [
-        (["the", "cat", "The", "catfish"], "THE", [0, 2]),
-        (["the", "cat", "The", "catfish"], "the cat", [0, 2]),
-        (["the", "walk", "##ing", "king"], "walking", [1]),
-        (["the", "walk", "##ing", "king"], "ing", [2, 3]),
-        (["The", "Ġani", "mal", "Ċ"], "animal", [1]),
-        (["The", "Ġani", "mal", "Ċ"], "the animal", [0]),
-        (["▁a", "▁b"], " ", []),
-        (["a<b>", ".*"], ".*", [1]),
-    ],
-)
-def test_words_are_found_across_the_tokens_that_write_them(
-    tokens: list[str], words: str, found: list[int]
-) -> None:
-    assert Texts(tokens).find(words) == found
+WALK, ANIMAL = "the walk ##ing king", "The Ġani mal Ċ"
+FOUND: dict[tuple[str, str], list[int]] = {
+    **{("the cat The catfish", "THE"): [0, 2], ("the cat The catfish", "the cat"): [0, 2]},
+    **{(WALK, "walking"): [1], (WALK, "ing"): [2, 3], (ANIMAL, "animal"): [1]},
+    **{(ANIMAL, "the animal"): [0], ("▁a ▁b", " "): [], ("a<b> .*", ".*"): [1]},
+}
+
+
+def test_words_are_found_across_the_tokens_that_write_them() -> None:
+    assert {case: Texts(case[0].split()).find(case[1]) for case in FOUND} == FOUND
 
 
 def test_texts_are_read_with_blanks_and_cut_to_a_length() -> None:

@@ -28,19 +28,14 @@ def answer(before: float, now: float, kind: str = "piece") -> Answered:
     return Answered(kind, 4, "Paris", before, now, (likeliest, after))
 
 
-def read(words: str) -> float:
-    """A share as it is read."""
-    number = float(words.removeprefix("< ").removesuffix(" %"))
-    return number / 100
-
-
 @given(shares)
 def test_a_share_is_read_as_what_it_is(share: float) -> None:
     words = switches.percent(share)
     if words.startswith("<"):
         assert 0 < share < 0.0005
     else:
-        assert read(words) == pytest.approx(share, abs=0.0051 if share >= 0.0995 else 0.00051)
+        read = float(words.removesuffix(" %")) / 100
+        assert read == pytest.approx(share, abs=0.0051 if share >= 0.0995 else 0.00051)
 
 
 @given(shares, shares)

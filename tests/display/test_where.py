@@ -28,21 +28,15 @@ def test_the_plane_is_that_on_which_the_vectors_differ_most() -> None:
     assert torch.allclose(plane.axes, torch.tensor([[1.0, 0, 0], [0, 1, 0]]).double())
     assert plane.kept == pytest.approx(26 / 28)
     assert plane(torch.tensor([[3.0, 2, 9]])).tolist() == [[pytest.approx(3), pytest.approx(2)]]
-
-
-def test_an_axis_points_where_its_greatest_entry_is_positive() -> None:
-    vectors = torch.tensor([[0.0, 0], [-1, -2], [-2, -4]])
-    plane = plane_of(vectors)
-    assert torch.allclose(plane.axes[0] * 5**0.5, torch.tensor([1.0, 2]).double())
-    assert plane.axes[1].tolist() == [0, 0], "they differ along one line alone"
-    assert plane.kept == pytest.approx(1)
-
-
-def test_vectors_that_do_not_differ_lie_in_the_middle() -> None:
+    line = plane_of(torch.tensor([[0.0, 0], [-1, -2], [-2, -4]]))
+    greatest = "an axis points where its greatest entry is positive"
+    assert torch.allclose(line.axes[0] * 5**0.5, torch.tensor([1.0, 2]).double()), greatest
+    assert line.axes[1].tolist() == [0, 0], "they differ along one line alone"
+    assert line.kept == pytest.approx(1)
     for count in (1, 2):
-        plane = plane_of(torch.ones(count, 3))
-        assert plane(torch.ones(count, 3)).tolist() == [[0, 0]] * count
-        assert plane.kept == 1
+        middle = plane_of(torch.ones(count, 3))
+        assert middle(torch.ones(count, 3)).tolist() == [[0, 0]] * count
+        assert middle.kept == 1
 
 
 def test_cosines_are_those_of_the_angles() -> None:
@@ -108,4 +102,3 @@ def test_raw_scores_spread_like_the_root_of_d_k_and_divided_ones_do_not() -> Non
     assert max(found.greatest["divided by √d_k"]) < 0.4
     assert spread_of_scores() == found
     assert found.words.startswith("2,000 random queries with 8 random keys each, for each d_k.")
-    assert spread_of_scores(rows=7).words.startswith("7 random queries")
