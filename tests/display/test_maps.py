@@ -42,7 +42,10 @@ RIGHT, LEFT = "middle right", "middle left"
         ([Spot("which", 0.0, 3.0, "both"), Spot("in", 0.2, 3.0, "both")], [LEFT, RIGHT]),
         ([Spot("pear", 0.0, 3.0, "after"), Spot("sugar", 0.3, 3.0, "token", 1.0)], [LEFT, RIGHT]),
         # at the right edge, and where the map is as narrow as on a phone
-        ([Spot("straw", 30.0, 2.0, "after"), Spot("black", -30.0, 3.0, "after")], [LEFT, RIGHT]),
+        (
+            [Spot("strawberry", 30.0, 2.0, "after"), Spot("blackberry", -30.0, 3.0, "after")],
+            [LEFT, RIGHT],
+        ),
         ([Spot("microsoft", 2.0, 3.0, "before")], [LEFT]),
     ],
 )

@@ -75,14 +75,13 @@ def test_of_a_long_sentence_the_map_has_the_tokens_that_weigh_most(
     assert {spot.name.split()[0] for spot in tokens} == {"software"}
 
 
-def test_alone_a_word_stays_where_it_is(glove: Vectors, nearest: Neighbours) -> None:
+def test_alone_a_word_stays_where_it_is_and_where_no_words_are_there_is_no_map(
+    glove: Vectors, nearest: Neighbours
+) -> None:
     found = where_it_goes(result_of(glove, "apple"), 0, ["fruit"], nearest)
     assert found is not None
     assert found.start == pytest.approx(found.end)
     assert found.table[1]["before"] == pytest.approx(found.table[1]["after"])
-
-
-def test_where_no_words_are_there_is_no_map(glove: Vectors, nearest: Neighbours) -> None:
     unknown = result_of(glove, "cat zzxqy")
     assert "no vector" in why_nowhere(unknown, 1)
     assert why_nowhere(unknown, 0) == ""
