@@ -10,6 +10,7 @@ import pytest
 from attention.app.state.links import every_setting
 from attention.lessons.opening import opening
 from tests.app.test_answers import each_answer
+from tests.cases import over
 from tests.running import App, opened
 from tests.trained.packaged import packaged
 
@@ -48,8 +49,11 @@ def test_after_any_answer_of_a_component_its_address_shows_the_same(
     expect_the_same(opened(page, **link).tell(key, event, fitting), page)
 
 
-CASES: dict[str, tuple[str, dict[str, Any], Do]] = {
-    "a variant, with its settings, beside another": (
+HEADS = {"s": "he said she said", "heads_variant": "talking", "heads": 10, "head": 7, "query": 2}
+HEADS |= {"cover": 0.5, "active": "0,7", "sort": "entropy", "mask": "causal", "stage": "mixed"}
+ONES = [["1", "1", "1", "1"]]
+CASES: list[tuple[str, dict[str, Any], Do]] = [
+    (
         "compare",
         {"mask": "causal"},
         lambda app: (
@@ -58,59 +62,39 @@ CASES: dict[str, tuple[str, dict[str, Any], Do]] = {
             .choose("b_mask", ["causal", "window"])
         ),
     ),
-    "a swap": ("compare", {}, lambda app: app.press("Swap A and B")),
-    "a second sentence": (
-        "compare",
-        {"compare": "pair"},
-        lambda app: app.choose("s2", "the cat sleeps on the street today"),
-    ),
-    "both sentences": (
+    ("compare", {}, lambda app: app.press("Swap A and B")),
+    ("compare", {"compare": "pair"}, lambda app: app.choose("s2", "the cat sleeps here today")),
+    (
         "cross",
         {"mask": "cells", "cells": "2:1"},
         lambda app: app.choose("memory", "hello world again").move(query=2),
     ),
-    "keys of a batch typed in": (
+    (
         "cross",
         {"cross": "batch", "toy_lens": "2 2"},
         lambda app: app.tell("grid_toy_keys_0", "cells", [["1", "-3"], *[["1", "1"]] * 9]).press(
             "+ query"
         ),
     ),
-    "matrices of one's own": (
+    (
         "steps",
         {"input": "matrices", "step": "scores", "row": 1, "column": 2, "scale": "none"},
-        lambda app: app.tell(
-            "grid_own_x", "cells", [["1.5", "0", "1", "0"], *[["1", "1", "1", "1"]] * 3]
-        ),
+        lambda app: app.tell("grid_own_x", "cells", [["1.5", "0", "1", "0"], *ONES * 3]),
     ),
-    "a claim": (
+    (
         "identities",
         {"claim": "permute", "tokens": 5, "claim_seed": 7},
         lambda app: app.choose("tokens", 4),
     ),
-    "many settings of heads": (
-        "heads",
-        {
-            "s": "he said she said",
-            "heads_variant": "talking",
-            "heads": 10,
-            "head": 7,
-            "query": 2,
-            "cover": 0.5,
-            "active": "0,7",
-            "sort": "entropy",
-            "mask": "causal",
-            "positions": "alibi",
-            "stage": "mixed",
-        },
-        lambda app: app,
-    ),
-}
+    ("heads", HEADS | {"positions": "alibi"}, lambda app: app),
+]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_after_what_is_set_by_hand_its_address_shows_the_same(case: str) -> None:
-    page, link, do = CASES[case]
+@over("case", CASES)
+def test_after_what_is_set_by_hand_its_address_shows_the_same(
+    case: tuple[str, dict[str, Any], Do],
+) -> None:
+    page, link, do = case
     expect_the_same(do(opened(page, **link)), page)
 
 
@@ -123,8 +107,7 @@ def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -
     expect_the_same(app, "model")
     app = opened("explore", model="minilm", layer=2, head=7, cut="3")
     expect_the_same(app, "explore")
-    app.switch_page("pages/heads.py").run()
-    expect_the_same(app, "heads")
+    expect_the_same(app.go("heads"), "heads")
 
 
 def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(

@@ -18,6 +18,7 @@ from attention.display import captions
 from attention.display.messages import message
 from attention.inputs.vectors import PackagedGlove
 from attention.pipeline import Result, Settings, compute
+from tests.cases import over
 from tests.lessons.making import result_of
 from tests.running import Sent, opened
 
@@ -74,8 +75,8 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
     assert found["note"] == captions.row_words(result.masks, query, result.tokens)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "settings"),
+@over(
+    "case",
     [
         ("a b c d e", {}),
         ("a b c d e", MASKED | {"variant": "talking", "head": 2}),
@@ -83,11 +84,11 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
         (LONG, {"variant": "multihead", "positions": "sinusoidal"}),
         ("a b c d e", {"mask": ("length",), "valid_len": 0}),
     ],
-    ids=["dot", "talking", "qkv", "long", "nothing"],
 )
 def test_every_number_of_the_weighted_sum_is_torchs_own(
-    sentence: str, settings: dict[str, Any], tmp_path: Path
+    case: tuple[str, dict[str, Any]], tmp_path: Path
 ) -> None:
+    sentence, settings = case
     settings = settings | {"d_model": 10}
     sent = opened("explore", s=sentence, vectors="random", **settings).sent["picture"]
     result = result_of(sentence, **settings)
@@ -102,8 +103,8 @@ def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path)
     check_terms(found, result_of("a b c", "d e", d_model=10, mask=("causal",)), 1)
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"),
+@over(
+    "case",
     [
         ("scale", {"positions": "alibi", "mask": ("causal",)}),
         ("temperature", {"scale": "none"}),
@@ -111,8 +112,9 @@ def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path)
     ],
 )
 def test_every_weight_and_entropy_along_a_slider_is_torchs_own(
-    kind: str, settings: dict[str, Any], glove: PackagedGlove, tmp_path: Path
+    case: tuple[str, dict[str, Any]], glove: PackagedGlove, tmp_path: Path
 ) -> None:
+    kind, settings = case
     sent = opened("compare", compare="sweep", sweep=kind, **settings).sent["sweep_view"]
     result = compute(Settings(**settings), lambda name: glove)
     swept = sweeps.sweep(result.trace, kind, 1.0, result.masks)
