@@ -352,4 +352,4 @@ def test_what_is_said_of_a_run_holds_for_its_numbers() -> None:
             "dropout_seed": st.integers(0, 9),
         }
 
-    hold(OF_A_RUN, 8, [(said_of_a_run, drawn_for(variant)) for variant in (*VARIANTS, "")])
+    hold(OF_A_RUN, 15, [(said_of_a_run, drawn_for(variant)) for variant in (*VARIANTS, "")])
