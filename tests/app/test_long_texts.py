@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,13 @@ from attention.display.long_texts import MAX_LETTERS, cleaned, mark_of
 from attention.hosting.uploads import Uploads
 from attention.trained.models import Padded, Transformer
 from tests.app.test_every_page import TAG
+from tests.cases import over
 from tests.running import App, opened
 from tests.trained.built import LAYERS, offer, writer
 
 PIECES = 613
 LONG = "\n".join(["the cat ran on <b>the mat</b> & ![x](http://e.org/x.png) \x00\x1b"] * 300)
 SENTENCE = "the mat on the cat " * 110  # which a link carries
-PATIENCE = 8.0
-
-pages = pytest.mark.parametrize("page", ["explore", "model"])
 
 
 @pytest.fixture(autouse=True)
@@ -49,11 +46,7 @@ def put_in(app: App, text: str) -> App:
 
 def shown(app: App) -> App:
     """Wait until the map is there."""
-    until = time.monotonic() + PATIENCE
-    while "street_map" not in app.sent:
-        assert time.monotonic() < until, app.notes
-        app.run()
-    return app
+    return app.until(lambda: "street_map" in app.sent)
 
 
 def asked(app: App, **more: Any) -> App:
@@ -69,12 +62,13 @@ def weights(model: Transformer, text: str) -> Tensor:
     return runs[1].trace.weights[2].detach()
 
 
-@pages
+@over("page", ["explore", "model"])
 def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(
     page: str, model: Transformer
 ) -> None:
-    app = shown(put_in(visit(page), LONG))
-    sent, whole = app.sent["street_map"], weights(model, cleaned(LONG))
+    long_texts.forget()
+    app, whole = shown(put_in(visit(page), LONG)), weights(model, cleaned(LONG))
+    sent = app.sent["street_map"]
     assert [sent.header[name] for name in ("rows", "row", "chosen")] == [PIECES, 612, 612]
     assert_close(sent.numbers, whole[612], atol=1e-5, rtol=1e-5)
     assert app.selection["query"] == 612
@@ -88,46 +82,37 @@ def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(
     assert words in app.said
     assert not TAG.search(app.said)
     assert "<b>" not in app.read_as_markdown
+    for row, query in ((89, 89), (89, PIECES)):  # there is no such row
+        app = asked(app, row=row, query=query)
+        sent = app.sent["street_map"]
+        assert [sent.header["row"], sent.header["chosen"], app.selection["query"]] == [89] * 3
+        assert_close(sent.numbers, whole[89], atol=1e-5, rtol=1e-5)
 
-
-def test_a_row_that_is_chosen_is_the_query_of_the_link_and_of_the_sum(model: Transformer) -> None:
-    app = asked(shown(put_in(visit("explore"), LONG)), row=89, query=89)
-    sent, whole = app.sent["street_map"], weights(model, cleaned(LONG))
-    assert (sent.header["row"], sent.header["chosen"], app.selection["query"]) == (89, 89, 89)
-    assert_close(sent.numbers, whole[89], atol=1e-5, rtol=1e-5)
-    assert app.tables[-1][""][-2] == "601 others"
-    app = asked(app, query=PIECES)
-    assert app.selection["query"] == 89, "there is no such row"
-
-
-@pages
-def test_a_sentence_of_many_pieces_has_its_map_too(page: str, model: Transformer) -> None:
-    app = shown(visit(page, s=SENTENCE, query=541))
-    count = len(model.all_pieces(SENTENCE).ids)
+    app, count = shown(visit(page, s=SENTENCE, query=541)), len(model.all_pieces(SENTENCE).ids)
     assert MAX_SEEN < count < PIECES
     sent = app.sent["street_map"]
     assert [sent.header[name] for name in ("rows", "chosen")] == [count, 541]
     assert_close(sent.numbers, weights(model, SENTENCE)[541], atol=1e-5, rtol=1e-5)
 
 
-@pages
+@over("case", [("explore", "1 layer", 2), ("model", f"{LAYERS} layers", 3)])
 def test_a_long_wait_is_said_before_and_waits_for_a_click(
-    page: str, monkeypatch: pytest.MonkeyPatch
+    case: tuple[str, str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    page, layers, seconds = case
+    long_texts.forget()
     monkeypatch.setattr(long_texts, "_rates", {"long writer": 4e6})
     monkeypatch.setattr(long_texts, "UNASKED", 0.5)
     app = put_in(visit(page), LONG)
     assert "street_map" not in app.sent
     (words,) = [item.value for item in app.caption if "take" in item.value]
-    layers = "1 layer" if page == "explore" else f"{LAYERS} layers"
-    seconds = {"explore": 2, "model": 3}[page]
     assert words == f"{PIECES} pieces through {layers} take about {seconds} s here."
     assert long_texts._rates == {"long writer": 4e6}
     shown(app.press("Work it out"))
     assert long_texts._rates["long writer"] != 4e6, "the next wait follows from this one"
 
 
-@pages
+@over("page", ["explore", "model"])
 def test_a_link_into_a_text_asks_for_it_and_then_shows_the_same_view(page: str) -> None:
     mark = mark_of(cleaned(LONG))
     app = visit(page, long=mark, query=77)
@@ -143,18 +128,21 @@ def test_one_goes_back_to_the_sentence_and_to_the_text_again() -> None:
     app = shown(put_in(visit("explore", s="the cat"), LONG))
     app.press("Back to the sentence")
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
-    assert "street_map" in shown(app.press("Read it")).sent, "it is still there"
+    app = shown(app.press("Read it"))  # it is still there
+    app.choose("model", "none")
+    assert app.sent["picture"].header["tokens"] == ["the", "cat"]
+    assert f"reads no more than {MAX_SEEN} tokens: this is the sentence again." in app.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@over(
+    "case",
     [
         ("a" * 10_485_760, "A text may have up to 65,536 letters, this one has 10,485,760."),
         (" \x00\x1b\n", "There are no words in this text."),
     ],
-    ids=["10 MB", "no words"],
 )
-def test_a_text_that_is_none_or_too_long_is_refused_in_a_sentence(text: str, words: str) -> None:
+def test_a_text_that_is_none_or_too_long_is_refused_in_a_sentence(case: tuple[str, str]) -> None:
+    text, words = case
     app = put_in(visit("explore", s="the cat"), text)
     assert app.notes == [words]
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
@@ -193,14 +181,7 @@ def test_texts_take_room_of_what_visitors_open_and_few_are_kept(
     assert note.startswith("This text cannot be kept: there is no room for it at the moment.")
 
 
-def test_a_model_that_takes_no_more_shows_the_sentence_and_says_so() -> None:
-    app = shown(put_in(visit("explore", s="the cat"), LONG))
-    app.choose("model", "none")
-    assert app.sent["picture"].header["tokens"] == ["the", "cat"]
-    assert f"reads no more than {MAX_SEEN} tokens: this is the sentence again." in app.notes[0]
-
-
-def test_states_that_were_let_go_are_made_anew(model: Transformer) -> None:
+def test_states_that_were_let_go_are_made_anew() -> None:
     app = shown(put_in(visit("model"), LONG))
     before = app.sent["street_map"].numbers
     long_texts.forget()

