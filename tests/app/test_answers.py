@@ -6,7 +6,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -36,52 +36,37 @@ each_answer = pytest.mark.parametrize(
     [pytest.param(*answer, id=f"{answer[0]} {answer[2]} {answer[3]}") for answer in ANSWERS],
 )
 EVENTS = sorted({answer[3] for answer in ANSWERS})
-WHOLE = {"at", "example", "head"}
-PAIRS = {"active", "cell"}
 MANY = 10**6
-# No answer that fits, each with the events it has the right shape for: those need the page to tell.
-WRONG = (
-    ({"cells": [[0, 1]] * MANY, "allowed": False}, set()),
-    ({"cells": [[0, 1]] * 5001, "allowed": False}, set()),
-    ([["1"]] * MANY, set()),
-    ([["1"] * 9000], set()),
-    ([["1"] * 4000], {"cells"}),
-    ("", {"step"}),
-    ("nope", {"step"}),
-    (None, set()),
-    ("1", {"step"}),
-    (11.5, {"at"}),
-    (float("nan"), set()),
-    (10**4000, WHOLE),
-    (-1, WHOLE),
-    (10**9, WHOLE),
-    ([True, True], set()),
-    ([float("nan"), 0], set()),
-    ([0, 10**9], PAIRS),
-    ([0, -1], PAIRS),
-    ([10**4000, -1], PAIRS),
-    (-0.5, {"at"}),
-    ([0, -0.5], set()),
-    ([0.5, 0.5], set()),
-    ([0, 0.5, 1], set()),
-    ([0, 1, 10**9], {"active"}),
-    ([[[[]]]], set()),
-    ([0, float("nan")], set()),
-    ({"query": 1}, set()),
-    ({"query": -1, "stage": "weights"}, {"selection"}),
-    ({"query": 10**9, "stage": "none"}, {"selection"}),
-    ({"cells": [[0]], "allowed": False}, set()),
-    ({"cells": [[0, 10**9]], "allowed": False}, {"paint"}),
-    ({"cells": [[0, 1]], "allowed": 0}, set()),
-    ({"cells": None, "allowed": False}, set()),
-    ({"query": 4096, "stage": "<b>"}, {"selection"}),
-    ({"query": -1, "stage": "x" * 9000}, {"selection"}),
-    ({"query": 10**4000, "stage": ""}, {"selection"}),
-    ({"query": 1.0, "stage": "scores"}, set()),
-    ({"query": 1, "stage": ["scores"]}, set()),
-    ({"query": 1, "stage": "scores", "s": "x"}, set()),
-    ({"values": SELECTION}, set()),
+# Answers that fit no page, by the events whose shape they have: those need the page to tell.
+SHAPED: tuple[tuple[set[str], tuple[Any, ...]], ...] = (
+    ({"step"}, ("", "nope", "1")),
+    ({"at"}, (11.5, -0.5)),
+    ({"at", "example", "head"}, (10**4000, -1, 10**9)),
+    ({"active", "cell"}, ([0, 10**9], [0, -1], [10**4000, -1])),
+    ({"active"}, ([0, 1, 10**9],)),
+    ({"cells"}, ([["1"] * 4000],)),
+    ({"paint"}, ({"cells": [[0, 10**9]], "allowed": False},)),
+    (
+        {"selection"},
+        (
+            *({"query": query, "stage": "none"} for query in (-1, 10**9, 10**4000)),
+            *({"query": 4096, "stage": stage} for stage in ("<b>", "", "x" * 9000)),
+        ),
+    ),
+    (
+        set(),
+        (
+            *(None, float("nan"), [float("nan"), 0], [0, float("nan")], [True, True], [[[[]]]]),
+            *([0, -0.5], [0.5, 0.5], [0, 0.5, 1], [["1"]] * MANY, [["1"] * 9000]),
+            *({"cells": [[0, 1]] * many, "allowed": False} for many in (MANY, 5001)),
+            *({"cells": cells, "allowed": False} for cells in ([[0]], None)),
+            *({"cells": [[0, 1]], "allowed": 0}, {"values": SELECTION}, {"query": 1}),
+            *({"query": 1, "stage": ["scores"]}, {"query": 1.0, "stage": "scores"}),
+            SELECTION | {"s": "x"},
+        ),
+    ),
 )
+WRONG = [(wrong, shaped) for shaped, answers in SHAPED for wrong in answers]
 NO_EVENTS = (
     *("", "{", "null", "1", '{"event": "head", "value": 1}', '[{"event": "head"}]'),
     *('[{"value": 1}, 1, null, [1]]', '[{"event": ["head"], "value": 1}]'),
@@ -93,13 +78,8 @@ NO_EVENTS = (
     *("[" * 50_000, "9" * 50_000, " " * MAX_ANSWERS + '[{"event": "head", "value": 1}]'),
 )
 FIELDS = {
-    "trigger_value": True,
-    "bool_value": True,
-    "double_value": 1.0,
-    "int_value": 1,
-    "string_value": "x",
-    "json_value": '{"selection": 1, "paint": 1}',
-    "bytes_value": b"x",
+    **{"trigger_value": True, "bool_value": True, "double_value": 1.0, "int_value": 1},
+    **{"string_value": "x", "json_value": '{"selection": 1, "paint": 1}', "bytes_value": b"x"},
 }
 
 
@@ -139,31 +119,21 @@ def told(sent: str) -> object:
 def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     for *_, event, fitting in ANSWERS:
         assert told(events(event, fitting)) == [{"event": event, "value": [1, fitting]}]
-    repeated = [
-        *json.loads(events("head", *range(1000))),
-        *json.loads(events("at", 1, 2.5)),
-    ]
-    assert told(json.dumps(repeated)) == [
-        {"event": "head", "value": [1, 999]},
-        {"event": "at", "value": [1, 2.5]},
-    ]
+    repeated = json.loads(events("head", *range(1000))) + json.loads(events("at", 1, 2.5))
+    last = [{"event": "head", "value": [1, 999]}, {"event": "at", "value": [1, 2.5]}]
+    assert told(json.dumps(repeated)) == last
     for wrong, shaped in WRONG:
         passed = {event for event in EVENTS if told(events(event, wrong))}
         assert passed == shaped, str(wrong)[:80]
     assert not any(map(told, NO_EVENTS))
 
 
-def test_the_gate_leaves_everything_else_as_it_is() -> None:
+def test_the_gate_stops_what_is_no_message_or_too_much_and_leaves_the_rest_as_it_is() -> None:
     assert let_through(("$$ID-1-s", "string_value", "x")) == [("string_value", "x")]
-    plain = stating().SerializeToString()
-    assert checked(plain) == plain
-    heartbeat = BackMsg(app_heartbeat=True).SerializeToString()
-    assert checked(heartbeat) == heartbeat
-
-
-def test_the_gate_stops_what_is_no_message_or_too_much() -> None:
-    assert checked(b"\xff" * 100) is None
-    assert checked(b"") is None
+    for plain in (stating(), BackMsg(app_heartbeat=True)):
+        assert checked(plain.SerializeToString()) == plain.SerializeToString()
+    for none in (b"\xff" * 100, b""):
+        assert checked(none) is None
     long = ("$$ID-1-s", "string_value", "x" * MAX_MESSAGE)
     assert checked(stating(long).SerializeToString()) is None
     many = [(f"$$ID-{number}-s", "bool_value", True) for number in range(MAX_WIDGETS + 1)]
@@ -179,11 +149,7 @@ def test_an_answer_that_does_not_fit_the_page_changes_nothing(
     page: str, link: dict[str, str], key: str, event: str, fitting: object
 ) -> None:
     def now() -> tuple[object, ...]:
-        return (
-            app.values,
-            dict(app.query_params),
-            app.selection if "selection" in app.sent else None,
-        )
+        return app.values, {**app.query_params}, app.selection if "selection" in app.sent else None
 
     app = opened(page, **link)
     before = now()
