@@ -117,7 +117,7 @@ class App(AppTest):
             found.append({title: [*column] for title, *column in zip(*texts, strict=True)})
         return found
 
-    def table(self, column: str) -> dict[str, list[str]]:
+    def table_with(self, column: str) -> dict[str, list[str]]:
         """The first table with a column whose title begins so."""
         return next(
             table for table in self.tables if any(title.startswith(column) for title in table)

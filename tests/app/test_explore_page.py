@@ -161,7 +161,7 @@ def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_word
     assert not {"word_map", "probes"} & (hidden.sent.keys() | hidden.controls.keys())
     app = opened("explore", **link, map="shown")
     assert "apple" in app.sent["word_map"].header["label"]
-    table, result = app.table("before"), runs.result_of(Settings(link["s"]))
+    table, result = app.table_with("before"), runs.result_of(Settings(link["s"]))
     assert table[""][:2] == ["software", "fruit"]
     assert result.words is not None
     others = look_up(result.words, ["software", "fruit"]).x

@@ -124,7 +124,7 @@ def test_what_is_added_to_the_chosen_token_sums_up() -> None:
         expected = additions.layer_additions(layer_input, query)
         close = {"atol": 1e-3, "rtol": 1e-3}
         assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
-        *along, total = map(shown, app.table("along Σ")["along Σ"])
+        *along, total = map(shown, app.table_with("along Σ")["along Σ"])
         assert sum(along) == pytest.approx(total, abs=1e-3)
         token = layer_input.pieces.texts[query]
         assert any(text.value.startswith(f"The new vector of “{token}") for text in app.text)
