@@ -312,7 +312,3 @@ def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:
     masked = [torch.zeros(1) > 0 if part.allowed is None else ~part.allowed for part in shown]
     numbers = [part.numbers.detach().float() for part in shown]
     return [each.masked_fill(mask, torch.nan) for each, mask in zip(numbers, masked, strict=True)]
-
-
-def said(app: App) -> str:
-    return app.said

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
@@ -16,6 +17,7 @@ from attention.display.compare import OTHER
 from attention.inputs.text import tokenize
 from attention.lessons.operations import OPERATIONS
 from attention.pipeline import Selection
+from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import opened
 
@@ -45,6 +47,7 @@ VIEWS = [*READING, *((page, link) for page in PAGES for link in OF_NUMBERS.get(p
 FIRST_TOKENS = {"identities": 24, "cross": 16}
 BOXES = ("s", "s2", "target", "memory", "batch")
 
+COLD = PagesManager.__init__  # as imported, before a test has warmed it
 LONG = [text for text in HOSTILE if len(text) > 1000]
 JOINED = " ".join(text for text in HOSTILE if text not in LONG)
 OWN_SVG = r'( class="qr")? src="data:image/svg\+xml;base64,[\w+/=]*"'  # the guide's card, a QR code
@@ -155,29 +158,24 @@ def test_settings_go_along_from_page_to_page() -> None:
     for page in [*PAGES, FIRST]:
         if page.models == "needed":
             continue  # where there are no vectors to choose
-        app.switch_page(page.path)
-        drawn = app.run().values
+        drawn = app.go(page.name).values
         if page.own_sentences:
             drawn = drawn | {"s": chosen["s"]}  # it is back on the next page
         assert {name: drawn.get(name, value) for name, value in chosen.items()} == chosen
     assert chosen.items() <= drawn.items()
-
-
-def test_the_chosen_query_and_stage_go_along_from_page_to_page() -> None:
-    app = opened("explore", query=3, scale="none").move(stage="scores")
-    last = 3
-    for page, chosen in (("heads", 1), ("cross", 2), ("compare", 5), ("explore", 0)):
-        app.switch_page(f"pages/{page}.py").run()
-        assert app.selection == {"query": last, "stage": "scores"}
-        last = app.move(query=chosen).selection["query"]
-        assert last == chosen
+    app, last = opened("explore", query=3, scale="none").move(stage="scores"), 3
+    for name, query in (("heads", 1), ("cross", 2), ("compare", 5), ("explore", 0)):
+        assert app.go(name).selection == {"query": last, "stage": "scores"}
+        last = app.move(query=query).selection["query"]
+        assert last == query
     assert opened("explore", query=2).selection == {"query": 2, "stage": "weights"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name in ("explore", "steps")])
+@over("page", ["explore", "steps"])
 def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(
-    page: Page, monkeypatch: pytest.MonkeyPatch
+    page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warm = opened(page.name, mask="causal", s="cat sat")
-    monkeypatch.undo()
-    assert opened(page.name, mask="causal", s="cat sat").values == warm.values
+    warm = opened(page, mask="causal", s="cat sat")
+    with monkeypatch.context() as patch:
+        patch.setattr(PagesManager, "__init__", COLD)
+        assert opened(page, mask="causal", s="cat sat").values == warm.values

@@ -13,6 +13,7 @@ from attention.app.parts import learning, works
 from attention.hosting.jobs import Job, Jobs, Owner
 from attention.training import TASKS, TrainingSettings
 from attention.training.worker import Worker
+from tests.cases import over
 from tests.running import App, opened
 
 SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
@@ -33,19 +34,18 @@ def header(app: App) -> dict[str, Any]:
     return app.sent[SHOWN].header
 
 
-@pytest.mark.parametrize("task", TASKS)
+@over("task", TASKS)
 def test_it_opens_on_a_packaged_run_that_plays_by_itself_with_its_sentence(task: str) -> None:
     app = opened("learning", task=task)
     shown, asked = header(app), TASKS[task](TrainingSettings(task))
-    assert shown["plays"]
-    assert not shown["live"]
+    assert (shown["plays"], shown["live"]) == (True, False)
     assert [shown["steps"][0], shown["steps"][-1]] == [0, asked.sizes.steps]
     maps = shown["layers"] * shown["heads"] * len(shown["tokens"]) * len(shown["keys"])
     assert app.sent[SHOWN].numbers.numel() == len(shown["steps"]) * maps
     run = learning.finished(asked.settings)
     assert run is not None
-    assert asked.after(run) in app.read_as_markdown
     assert asked.before in app.read_as_markdown
+    assert asked.after(run) in app.read_as_markdown
     assert app.tables[-1][""] == ["usual"]
 
 
@@ -129,10 +129,8 @@ def test_a_training_that_nobody_asks_for_is_ended_and_its_process_with_it() -> N
     assert learning.worker.pid is None
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("learn_width", "100000"), ("learn_steps", "1e9"), ("learn_seed", "-1")]
-)
-def test_absurd_sizes_in_a_link_are_held_to_what_is_offered(name: str, value: str) -> None:
-    app = opened("learning", **{name: value})
-    assert any(note.startswith(f"{name} must") for note in app.notes)
+def test_absurd_sizes_in_a_link_are_held_to_what_is_offered() -> None:
+    absurd = {"learn_width": "100000", "learn_steps": "1e9", "learn_seed": "-1"}
+    app = opened("learning", **absurd)
+    assert {note.split(" must")[0] for note in app.notes} >= absurd.keys()
     assert header(app)["plays"]
