@@ -206,7 +206,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
 def test_a_visitors_settings_neither_show_nor_change() -> None:
     elsewhere = {"scale": "none", "mask": ["causal"], "variant": "gaussian"}
     app = opened("explore", **elsewhere, query=3).go("guide")
-    app.choose("contents", 8).tell("head_grid", "head", 1)
+    app.choose("contents", [*NAMED].index("many-heads")).tell("head_grid", "head", 1)
     assert app.sent["head_grid"].header["chosen"] == 1
     assert app.sent["picture"].header["masks"] == []
     assert app.sent["picture"].header["scale"] == pytest.approx(32**-0.5)

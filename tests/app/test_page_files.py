@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from attention.app.state.pages import PAGES
 from attention.display import files, switches
 from tests.running import App, opened
 
@@ -88,10 +87,6 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
     assert offered >= expected
     assert alike == []
     assert "save_figures" in app.sent
-
-
-def test_every_page_is_among_these() -> None:
-    assert {page.name for page in PAGES} == {page for page, *_ in NUMBERS}
 
 
 def test_what_is_to_be_guessed_is_in_no_file() -> None:
