@@ -237,7 +237,7 @@ def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
 # Sentences that a model reads in its own way
 
 
-@over("model", MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_asked_for(
     model: str,
 ) -> None:

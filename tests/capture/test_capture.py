@@ -38,7 +38,7 @@ def weights_of(queries, keys, **said):
 
 
 def recorded(*attends, x=None, **options):
-    """What was kept of a model of these attentions."""
+    """Recording of a model of these attentions."""
     with attention.capture(**options) as run:
         model(*attends)(inputs() if x is None else x)
     return run
