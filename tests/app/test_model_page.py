@@ -203,12 +203,14 @@ def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> 
 
 
 def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
-    app, (model, run) = at_once(query=2, key=4, erased=4), model_and_run("minilm")
+    model, run = model_and_run("minilm")
     masked = switches.without_piece(model, run.pieces, 4)
     assert (masked.ids != run.pieces.ids).nonzero().flatten().tolist() == [4]
     metric, _ = switches.answer_at(model, run, 2)
     moved = float(metric(model.run_pieces(masked).hidden))
-    assert f"moves by {told.percent(moved)}" in header(app)["offWords"]
+    for special, first in (("kept", 0), ("ignored", 1)):  # counted among the pieces that are shown
+        app = at_once(query=2 - first, key=4 - first, erased=4 - first, special=special)
+        assert f"moves by {told.percent(moved)}" in header(app)["offWords"]
     for kept in (2, 0):  # the word itself, a special token
         assert header(at_once(query=2, erased=kept))["erased"] == -1
 
