@@ -188,6 +188,10 @@ def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
             command.main(wrong)
     (note,) = opened("own").notes
     assert note.startswith(f"{REFUSED}the file must be")
+    Path(file).unlink()
+    assert opened("own").notes == [
+        f"{REFUSED}the file of {opened_run.RUN_VARIABLE} cannot be read."
+    ]
 
 
 @pytest.mark.usefixtures("served")

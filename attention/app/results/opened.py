@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import streamlit as st
@@ -48,19 +50,30 @@ def owners_steps() -> list[int]:
 
     Raises ValueError, in words, where they cannot be read.
     """
-    if not has_owners_run():
-        return []
-    try:
-        return [*open_recordings(os.environ[RUN_VARIABLE])]
-    except OSError as error:
-        raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
+    return _steps_in(os.environ[RUN_VARIABLE]) if has_owners_run() else []
+
+
+@st.cache_data(ttl=10, max_entries=4, show_spinner="Reading the run")  # a training may go on
+def _steps_in(path: str) -> list[int]:
+    with _readable():
+        return [*open_recordings(path)]
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the run")
 def owners_run(step: int) -> Opened:
     """The run of one of `owners_steps`. Raises ValueError, in words, where it cannot be read."""
-    run = open_recordings(os.environ[RUN_VARIABLE])[step]
+    with _readable():
+        run = open_recordings(os.environ[RUN_VARIABLE])[step]
     return Opened(opened_run(run, bounded=False))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raises ValueError, in words, where a file is not there, or not any more."""
+    try:
+        yield
+    except (OSError, KeyError) as error:
+        raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
 
 
 def own_file() -> Opened | None:
