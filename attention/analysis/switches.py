@@ -150,6 +150,7 @@ def most_needed(
         best, lowest = None, 0.0
         for layer in reversed(layers):
             found = sign * layer_effects(model, run, layer, metric, replacement, off)
+            found[[head for at, head in off if at == layer]] = torch.inf  # not 0 but for rounding
             head = int(found.argmin())
             if float(found[head]) < lowest:
                 best, lowest = (layer, head), float(found[head])

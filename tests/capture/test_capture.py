@@ -146,8 +146,8 @@ def test_any_part_is_that_part_of_the_whole_and_one_that_is_not_there_is_refused
     run = recorded(OwnAttention(is_causal=True))
     whole = run.weights("0.mix", 1)
     assert whole.shape == (7, 7)
-    assert torch.equal(run.weights(0, 1, 6), whole[[6]])
-    assert torch.equal(run.weights(0, 1, [5, -7], slice(1, 6, 2)), whole[[5, 0], 1:6:2])
+    torch.testing.assert_close(run.weights(0, 1, 6), whole[[6]])
+    torch.testing.assert_close(run.weights(0, 1, [5, -7], slice(1, 6, 2)), whole[[5, 0], 1:6:2])
     for asked, words in (
         ({"entry": 2}, "entry must lie below 2, got 2"),
         ({"rows": 7}, "rows must lie below 7, got 7"),
