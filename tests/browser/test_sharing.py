@@ -208,6 +208,27 @@ def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_pag
     check_link(page, open_page)
 
 
+def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(
+    open_page: Open,
+) -> None:
+    page = open_page("/?query=1")
+    expect_heatmap(page)
+    page.get_by_role("button", name=EXAMPLES[1]).click()
+    expect_in_search(page, "s", EXAMPLES[1])
+    expect_rest(page)
+    page.evaluate("""() => {
+      const { send } = WebSocket.prototype
+      WebSocket.prototype.send = function (message) {
+        WebSocket.prototype.send = send
+        send.call(this, message)
+        history.replaceState(history.state, "", location.pathname + "?mask=causal")
+      }
+      history.back()
+    }""")
+    expect_search(page, {"query": "1"})
+    check_link(page, open_page)
+
+
 def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(
     open_page: Open,
 ) -> None:
