@@ -256,3 +256,16 @@ def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     assert page.get_by_test_id("stSidebar").bounding_box()["x"] == 0
     page.context.close()
+
+
+@pytest.mark.browser
+def test_one_choice_in_the_menu_is_several_steps_in_the_history(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    page = page_of(browser, f"http://127.0.0.1:{served('several steps')}", "page one")
+    before = page.evaluate("history.length")
+    page.get_by_test_id("stSidebarNavLink").last.click()
+    page.get_by_text("page two", exact=True).wait_for()
+    page.wait_for_function("location.href.endsWith('/two?n=1')")
+    assert page.evaluate("history.length") == before + 2
+    page.context.close()

@@ -2,6 +2,7 @@ import { hasCard, saveCard } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
+import { keepStepsOne } from "../shared/history.js"
 import { foldMenu } from "../shared/menu.js"
 import { fitPaper } from "../shared/printing.js"
 import { listenToProjector } from "../shared/projecting.js"
@@ -26,6 +27,7 @@ function draw(view) {
   write(view)
   fitPaper()
   bridgeCuts()
+  keepStepsOne()
   foldMenu()
   listenToProjector()
   if (!content.embedded) fill(view)
