@@ -114,6 +114,8 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
         for page in context.pages:
             if page.get_by_test_id("stException").count():
                 faults.append(f"an exception is shown: {page.url}")
+            if page.get_by_text("Cached ForwardMsg MISS").count():
+                faults.append(f"a message is missed: {page.url}")  # see docs/upstream.md
             page.close()
         if context is not profile:
             context.close()

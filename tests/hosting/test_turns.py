@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from attention.hosting.turns import Turns
+from tests.hosting.conftest import LONG, Within
 
-LONG = 30.0  # seconds
 Start = Callable[..., threading.Event]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts a turn of an address in a thread and gives what is set once it has begun.
-
-    All are waited for at the end.
-    """
-    threads = []
+def start(within: Within) -> Start:
+    """Starts a turn of an address in a thread and gives what is set once it has begun."""
 
     def begin(turns: Turns, address: str = "", do: Callable[[], object] = bool) -> threading.Event:
-        begun = threading.Event()
+        return within(turns.one(address), do)
 
-        def run() -> None:
-            with turns.one(address):
-                begun.set()
-                do()
-
-        threads.append(threading.Thread(target=run, daemon=True))
-        threads[-1].start()
-        return begun
-
-    yield begin
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
+    return begin
 
 
 def test_one_has_its_turn_after_the_other(start: Start) -> None:

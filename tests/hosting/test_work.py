@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from attention.hosting import metrics, work
 from attention.hosting.pace import Pace
 from attention.hosting.turns import Turns
-
-LONG = 30.0  # seconds
+from tests.hosting.conftest import LONG, Within
 
 
 def spin(seconds: float) -> None:
@@ -42,30 +42,17 @@ def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(mon
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., threading.Event]]:
+def start(within: Within) -> Callable[..., threading.Event]:
     """Starts a rerun of another session and gives what is set once it has begun.
 
-    It goes on until what it is given is set. All are waited for at the end.
+    It goes on until what it is given is set.
     """
-    threads = []
 
     def begin(address: str = "", until: threading.Event | None = None) -> threading.Event:
-        begun = threading.Event()
+        do = partial(until.wait, LONG) if until is not None else bool
+        return within(work.rerun("explore", work.share(), address), do)
 
-        def run() -> None:
-            with work.rerun("explore", work.share(), address):
-                begun.set()
-                if until is not None:
-                    until.wait(LONG)
-
-        threads.append(threading.Thread(target=run))
-        threads[-1].start()
-        return begun
-
-    yield begin
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
+    return begin
 
 
 def turns_of(monkeypatch, places: int, most: float = 0.0) -> Turns:
