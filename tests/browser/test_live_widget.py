@@ -33,7 +33,18 @@ READ = """\
 row = run.weights(widget.layer, widget.head, widget.query)[0]
 print(widget.layer, widget.head, widget.query, int(row.argmax()), f"{float(row.max()):.4f}")"""
 SET = "widget.layer, widget.query = 0, 50"
-CELLS = [SHOWN, READ, SET]
+LEARNED = """\
+import attention
+from tests.capture.making import OwnAttention, inputs, model
+
+network = model(OwnAttention())
+with attention.capture(every=2, into="runs"):
+    for step in range(5):
+        network(inputs(1, 7, seed=step))
+learning = attention.capture.open_folder("runs").show([*"abcdefg"])
+learning"""
+STEP = "print(learning.step)"
+CELLS = [SHOWN, READ, SET, LEARNED, STEP]
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +138,15 @@ def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_
     expect(field).to_have_value("word2 a b d d")
     expect(notebook.locator(".jp-CodeCell")).to_have_count(len(CELLS))
     expect(notebook.locator(".jp-OutputArea img")).to_have_count(0)
+
+
+def test_a_slider_over_the_steps_of_learning_is_moved_by_keyboard(notebook: Page) -> None:
+    learned = run(notebook, 3)
+    slider = learned.get_by_role("slider", name="Step of learning")
+    expect(slider).to_have_attribute("aria-valuetext", "step 4", timeout=120_000)
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "step 2")
+    expect(run(notebook, 4)).to_have_text("2")
+    slider.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", "step 0")
+    expect(run(notebook, 4)).to_have_text("0")

@@ -39,7 +39,6 @@ const COLOURS = 8 // of the theme's: in darker ones nothing of a picture is seen
 export function showRun(parent, shown, first) {
   const { styles, picture, steps } = shown
   let heads = shown.heads
-  parent.dataset.lmSuppressShortcuts = "true" // keys of JupyterLab, as `a` and `d d`, are not meant
   const frame = make("div", "attention-run", parent)
   const above = makeHost(null, `${styles.grid} .caption { display: none; }`)
   const words = make("p", "", null, { textContent: shown.words })
@@ -57,6 +56,8 @@ export function showRun(parent, shown, first) {
     tellStep(slider.valueAsNumber)
     shown.go(steps[slider.valueAsNumber])
   })
+  // Keys of JupyterLab, as `a` and `d d`, are not meant; it asks what has the focus itself first.
+  for (const focused of [parent, slider, averages]) focused.dataset.lmSuppressShortcuts = "true"
   if (steps.length) frame.append(time)
   if (picture) frame.append(title, mean, below.host, words, above.host)
   else frame.append(above.host, words, title, below.host)
