@@ -89,16 +89,11 @@ def choose(name: str, value: Any) -> None:
 
     One that has no widget stands in the address until it is drawn.
     """
-    choose_all({name: value})
-
-
-def choose_all(values: Mapping[str, Any]) -> None:
-    """Set several settings, see `choose`, with one step of the history for all."""
     now = visit()
-    for name, value in values.items():
-        _set(name, value)
-    _write({name: value for name, value in values.items() if name not in now.drawn})
-    if values.keys() & _beside(now):
+    _set(name, value)
+    if name not in now.drawn:
+        _write(name, value)
+    if name in _beside(now):
         st.session_state[WHOLE_RUN] = True
 
 
@@ -137,18 +132,14 @@ def send_choices() -> None:
     st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
 
 
-def _write(values: Mapping[str, Any]) -> None:
-    """Put settings without widgets into the address; a default stands in none."""
-    said = [name for name in values if name in st.query_params]
-    if said:
-        st.session_state[AGAIN] = True  # their widgets would take what the address said before
-    known = every_setting()
-    texts = {name: _texts(value) for name, value in values.items() if value != known[name].default}
-    for name in said:
-        if name not in texts:
-            del st.query_params[name]
-    if texts:
-        st.query_params.update(texts)  # at once: each message is a step of the history
+def _write(name: str, value: Any) -> None:
+    """Put a setting without a widget into the address; a default stands in none."""
+    if name in st.query_params:
+        st.session_state[AGAIN] = True  # its widget would take what the address said before
+    if value != every_setting()[name].default:
+        st.query_params[name] = _texts(value)
+    elif name in st.query_params:
+        del st.query_params[name]
 
 
 def _texts(value: Any) -> list[str] | str:
@@ -315,7 +306,7 @@ def _take_along(page: Page, before: Visit) -> None:
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
                 address[name] = _texts(arrived[name])
     if address:
-        st.query_params.update(address)  # at once: each message is a step of the history
+        st.query_params.update(address)
     if page.name not in before.started:
         _start(page, before, arrived)
 
@@ -338,9 +329,10 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
         begin = {name: begin[name] for name in begin if name not in texts | beside.keys()}
     elif not own and "query" in begin:
         choose_query(begin["query"])
-    untouched = {name for name in begin if arrived[name] == declared[name].default}
-    chosen = untouched - {*SELECTED} - before.hidden.keys()
-    choose_all({name: value for name, value in begin.items() if name in chosen})
+    for name, value in begin.items():
+        untouched = arrived[name] == declared[name].default
+        if name not in SELECTED and name not in before.hidden and untouched:
+            choose(name, value)
 
 
 def give(name: str, value: Any) -> None:
