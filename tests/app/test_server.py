@@ -23,6 +23,7 @@ from attention.app.shell import server
 from attention.app.state import shared
 from attention.components import base
 from attention.core.limits import Limits, read_limits
+from attention.hosting import work
 from attention.hosting.pace import Pace
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE
@@ -197,12 +198,14 @@ def test_threads_share_two_heaps(tmp_path: Path) -> None:
     assert 1 <= after <= max(2, before)
 
 
-def test_a_change_that_had_to_wait_says_so() -> None:
+def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
+    monkeypatch.setattr(work, "_hold_back", lambda seconds, still_wanted: None)
     app = opened("explore")
     assert "waited" not in " ".join(app.notes)
-    app.session_state["share"] = Pace(rate=1.0, burst=1.0, left=-1.1, at=time.monotonic())
+    app.session_state["share"] = Pace(rate=1.0, burst=1.0, left=-600.0, at=time.monotonic())
     app.run()
-    assert "This change waited 1 s" in " ".join(app.notes)
+    assert f"This change waited {work.MAX_HELD:.0f} s" in " ".join(app.notes)
+    app.session_state["share"] = Pace.full(rate=1.0, burst=1.0, now=time.monotonic())
     app.run()
     assert "waited" not in " ".join(app.notes)
 

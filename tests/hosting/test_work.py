@@ -29,7 +29,7 @@ def sample(name: str, **labels: str) -> float:
 def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr(work, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
-    used = Pace.full(rate=0.01, burst=0.02, now=work.time.monotonic())
+    used = Pace.full(rate=0.005, burst=0.02, now=work.time.monotonic())
     with work.rerun("explore", used) as held:
         spin(0.05)
     assert (held, slept) == (0.0, [])
@@ -37,7 +37,7 @@ def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(mon
     with work.rerun("explore", used) as held:
         pass
     assert slept == [held]
-    assert 1.0 < held <= work.MAX_HELD  # 30 ms too many, at 10 ms a second
+    assert 1.0 < held <= work.MAX_HELD  # 30 ms too many, at 5 ms a second
     assert sample("attention_held_seconds_total") == before + held
 
 

@@ -279,7 +279,7 @@ def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
     away = False
 
     def hold(socket: Any) -> None:
-        """What the server says is kept, and while it is away told later."""
+        """Keep all that is said; while the server is away, the page hears nothing of it."""
 
         def ask(data: bytes) -> None:
             asked.append(data)
