@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,10 @@ DRAWN = (
     "[data-testid=stApp][data-test-script-state=notRunning] [data-testid=stMain] "
     "[data-testid=stElementContainer]"
 )
+
+
+# A second run may follow, which takes back a click; some pages go on by themselves.
+REST = 3000  # milliseconds
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +58,10 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     beside: a page that opens the link in a tab of its own, of the same size; before: what to do
     with the page before it goes anywhere, in a browser of its own; more: the view, see `VIEW`.
     """
+    from playwright import sync_api as api
+
+    from tests.browser.browsing import expect_rest
+
     faults: list[str] = []
     addresses = [server]
 
@@ -79,6 +88,8 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
                 before(page)
             page.goto(address + link)
         page.locator(DRAWN).nth(3).wait_for(state="attached")
+        with contextlib.suppress(api.TimeoutError):
+            expect_rest(page, REST)
         return page
 
     def note_dialog(dialog: Any) -> None:

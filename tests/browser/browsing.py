@@ -144,9 +144,12 @@ def expect_heatmap(page: Page) -> None:
     expect(page.locator(".attention-heatmap .xtick").last).to_be_attached()
 
 
-def expect_rest(page: Page) -> None:
-    """Until no run of the app has been under way for some looks: what the last made has come."""
-    page.wait_for_function(RESTS, arg=LOOKS_AT_REST, polling=LOOK_EVERY)
+def expect_rest(page: Page, most: float | None = None) -> None:
+    """Until no run of the app has been under way for some looks: what the last made has come.
+
+    most: milliseconds, None = as long as anything.
+    """
+    page.wait_for_function(RESTS, arg=LOOKS_AT_REST, polling=LOOK_EVERY, timeout=most)
 
 
 def go_back(page: Page) -> None:
