@@ -147,7 +147,7 @@ def expect_heatmap(page: Page) -> None:
 def expect_rest(page: Page, most: float | None = None) -> None:
     """Until no run of the app has been under way for some looks: what the last made has come.
 
-    most: milliseconds, None = as long as anything.
+    most: milliseconds, None = as many as Playwright waits.
     """
     page.wait_for_function(RESTS, arg=LOOKS_AT_REST, polling=LOOK_EVERY, timeout=most)
 

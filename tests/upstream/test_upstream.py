@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -296,7 +297,9 @@ def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
         server.on_message(tell)
 
     def until(true: Callable[[], bool]) -> None:
+        give_up = time.monotonic() + 30
         while not true():
+            assert time.monotonic() < give_up
             page.wait_for_timeout(10)
 
     def ended() -> int:
