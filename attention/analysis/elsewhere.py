@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,12 +37,14 @@ class Elsewhere:
     """Mean outputs of heads, and the cost of their loss on sentences at large.
 
     means: of each layer (heads, 1, width), see `interventions.means`; losses: by each of `WAYS`
-    (layers, heads), see `loss_of`; effects: by sentence, of each head set to its mean (layers,
-    heads), see `switches.layer_effects`.
+    (layers, heads), see `loss_of`, as means over `LOSSES_OVER` sentences; errors: the standard
+    errors of these means; effects: by sentence, of each head set to its mean (layers, heads), see
+    `switches.layer_effects`.
     """
 
     means: list[Tensor]
     losses: dict[str, Tensor]
+    errors: dict[str, Tensor]
     effects: dict[str, Tensor]
 
 
@@ -72,9 +75,10 @@ def losses(
     replacement: Replacement,
     layers: Sequence[int] | None = None,
 ) -> Tensor:
-    """By how much the loss grows without each head, as a mean over sentences. (layers, heads).
+    """By how much the loss grows without each head, on each sentence. (texts, layers, heads).
 
-    layers: which, None = all. Raises ValueError without sentences of more than one piece.
+    Sentences of one piece are passed over; layers: which, None = all. Raises ValueError without
+    sentences of more than one piece.
     """
     chosen = range(len(model.layers)) if layers is None else layers
     found = []
@@ -93,7 +97,7 @@ def losses(
             found.append(after - loss(run.hidden))
     if not found:
         raise ValueError("a loss needs sentences of more than one piece")
-    return torch.stack(found).double().mean(0).float()
+    return torch.stack(found)
 
 
 def measured(model: Model) -> Elsewhere:
@@ -102,7 +106,17 @@ def measured(model: Model) -> Elsewhere:
     ways = {"mean": switches.by_mean(mean), "zero": switches.by_zero()}
     others = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
     costs = {way: losses(model, others, ways[way]) for way in WAYS}
-    return Elsewhere(mean, costs, _effects(model, ways["mean"]))
+    return Elsewhere(
+        mean,
+        {way: cost.double().mean(0).float() for way, cost in costs.items()},
+        {way: standard_error(cost) for way, cost in costs.items()},
+        _effects(model, ways["mean"]),
+    )
+
+
+def standard_error(values: Tensor) -> Tensor:
+    """The standard error of the mean over the first axis. (many, …) -> (…)."""
+    return (values.double().std(0) / math.sqrt(len(values))).float()
 
 
 def _effects(model: Model, replacement: Replacement) -> dict[str, Tensor]:
@@ -127,6 +141,7 @@ def elsewhere(model: str) -> Elsewhere | None:
     return Elsewhere(
         list(tensors[f"{model}.means"]),
         {way: tensors[f"{model}.{way}"] for way in WAYS},
+        {way: tensors[f"{model}.{way}.errors"] for way in WAYS},
         {
             text: tensors[f"{model}.effects.{at}"]
             for at, (name, text) in enumerate(ANSWERED)
@@ -142,6 +157,7 @@ def main() -> None:
         found = measured(sources.load(name))
         tensors[f"{name}.means"] = torch.stack(found.means)
         tensors |= {f"{name}.{way}": found.losses[way] for way in WAYS}
+        tensors |= {f"{name}.{way}.errors": found.errors[way] for way in WAYS}
         for at, (model, text) in enumerate(ANSWERED):
             if model == name:
                 tensors[f"{name}.effects.{at}"] = found.effects[text]

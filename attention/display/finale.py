@@ -14,7 +14,8 @@ from attention.analysis.heads import NAMINGS
 from attention.analysis.interventions import Progress
 from attention.analysis.names import WORDS, holds, names_of, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
-from attention.core.printing import percent
+from attention.core.printing import distinct_names, percent
+from attention.display.switches import looks_words
 from attention.pipeline import Result, Settings
 from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import MINILM, NONE, SMOLLM2, about
@@ -108,7 +109,7 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
             at = (weights * targets_of(naming, pieces))[rows[:, None], rows].amax(-1).argmax()
             found = (
                 f"Of the heads that have earned a name, {model.title_of(named.layer)} head "
-                f"{named.head} fits best: it looks most at {WORDS[named.name]}."
+                f"{named.head} fits best: one that usually looks at {WORDS[named.name]}."
             )
             here = replace(settings, layer=named.layer, head=named.head)
             fitting = Ending(here, int(at), found)
@@ -138,10 +139,10 @@ def card_words(tokens: Sequence[str]) -> list[tuple[str, bool]]:
 
 def told(ending: Ending, result: Result) -> list[str]:
     """The head and where it looks from the chosen token, in sentences. result: of the head."""
-    row = result.trace.weights[ending.query]
-    key = int(row.argmax())
-    (asking, _), (asked, _) = (card_words(result.tokens)[at] for at in (ending.query, key))
-    looks = f"From “{asking}” it looks most at “{asked}”: {percent(float(row[key]))} of its weight."
+    names = distinct_names([word for word, _ in card_words(result.tokens)])
+    mask, row = result.trace.mask, result.trace.weights[ending.query]
+    seen = None if mask is None else int(mask[ending.query].sum())
+    looks = looks_words(names[ending.query], names, row, ending.query, seen)
     if not ending.following:
         return [ending.found, looks]
     title = about(ending.settings.model).title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -66,25 +67,30 @@ def _follows_determiner(words: Sequence[str], at: int) -> bool:
     return first in _DETERMINERS
 
 
-def line(row: Sequence[float], names: Sequence[str], query: int) -> list[str]:
+def line(
+    row: Sequence[float], names: Sequence[str], query: int, seen: int | None = None
+) -> list[str]:
     """Where a query looks, in a sentence: its parts, every second of which stands out.
 
-    row: its weights, none below 0; names: of the keys, one of which is the query itself.
+    row: its weights, none below 0; names: of the keys, one of which is the query itself; seen: how
+    many of them the mask lets it see, None = all.
     """
     said, order = f"“{names[query]}”", _order(row)
     if not any(row):
         return [f"{said} may look at nothing: the mask hides every word."]
     first, second = order[0], order[1] if len(order) > 1 else None
+    if (len(row) if seen is None else seen) == 1:
+        return [f"{said} can see only ", _named(names, first, query), "."]
     if second is None or not row[second]:
         return [f"{said} looks only at ", _named(names, first, query), "."]
     if _is_spread(row, order):
-        return [f"{said} spreads its attention: no word gets more than {percent(row[first])}."]
+        return [f"{said} spreads its attention: no word gets more than {_at_most(row[first])}."]
     ends = [_named(names, key, query) for key in (first, second)]
     if row[first] - row[second] < CLOSE:
         shares = [percent(row[key]) for key in (first, second)]
         both = [ends[0], f" {shares[0]}, ", ends[1], f" {shares[1]}: it cannot decide."]
         return [f"{said} looks at ", *both]
-    if row[first] >= 0.5 and first != query:
+    if row[first] >= 0.5 and (first != query or row[second] < CLOSE):
         return [f"{said} looks at ", ends[0], f", {percent(row[first])}."]
     return [
         *(f"{said} looks most at ", ends[0], f", {percent(row[first])}, then at "),
@@ -108,13 +114,13 @@ def change(
     last = len(row) - 1
     if query == last or len(other) != len(row) or not any(row) or not any(other):
         return []
-    before, order = _order(row)[0], _order(other)
-    first, second = order[:2]
+    order_before, order = _order(row), _order(other)
+    (before, runner_up), (first, second) = order_before[:2], order[:2]
     ends = [_named(names, key, query) for key in (first, second)]
     share, next_share = percent(other[first]), percent(other[second])
     more = other[first] - row[first]
     if _is_spread(other, order):
-        said = [f" spreads its attention: no word gets more than {share}."]
+        said = [f" spreads its attention: no word gets more than {_at_most(other[first])}."]
     elif other[first] - other[second] < CLOSE:
         said = [" cannot decide: ", ends[0], f" {share}, ", ends[1], f" {next_share}."]
     elif first != before and (first == last or row[before] - row[first] >= CLOSE):
@@ -122,7 +128,8 @@ def change(
     elif first == last or first != before:
         said = [" looks most at ", ends[0], f", {share}."]
     elif abs(more) < CLOSE:
-        said = [" still looks most at ", ends[0], f", {share}."]
+        led = row[before] - row[runner_up] >= CLOSE and not _is_spread(row, order_before)
+        said = [f"{' still' if led else ''} looks most at ", ends[0], f", {share}."]
     elif more > 0:
         said = [" looks at ", ends[0], f" more, {share}."]
     elif other[second] >= other[first] / 2:
@@ -131,6 +138,11 @@ def change(
         said = [" looks at ", ends[0], f" less, {share}."]
     changed = ["Change ", endings[0], " to ", endings[1]]
     return [*changed, f" and “{names[query]}”{said[0]}", *said[1:]]
+
+
+def _at_most(share: float) -> str:
+    """A bound of shares in whole per cent, rounded up so that it is one."""
+    return f"{math.ceil(100 * share)} %"
 
 
 def _is_spread(row: Sequence[float], order: Sequence[int]) -> bool:
@@ -156,11 +168,13 @@ def lines_of(
     with that one, which the lines go on to.
     """
     names, rows = distinct_names(tokens), trace.weights.tolist()
+    whole = [len(names)] * len(rows)
+    seen = whole if trace.mask is None else trace.mask.sum(-1).tolist()
     ending, others = (other[0], other[1].weights.tolist()) if other else ("", [])
     found = []
     for query, row in enumerate(rows):
-        said = line(row, names, query)
-        if len(others) == len(rows):
+        said = line(row, names, query, seen[query])
+        if len(others) == len(rows) and seen[query] > 1:
             more = change(row, others[query], names[:-1], query, (names[-1], ending))
             said = [*said[:-1], f"{said[-1]} {more[0]}", *more[1:]] if more else said
         found.append((question(names[query]), said))

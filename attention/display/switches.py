@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.analysis.elsewhere import Elsewhere
+from attention.analysis.elsewhere import LOSSES_OVER, Elsewhere
 from attention.analysis.study import NAMED, Trusted, share
 from attention.analysis.switches import Head
 from attention.core.printing import fixed, listed
@@ -36,7 +36,10 @@ TABS = (
 MARKS = "·▁#"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
-LEAST_SEEN = 0.005  # of a share, and of a loss
+SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
+LEAST_SEEN = 0.0005  # of a loss elsewhere: less is told as 0.000
+MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
+SINK = 2.0  # times an even spread
 NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
 MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone
@@ -96,11 +99,26 @@ def word_of(text: str) -> str:
     return text.strip(MARKS) or text
 
 
-def percent(share: float) -> str:
-    """A share in per cent: whole from 10 % on, below with one decimal."""
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    return f"{fixed(100 * share, 0 if share >= 0.0995 or not share else 1)} %"
+def percent(share: float, least: int = 0) -> str:
+    """A share in per cent: whole from 10 % on, below with one decimal; with at least so many."""
+    digits = max(least, 0 if share >= 0.0995 or not share else 1)
+    if share > 0 and not float(f"{100 * share:.{digits}f}"):
+        return f"< {fixed(10**-digits, digits)} %"
+    return f"{fixed(100 * share, digits)} %"
+
+
+def decimals(one: float, other: float, most: int = MOST_DECIMALS) -> int:
+    """Fewest decimals at which two shares are read as the different ones they are, or the most."""
+    return next((at for at in range(most) if percent(one, at) != percent(other, at)), most)
+
+
+def apart(one: float, other: float, least: int = 0) -> tuple[str, str]:
+    """Two shares in per cent, with a decimal more where that alone tells one from the other."""
+    whole = percent(one, least), percent(other, least)
+    if whole[0] != whole[1]:
+        return whole
+    finer = percent(one, least + 1), percent(other, least + 1)
+    return finer if finer[0] != finer[1] else whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +161,11 @@ def kind_of(model: Model) -> str:
 
 def heading(model: Model, answered: Answered | None) -> str:
     """The question above the window."""
-    heads = sum(layer.attention.heads for layer in model.layers)
     if answered is None:
+        heads = sum(layer.attention.heads for layer in model.layers)
         return f"{heads} heads, and a switch on each"
-    asks = {
-        "piece": f"Which of {heads} heads says “{answered.word}”?",
-        "written": f"Which of {heads} heads writes “{answered.word}”?",
-        "vector": f"Which of {heads} heads changes “{answered.word}” most?",
-    }
-    return asks[answered.kind]
+    of = "the vector of " if answered.kind == "vector" else ""
+    return f"Which head does {of}“{answered.word}” hang on?"
 
 
 def purpose(model: Model) -> str:
@@ -170,29 +184,59 @@ def name_of(head: Head) -> str:
     return f"{head[0]}.{head[1]}"
 
 
-def fall_words(answered: Answered, after: float, without: str) -> str:
-    """The answer without some heads, in a sentence. without: those heads, in words."""
+def fall_words(answered: Answered, after: float, without: str, least: int = 0) -> str:
+    """The answer without some heads, in a sentence.
+
+    without: those heads, in words; least: decimals of the shares, more where they are needed to
+    tell one from the other.
+    """
     if answered.kind == "vector":
         if after < 0.0005:
             return f"Without {without} the vector of “{answered.word}” stays as it is."
         return f"Without {without} the vector of “{answered.word}” moves by {percent(after)}."
-    before, then = percent(answered.before), percent(after)
+    before, then = apart(answered.before, after, least)
     if before == then:
-        return f"Without {without} “{answered.word}” stays at {before}."
+        return f"Without {without} “{answered.word}” stays at {then}."
     moves = "falls" if after < answered.before else "rises"
     return f"Without {without} “{answered.word}” {moves} from {before} to {then}."
 
 
-def looks_words(query: str, keys: Sequence[str], row: Tensor, itself: int) -> str:
-    """Where a head looks from a word, in a sentence. itself: the position of the query, or -1."""
+def sinks(rows: Tensor, marks: Collection[int], seen: int) -> set[int]:
+    """The keys that draw a word's attention as sinks do (Xiao et al. 2024).
+
+    Of the marks, or the first token where there are none, those that get at least `SINK` times an
+    even spread over the keys seen, in the mean of a layer's heads. rows: (heads, keys).
+    """
+    mean = rows.double().mean(0).tolist()
+    return {key for key in marks if mean[key] >= SINK / seen}
+
+
+def looks_words(
+    query: str,
+    keys: Sequence[str],
+    row: Tensor,
+    itself: int,
+    seen: int | None = None,
+    sinks: Collection[int] = (),
+) -> str:
+    """Where a head looks from a word, in a sentence.
+
+    query, keys: names that tell equal words apart; itself: the position of the query, or -1; seen:
+    how many keys it may look at, None = all; sinks: keys that are named as attention sinks.
+    """
     most = row.double().topk(min(2, len(row)))
     at = most.indices.tolist()
     shares = most.values.tolist()
     if not shares[0]:
         return f"From “{query}” it looks at nothing."
+    if (len(row) if seen is None else seen) == 1:
+        other = "no other word" if at[0] == itself else f"no word but “{keys[at[0]]}”"
+        return f"From “{query}” it can see {other}."
 
     def name(key: int) -> str:
-        return "itself" if key == itself else f"“{keys[key]}”"
+        if key == itself:
+            return "itself"
+        return f"“{keys[key]}”" + (", an attention sink" if key in sinks else "")
 
     if len(at) > 1 and shares[0] - shares[1] < NEAR:
         both = f"{name(at[0])} ({percent(shares[0])}) and {name(at[1])} ({percent(shares[1])})"
@@ -204,26 +248,36 @@ def elsewhere_words(kind: str, elsewhere: Elsewhere | None, head: Head, way: str
     """The cost of a head's loss on other sentences, in a sentence; "" where it is not known."""
     if elsewhere is None:
         return ""
-    cost = float(elsewhere.losses[way][head])
+    cost, error = (float(each[way][head]) for each in (elsewhere.losses, elsewhere.errors))
+    needed = cost >= NEEDED[_counted(kind)] and cost > SURE * error
+    others = f"{LOSSES_OVER} other sentences"
     if kind == "vector":
-        if cost < LEAST_SEEN:
-            return "On other sentences words hardly move without it."
-        needed = " too" if cost >= NEEDED["moves"] else ""
-        return f"On other sentences words{needed} move by {percent(cost)} without it."
-    if cost < LEAST_SEEN:
-        return "On other sentences nothing is lost without it."
-    nats = fixed(cost, 2)
-    if cost < NEEDED["nats"]:
-        return f"On other sentences little is lost without it: {nats} nats a word."
-    return f"Other sentences need it too: without it each of their words costs {nats} nats more."
+        moved = f"move by {fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} % without it."
+        return (
+            f"{others} need it too: their words {moved}" if needed else f"On {others} words {moved}"
+        )
+    if cost + SURE * error < 0 and cost <= -LEAST_SEEN:
+        gain = f"{fixed(-cost, 3)} ± {fixed(error, 3)}"
+        return f"{others} even gain without it: {gain} nats a piece."
+    nats = f"{fixed(cost, 3)} ± {fixed(error, 3)} nats a piece."
+    return (
+        f"{others} need it too: its loss costs {nats}"
+        if needed
+        else f"On {others} its loss costs {nats}"
+    )
 
 
 def needed_heads(kind: str, elsewhere: Elsewhere | None, way: str) -> list[Head]:
     """The heads that other sentences need too."""
     if elsewhere is None:
         return []
-    least = NEEDED["moves" if kind == "vector" else "nats"]
-    return [(layer, head) for layer, head in (elsewhere.losses[way] >= least).nonzero().tolist()]
+    losses, errors = (each[way].double() for each in (elsewhere.losses, elsewhere.errors))
+    needed = (losses >= NEEDED[_counted(kind)]) & (losses > SURE * errors)
+    return [(layer, head) for layer, head in needed.nonzero().tolist()]
+
+
+def _counted(kind: str) -> str:
+    return "moves" if kind == "vector" else "nats"
 
 
 def head_words(
@@ -275,10 +329,11 @@ def off_words(
         missing.append(which if len(off) <= 6 else f"{len(off)} heads")
     if not missing:
         return ""
-    told = [fall_words(answered, answered.now, listed(missing))]
-    if answered.kind == "piece" and answered.leader[0] != answered.word:
-        text, share = answered.leader
-        told.append(f"The model now says “{text}” ({percent(share)}).")
+    text, share = answered.leader if answered.kind == "piece" else (answered.word, answered.now)
+    least = 0 if text == answered.word else decimals(answered.now, share)
+    told = [fall_words(answered, answered.now, listed(missing), least)]
+    if text != answered.word:
+        told.append(f"The model now says “{text}” ({percent(share, least)}).")
     if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
         together = answered.sign * (answered.before - answered.now)
         apart = answered.sign * -sum(singles)
@@ -309,9 +364,11 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
         for index in order[:MOST_LINKS].tolist()
     ]
     if not passing:
+        most = float(weights.max())
+        given = percent(most, decimals(LINKS, most))
         return (
             f"No head links “{query}” with “{key}”: none gives it {percent(LINKS)} of its weight. "
-            f"The most gives {named[0]}."
+            f"The most gives {name_of(divmod(int(order[0]), heads))} ({given})."
         )
     shown = listed(named[: min(passing, MOST_LINKS)])
     heads_pass = "1 head gives" if passing == 1 else f"{passing} heads give"
@@ -321,8 +378,10 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
 def trusted_words(trusted: Trusted) -> str:
     """Name what colours the words where all heads and layers do, and how far to trust it."""
     method, baseline = NAMED[trusted.method].title, NAMED[trusted.baseline].title
+    alike = listed(["it", *(NAMED[name].title for name in trusted.as_good)])
+    agree = f"{alike} agree" if trusted.as_good else "it agrees"
     return (
-        f"The words are coloured by {method}, over all heads and layers: of all methods it agrees "
+        f"The words are coloured by {method}, over all heads and layers: of all methods {agree} "
         f"most with erasure (ρ = {share(trusted.agreement.value)}; {baseline}, no model at all: "
         f"{share(trusted.of_baseline.value)})."
     )

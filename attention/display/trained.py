@@ -12,7 +12,7 @@ from attention.analysis import effects
 from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
 from attention.analysis.glances import Glance
-from attention.analysis.heads import Keys, Overview
+from attention.analysis.heads import NAMINGS, Keys, Overview
 from attention.analysis.names import WORDS, Named
 from attention.analysis.probes import Probe, best_heads
 from attention.analysis.words import Words, slots, whole_words
@@ -20,6 +20,7 @@ from attention.core.functional import Trace
 from attention.core.printing import distinct_names, listed, percent
 from attention.core.settings import choice, settings_of, whole
 from attention.display.matrix import Matrix
+from attention.display.switches import SINK
 from attention.display.tables import number
 from attention.pipeline import Result, Settings
 from attention.trained import sources
@@ -36,7 +37,6 @@ MADE_FROM_ALL = (
     "its weights, the mean of all heads of the last layer, say what it is drawn from. No head was "
     "guided to align words."
 )
-SINK = 2.0  # times an even spread
 
 
 @dataclass(frozen=True)
@@ -231,12 +231,20 @@ def probe_words(probed: Probe) -> str:
 
 
 def name_words(names: Sequence[Named], layer: int, head: int) -> str:
-    """Where a head usually looks, in a sentence; "" where it has no name."""
-    ours = [named for named in names if (named.layer, named.head) == (layer, head)]
-    if not ours:
-        return ""
-    told = listed(f"at {WORDS[one.name]} ({percent(one.share)} of {one.over})" for one in ours)
-    return f"This head usually looks {told}."
+    """Where a head usually looks, in a sentence or two; "" where it has no name.
+
+    All names but those of sinks are earned with special tokens, or the first one, left aside.
+    """
+    at: dict[bool, list[str]] = {True: [], False: []}  # sinks, and among what is left
+    for one in names:
+        if (one.layer, one.head) == (layer, head):
+            sinks = one.name in NAMINGS and NAMINGS[one.name].sinks
+            at[sinks].append(f"at {WORDS[one.name]} ({percent(one.share)} of {one.over})")
+    looks, aside = "this head usually looks", "Special tokens or the first one aside,"
+    said = [f"{looks.capitalize()} {listed(at[True])}."] if at[True] else []
+    if at[False]:
+        said.append(f"{aside} {'' if said else f'{looks} '}{listed(at[False])}.")
+    return " ".join(said)
 
 
 def best_named(names: Sequence[Named]) -> list[Named]:

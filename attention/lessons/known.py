@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from attention.analysis.elsewhere import elsewhere
 from attention.analysis.questions import EXCHANGED
 from attention.analysis.sentences import ANSWERED
 from attention.trained import sources
@@ -52,20 +53,30 @@ def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
     return there[0].link(**more) if there else ""
 
 
+# Of each of `ANSWERED`: the title, and the piece asked from, which is the last one.
 _TITLES = (
-    ("The capital of France", 23, 4, 4),
-    ("Her book", 26, 2, 7),
-    ("Mary and John", 24, 4, 13),
-    ("The keys to the cabinet", 26, 0, 6),
-    ("A repeated pattern", 18, 6, 23),
+    ("The capital of France", 4),
+    ("Her book", 7),
+    ("Mary and John", 13),
+    ("The keys to the cabinet", 6),
+    ("A repeated pattern", 23),
 )
+
+
+def _answered(title: str, model: str, s: str, query: int) -> KnownHead:
+    """An answered sentence with the head without which the answer loses most."""
+    measured = elsewhere(model)
+    assert measured is not None
+    effects = measured.effects[s]
+    layer, head = divmod(int(effects.argmin()), effects.shape[1])
+    return KnownHead(title, model, s, layer, head, query)
 
 
 # Sentences whose answer few heads carry, asked after the last piece.
 EXAMPLES = (
     *(
-        KnownHead(title, model, s, layer, head, query)
-        for (model, s), (title, layer, head, query) in zip(ANSWERED, _TITLES, strict=True)
+        _answered(title, model, s, query)
+        for (model, s), (title, query) in zip(ANSWERED, _TITLES, strict=True)
     ),
     *(
         KnownHead(title, model, s, layer, head, len(s.split()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -122,7 +123,10 @@ def test_what_is_packaged_recomputes_from_its_sentences() -> None:
     others = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
     for way, replacement in (("mean", switches.by_mean(mean)), ("zero", switches.by_zero())):
         found = losses(model, others, replacement, [layer])
-        assert_close(there.losses[way][layer], found[0], atol=1e-4, rtol=1e-2)
+        assert len(found) == LOSSES_OVER
+        assert_close(there.losses[way][layer], found.mean(0)[0], atol=1e-4, rtol=1e-2)
+        error = found.std(0)[0] / math.sqrt(LOSSES_OVER)
+        assert_close(there.errors[way][layer], error, atol=1e-4, rtol=1e-2)
 
 
 @pytest.mark.parametrize(("name", "text"), ANSWERED)

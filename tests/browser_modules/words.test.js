@@ -45,6 +45,9 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   assert.match(told(1, none, false), /^“cat” looks most at “cat” \(50 %\)/)
   const hidden = [1, 1, 1, 1, 2, 0, 0, 0]
   assert.match(told(1, hidden), /itself \(50 %\), then at “walks” \(25 %\)\.$/)
+  assert.equal(told(1, [0, 0, 0, 0, 1, 0, 1, 1]), "“cat” can see only itself.")
+  numbers.weights.set([0, 0.9997, 0.0003, 0], 4)
+  assert.equal(told(1, none), "“cat” looks most at itself (100 %).")
   assert.equal(told(0, hidden), "“the (0)” may look at nothing: weights and output are 0.")
 })
 

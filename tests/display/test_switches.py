@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from attention.analysis import continuing
-from attention.analysis.elsewhere import Elsewhere
+from attention.analysis.elsewhere import LOSSES_OVER, Elsewhere
+from attention.analysis.study import BASELINES, METHODS, Figure, Trusted
+from attention.core.printing import fixed
 from attention.display import switches
 from attention.display.switches import Answered
 from attention.trained.models import Transformer
@@ -38,16 +40,36 @@ def test_a_share_is_read_as_what_it_is(share: float) -> None:
         assert read == pytest.approx(share, abs=0.0051 if share >= 0.0995 else 0.00051)
 
 
-@given(shares, shares)
-def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(before: float, after: float) -> None:
-    words = switches.fall_words(answer(before, after), after, "head 23.4")
+middle = st.integers(-40, 40).map(lambda step: 0.5 + step / 8000)  # of two that share all
+near = st.one_of(shares, st.integers(0, 40).map(lambda step: 0.15 + step / 4000))
+
+
+@given(near, near, st.integers(0, 3))
+def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(
+    before: float, after: float, least: int
+) -> None:
+    words = switches.fall_words(answer(before, after), after, "head 23.4", least)
     told = re.findall(r"(?:< )?[\d.]+ %", words)
-    assert told[0] == switches.percent(before)
+    finer = [switches.percent(share, least + 1) for share in (before, after)]
     if "stays at" in words:
-        assert switches.percent(before) == switches.percent(after)
+        assert told == [switches.percent(after, least)]
+        assert finer[0] == finer[1]
     else:
-        assert told == [switches.percent(before), switches.percent(after)]
+        whole = [switches.percent(share, least) for share in (before, after)]
+        assert told == (finer if whole[0] == whole[1] else whole)
+        assert told[0] != told[1]
         assert ("falls" in words) == (after < before)
+
+
+@given(near, near)
+def test_two_shares_are_told_with_the_fewest_decimals_that_tell_them_apart(
+    one: float, other: float
+) -> None:
+    least = switches.decimals(one, other)
+    for digits in range(least):
+        assert switches.percent(one, digits) == switches.percent(other, digits)
+    alike = switches.percent(one, least) == switches.percent(other, least)
+    assert not alike or least == switches.MOST_DECIMALS
 
 
 @given(st.lists(shares, min_size=1, max_size=7), st.data())
@@ -57,42 +79,82 @@ def test_a_head_looks_most_at_the_key_with_the_greatest_weight(
     row = torch.tensor(some)
     keys = [f"key{at}" for at in range(len(some))]
     itself = data.draw(st.integers(-1, len(some) - 1))
-    words = switches.looks_words("word", keys, row, itself)
+    drawn = data.draw(st.sets(st.integers(0, len(some) - 1)))
+    seen = data.draw(st.none() | st.integers(1, len(some)))
+    words = switches.looks_words("word", keys, row, itself, seen, drawn)
     if not row.any():
         assert words.endswith("looks at nothing.")
         return
     most = row.topk(min(2, len(row)))
-    named = ["itself" if at == itself else f"“key{at}”" for at in most.indices.tolist()]
+    first = int(most.indices[0])
+    assert ("can see no" in words) == ((len(some) if seen is None else seen) == 1)
+    if "can see no" in words:
+        assert (f"“key{first}”" in words) == (itself != first)
+        return
+    named = [
+        "itself" if at == itself else f"“key{at}”" + ", an attention sink" * (at in drawn)
+        for at in most.indices.tolist()
+    ]
     assert f"{named[0]} ({switches.percent(float(most.values[0]))})" in words
     near = len(some) > 1 and float(most.values[0]) - float(most.values[1]) < switches.NEAR
     assert (" and " in words) == near
 
 
-@given(st.floats(-1, 3, width=32), st.sampled_from(["piece", "vector"]))
-def test_elsewhere_a_loss_is_called_nothing_little_or_needed_by_its_size(
-    cost: float, kind: str
+@given(st.integers(0, 99), st.floats(0, 9), st.integers(2, 7))
+def test_a_sink_is_a_mark_that_all_heads_together_look_at_more_than_twice_an_even_spread(
+    seed: int, more: float, seen: int
 ) -> None:
-    there = Elsewhere([], {"mean": torch.tensor([[cost]])}, {})
+    scores = torch.randn(3, seen, generator=torch.Generator().manual_seed(seed))
+    scores[:, 0] += more
+    rows = scores.softmax(-1)
+    found = switches.sinks(rows, [0, seen - 1], seen)
+    for key in range(seen):
+        share = sum(float(row[key]) for row in rows) / len(rows)
+        assert (key in found) == (key in (0, seen - 1) and share * seen >= 2)
+
+
+costs = st.floats(-0.25, 3, width=32)
+errors = st.floats(0, 0.125, width=32)
+
+
+@given(costs, errors, st.sampled_from(["piece", "vector"]))
+def test_elsewhere_a_loss_is_told_with_its_error_and_no_surer_than_that(
+    cost: float, error: float, kind: str
+) -> None:
+    there = Elsewhere([], {"mean": torch.tensor([[cost]])}, {"mean": torch.tensor([[error]])}, {})
     words = switches.elsewhere_words(kind, there, (0, 0), "mean")
     needed = bool(switches.needed_heads(kind, there, "mean"))
-    if kind == "piece":
-        assert ("nothing is lost" in words) == (cost < switches.LEAST_SEEN)
-        assert ("need it too" in words) == needed
-    else:
-        assert ("hardly move" in words) == (cost < switches.LEAST_SEEN)
+    scale, digits = (100, 1) if kind == "vector" else (1, 3)
+    told = re.findall(r"[−\d.]+ ± [\d.]+", words)
+    gains = "gain" in words
+    size = -cost if gains else cost
+    assert told == [f"{fixed(scale * size, digits)} ± {fixed(scale * error, digits)}"]
+    assert f"{LOSSES_OVER} other sentences" in words
+    assert ("need it too" in words) == needed
+    if needed:
+        assert cost - 2 * error > 0
+        assert cost >= switches.NEEDED["moves" if kind == "vector" else "nats"]
+    if gains:
+        assert cost + 2 * error < 0
+        assert not told[0].startswith("0.000 ")
     assert switches.elsewhere_words(kind, None, (0, 0), "mean") == ""
 
 
 @given_settings(max_examples=80)
-@given(st.lists(heads, min_size=1, max_size=9, unique=True), shares, shares, st.data())
+@given(st.lists(heads, min_size=1, max_size=9, unique=True), shares, shares | middle, st.data())
 def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(
     off: list[tuple[int, int]], before: float, now: float, data: st.DataObject
 ) -> None:
     singles = data.draw(st.lists(st.floats(-1, 1), min_size=len(off), max_size=len(off)))
     answered = answer(before, now)
     words = switches.off_words(answered, sorted(off), switches.MEAN, singles)
-    assert switches.fall_words(answered, now, "x")[9:].strip() in words
-    assert ("now says “the”" in words) == (answered.leader[0] == "the")
+    said, leads = re.findall(r"(?:< )?[\d.]+ %", words), answered.leader[0] == "the"
+    least = switches.decimals(now, answered.leader[1]) if leads else 0
+    assert switches.fall_words(answered, now, "x", least)[9:].strip() in words
+    assert ("now says “the”" in words) == leads
+    if leads and f"{100 * now:.3f}" != f"{100 * answered.leader[1]:.3f}":
+        fallen, leader = said[0 if "stays at" in words else 1], said[2 - ("stays at" in words)]
+        assert fallen != leader, "the two are told apart"
     differ = abs((before - now) + sum(singles)) >= 0.01
     assert ("do not add up" in words) == (1 < len(off) <= 6 and differ)
     assert switches.off_words(answered, [], switches.MEAN, []) == ""
@@ -109,6 +171,10 @@ def test_heads_that_link_two_words_are_counted_and_the_first_named_is_the_strong
     strongest = switches.name_of(divmod(int(weights.argmax()), 3))
     if not passing:
         assert words.startswith("No head links")
+        given = re.findall(r"(?:< )?[\d.]+ %", words)
+        assert given[0] == switches.percent(switches.LINKS)
+        alike = f"{100 * weights.max():.3f}" == f"{100 * switches.LINKS:.3f}"
+        assert given[1] != given[0] or alike
     else:
         assert words.startswith(f"From “it” {passing} head")
         assert f"first {strongest} (" in words
@@ -146,6 +212,17 @@ def test_a_vector_that_moves_is_told_by_how_far() -> None:
     assert switches.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
     assert "has no next word" in switches.answer_words(packaged("minilm"))
     assert [*switches.lenses_of(packaged("minilm"), False)] == ["looks", "lost"]
+
+
+@given(st.lists(st.sampled_from([*METHODS]), min_size=1, max_size=4, unique=True))
+def test_of_methods_that_agree_alike_none_is_called_the_best_alone(names: list[str]) -> None:
+    (method, *alike), baseline = names, next(iter(BASELINES))
+    figure = Figure(0.5, 0.4, 0.6)
+    trusted = Trusted("smollm2", 7, "fall", method, figure, baseline, figure, figure, tuple(alike))
+    words = switches.trusted_words(trusted)
+    assert ("it agrees most" in words) == (not alike)
+    assert all(METHODS[name].title in words for name in names)
+    assert "ρ = 0.50" in words
 
 
 def test_a_sentence_ends_with_its_point_and_with_no_comma() -> None:

@@ -19,6 +19,7 @@ from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.components.model_window import Answer, Bars, ModelWindow, WindowSaid, model_window
+from attention.core.printing import distinct_names
 from attention.display import switches
 from attention.display.switches import AS_IN, MEAN, ZERO, Answered
 from attention.display.trained import name_words
@@ -50,7 +51,9 @@ class Shown:
     @property
     def erased_word(self) -> str:
         """The word that is erased, "" for none."""
-        return switches.word_of(self.run.pieces.texts[self.erased]) if self.erased >= 0 else ""
+        if self.erased < 0:
+            return ""
+        return distinct_names([*map(switches.word_of, self.run.pieces.texts)])[self.erased]
 
 
 def shown_of(view: View) -> Shown:
@@ -308,14 +311,15 @@ def link_words(
             for at, row in enumerate(rows)
         ]
     )
-    return switches.link_words(words[asking][queries[asking]], words[keys][key], ours)
+    query = distinct_names(words[asking])[queries[asking]]
+    return switches.link_words(query, distinct_names(words[keys])[key], ours)
 
 
 def answer_of(answered: Answered) -> Answer | None:
     """The answer as it is read behind the sentence; None where it is a vector."""
     if answered.kind == "vector":
         return None
-    before, now = switches.percent(answered.before), switches.percent(answered.now)
+    before, now = switches.apart(answered.before, answered.now)
     return {"word": answered.word, "before": before, "now": now}
 
 
@@ -340,12 +344,13 @@ def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str
     acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
     if key >= 0:
         at = shown.run.pieces.kept(len(words) < len(shown.run.pieces.ids))[key]
+        named = distinct_names(words)[key]
         if at == shown.erased:
-            acts.append((ERASE, f"Bring “{words[key]}” back"))
+            acts.append((ERASE, f"Bring “{named}” back"))
         elif shown.asked.way != AS_IN and can_erase(
             shown.model, shown.run.pieces, at, shown.asked.position
         ):
-            acts.append((ERASE, f"Erase “{words[key]}”"))
+            acts.append((ERASE, f"Erase “{named}”"))
     acts.append((LAYER, "Switch its whole layer"))
     if not answering.is_long(shown.asked):
         acts.append((NEEDS, "What does the answer need most?"))

@@ -26,6 +26,7 @@ from attention.app.results.overviews import glances_of
 from attention.app.results.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.core.printing import distinct_names
 from attention.display.switches import (
     AS_IN,
     MEAN,
@@ -34,12 +35,13 @@ from attention.display.switches import (
     kind_of,
     looks_words,
     read_off,
+    sinks,
     trusted_words,
     word_of,
 )
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
-from attention.trained.models import Model, NoWords, Transformer
+from attention.trained.models import Model, NoWords, Pieces, Transformer
 
 MAX_PIECES = 64
 LIKELIEST = 4
@@ -285,13 +287,27 @@ def looks_of(
     rows: see `rows_of`; words, queries: of each sequence; of_layers: the sequences of queries and
     of keys.
     """
-    said = []
-    for row, (asking, keys) in zip(rows, of_layers, strict=True):
-        query = queries[asking]
-        itself = query if asking == keys else -1
-        asks = words[asking][query]
-        said.append([looks_words(asks, words[keys], of_head, itself) for of_head in row])
+    name, text, aside = sentence_of(view)
+    names, said = [*map(distinct_names, words)], []
+    for row, layer_input, (asking, keys) in zip(
+        rows, run_model(name, text).inputs, of_layers, strict=True
+    ):
+        query, itself = queries[asking], -1
+        seen = len(names[keys])
+        if asking == keys:
+            itself = query
+            seen = query + 1 if layer_input.layer.causal else seen
+        marks = marks_of(layer_input.memory_pieces or layer_input.pieces, aside, asking == keys)
+        drawn = sinks(row, marks, seen)
+        asks = names[asking][query]
+        said.append([looks_words(asks, names[keys], each, itself, seen, drawn) for each in row])
     return said
+
+
+def marks_of(pieces: Pieces, aside: bool, first: bool) -> list[int]:
+    """The shown positions of special tokens; without any that of the first token, where `first`."""
+    special = pieces.special if any(pieces.special) else [first] + [False] * len(pieces.ids)
+    return [at for at, position in enumerate(pieces.kept(aside)) if special[position]]
 
 
 @cached(LRUCache(64), key=sentence_of, lock=Lock())

@@ -179,7 +179,10 @@ export function summary({ tokens, keys, own, numbers, hidden, columns, called },
   const [first, second] = order
   const single = second === undefined || weights[second] !== weights[first]
   if (!single) return `${named(tokens, query)} ${looks} ${alike(first)}.`
-  const then = second === undefined ? "" : `, then ${alike(second)}`
+  if (called !== "share" && weights.every((_, key) => key === first || bits[key]))
+    return `${named(tokens, query)} can see only ${name(first)}.`
+  const seen = second !== undefined && percent(weights[second]) !== percent(0)
+  const then = seen ? `, then ${alike(second)}` : ""
   return `${named(tokens, query)} ${looks} most ${alike(first)}${then}.`
 }
 
