@@ -58,7 +58,7 @@ class Seen:
     def spreads(self, share: str) -> bool:
         first, *others = self.sorted
         near = first < EVEN or first - (others[1] if len(others) > 1 else 0.0) < CLOSE
-        return share == f"{100 * first:.0f}" and near
+        return 0 <= int(share) - 100 * first < 1 and near
 
     def undecided(self, *said: str) -> bool:
         return self.has(self.sorted[:2], *said) and self.lead < CLOSE
@@ -70,6 +70,11 @@ class Seen:
     def led_before(self, name: str) -> bool:
         key = self.query if name == "itself" else self.names.index(name)
         return self.names[key] != "z" and self.row[key] == max(self.row)
+
+    def stood_out(self) -> bool:
+        """True if a word was said to be looked at most before."""
+        first, second, *rest = sorted(self.row, reverse=True)
+        return first - second >= CLOSE and first >= EVEN and first - max(rest, default=0) >= CLOSE
 
 
 def said_of_rows(row: Row, other: Row, query: int) -> Iterator[Said]:
@@ -90,7 +95,9 @@ CLAIMS = (
     Claim(
         "line",
         rf"looks at {WORD}, {SHARE}\.$",
-        lambda seen, a, p: seen.leads(a, p) and a != "itself" and int(p) >= 50,
+        lambda seen, a, p: (
+            seen.leads(a, p) and int(p) >= 50 and (a != "itself" or seen.sorted[1] < CLOSE)
+        ),
     ),
     Claim("line", f"looks most at {WORD}, {SHARE}, then at {WORD}, {SHARE}", Seen.leads),
     Claim("change", "^Change . to z and “[^z]”", lambda seen: seen.query < len(seen.row) - 1),
@@ -109,7 +116,10 @@ CLAIMS = (
         "change",
         f"still looks most at {WORD}, {SHARE}",
         lambda seen, a, p: (
-            seen.now.leads(a, p) and seen.led_before(a) and abs(seen.grown(a)) < CLOSE
+            seen.now.leads(a, p)
+            and seen.led_before(a)
+            and abs(seen.grown(a)) < CLOSE
+            and seen.stood_out()
         ),
     ),
     Claim("change", f" looks most at {WORD}, {SHARE}", lambda seen, a, p: seen.now.leads(a, p)),

@@ -30,7 +30,7 @@ HEATMAP = {
     "scores": "score query key",
     "weights": "softmax weight query key entropy, bits",
 }
-SUM = "y Σ w·v dimension key weight score scaled ‖v‖ ‖w·v‖ share of y"
+SUM = "y Σ w·v dimension key weight share of y"
 FIGURES = {
     "map": f"{LINES} cosine",
     "compare": "weight query key divergence, bits",
@@ -59,7 +59,7 @@ FOUND_AS = {
 # Besides those of the glossary that the guide speaks of.
 MORE = ["bits", "w·v", "causal", "cross-attention", "[CLS]"]
 NOT_IN_THE_GUIDE = [
-    *("token", "rounding error", "d_model", "d_v", "residual path", "layer norm"),
+    *("token", "‖·‖", "rounding error", "d_model", "d_v", "residual path", "layer norm"),
     *("association", "erasure", "rank agreement", "seed", "divergence", "even spread"),
 ]
 TERMS = [*(term for term in GLOSSARY if term not in NOT_IN_THE_GUIDE), *MORE]
@@ -69,7 +69,6 @@ EXPLAINED_WITHOUT_BOLD = {
     "W_o": "A last matrix, W_o, joins what all heads",
     "Σ": "That sum, Σ,",
     "w·v": "is one term w·v",
-    "‖·‖": "‖v‖ is the length of v",
     "[CLS]": "[CLS] and [SEP] are marks",
 }
 

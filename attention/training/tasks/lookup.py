@@ -165,8 +165,9 @@ class LookUp(Task):
             for lengths in ("longer lists", "lists as learned")
         )
         return (
-            f"On lists of {UNSEEN[1]} pairs, longer than any it learned from (up to {SEEN[1]}), "
-            f"attention answers {percent(longer[ATTENTION], 1)} right, the GRU "
+            f"After {run.last.step:,} steps, on lists of {UNSEEN[1]} pairs, longer than any it "
+            f"learned from (up to {SEEN[1]}), attention answers "
+            f"{percent(longer[ATTENTION], 1)} right, the GRU "
             f"{percent(longer[GRU], 1)}, the linear layer {percent(longer[LINEAR], 1)}; on lists "
             f"of {SEEN[1]} it is {percent(learned[ATTENTION], 1)}, "
             f"{percent(learned[GRU], 1)} and {percent(learned[LINEAR], 1)}. "

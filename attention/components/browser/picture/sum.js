@@ -21,6 +21,7 @@ export function buildSum(parent, content) {
     draw: (content) => {
       view.content = content
       view.query = -1
+      parent.classList.toggle("short", content.digits < 4)
       view.shades = ramp(content.theme.diverging)
     },
     show: ({ query, key }) => {
