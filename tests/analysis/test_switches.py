@@ -13,6 +13,7 @@ from attention.analysis import switches
 from attention.analysis.elsewhere import LOSSES_OVER, MEANS_OVER, elsewhere, losses
 from attention.analysis.interventions import means
 from attention.analysis.sentences import ANSWERED, SENTENCES
+from attention.lessons.known import EXAMPLES
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
@@ -99,6 +100,13 @@ def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
     assert float(metric(run.hidden)) == pytest.approx(0.773, abs=1e-3)
     assert 0.12 < float(metric(without)) < 0.15
     assert float(there.losses["mean"][23, 4]) < 0.004
+
+
+def test_each_answered_example_opens_on_the_head_that_its_answer_loses_most_without() -> None:
+    opened = {known.s: (known.layer, known.head) for known in EXAMPLES}
+    for name, text in ANSWERED:
+        effects = elsewhere(name).effects[text]
+        assert float(effects[opened[text]]) == float(effects.min()) < -0.05
 
 
 def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:

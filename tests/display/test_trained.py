@@ -18,6 +18,8 @@ from attention.analysis import additions, continuing, effects, glances, interven
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
+from attention.analysis.heads import NAMINGS
+from attention.analysis.names import WORDS, names_of
 from attention.core import analysis
 from attention.core.functional import LongTrace, WeightsAlone
 from attention.core.printing import percent
@@ -146,6 +148,22 @@ def test_the_head_without_which_most_moves_comes_first() -> None:
     names, columns = trained.importance_table(cosines)
     assert names == [f"without head {head}" for head in (1, 3, 0, 2)]
     assert [*columns.values()] == [[0.5, 0.5, 0.75, 1.0], [0.25, 0.0, 0.5, 1.0]]
+
+
+@over("name", ["minilm", "smollm2", "en-pt"])
+def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name: str) -> None:
+    """A sink takes the greatest weight of most words; other names are earned without it."""
+    names = names_of(name)
+    apart = "Special tokens or the first one aside, "
+    for layer, head in {(named.layer, named.head) for named in names}:
+        told = trained.name_words(names, layer, head)
+        usual, _, without = told.partition(apart)
+        for named in names:
+            if (named.layer, named.head) == (layer, head):
+                sink = named.name in NAMINGS and NAMINGS[named.name].sinks
+                said = f"at {WORDS[named.name]} ({percent(named.share)} of {named.over})"
+                assert said in (usual if sink else without)
+    assert trained.name_words(names, 99, 0) == ""
 
 
 @over("share", [0.5, 0.9, 1.0])
