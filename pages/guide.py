@@ -285,7 +285,7 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
         return
     FIGURES[chapter.figure](view, chapter, shown)
     if chapter.figure != "finale":
-        notes.note_reader(shown)
+        notes.note_reader(shown, names_head=chapters.knows_heads(view))
     if chapter.figure != "map":
         told(view, chapter)
 

@@ -187,14 +187,16 @@ def name_of(head: Head) -> str:
 def fall_words(answered: Answered, after: float, without: str, least: int = 0) -> str:
     """The answer without some heads, in a sentence.
 
-    without: those heads, in words; least: decimals of the shares, more where they are needed to
+    without: those heads, in words; least: decimals of the share after; both have more where these
     tell one from the other.
     """
     if answered.kind == "vector":
         if after < 0.0005:
             return f"Without {without} the vector of “{answered.word}” stays as it is."
         return f"Without {without} the vector of “{answered.word}” moves by {percent(after)}."
-    before, then = apart(answered.before, after, least)
+    before, then = percent(answered.before), percent(after, least)
+    if before == percent(after):
+        before, then = apart(answered.before, after, least)
     if before == then:
         return f"Without {without} “{answered.word}” stays at {then}."
     moves = "falls" if after < answered.before else "rises"

@@ -65,6 +65,13 @@ def box(app: App) -> str:
     return next((key for key in app.controls if key.startswith("yours_")), "")
 
 
+def test_no_head_is_named_before_the_chapter_on_heads() -> None:
+    for name, known in (("queries-keys-values", False), ("masks", False), ("order", True)):
+        title = sources.about(NAMED[name].model).title
+        (line,) = [each.value for each in chapter_of(name).caption if each.value.startswith(title)]
+        assert ("head" in line) == known
+
+
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
     assert [page.name for page in PAGES][:2] == ["guide", FIRST.name]
     app = opened("explore", **OPENING)

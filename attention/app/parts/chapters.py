@@ -127,6 +127,12 @@ def position(view: View) -> int | None:
     return lesson(view).position(view["chapter"], numbered)
 
 
+def knows_heads(view: View) -> bool:
+    """True if heads may be named in the open chapter: not before the one that introduces them."""
+    figures = [each.figure for each in lesson(view).chapters]
+    return "heads" in figures[: (position(view) or 0) + 1] or "heads" not in figures
+
+
 def opened(view: View) -> Chapter | None:
     """The open chapter as it is shown; None where a lesson has none that can be read."""
     there = lesson(view).chapters

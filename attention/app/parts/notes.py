@@ -92,14 +92,15 @@ def left_out_words(result: Result) -> str:
     return f"the last {last} did not fit and {'are' if many else 'is'} left out"
 
 
-def note_reader(result: Result) -> None:
+def note_reader(result: Result, names_head: bool) -> None:
     """Words without a vector, all else that could not be used as it was set, and in a line which
-    head of which trained model is shown."""
+    trained model is shown, and which head of it where that is to be named."""
     note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
     for words in result.notes:
         note(words)
     if result.trained is not None:
-        st.caption(f"{sources.about(result.settings.model).title}, {head_words(result)}.")
+        of = f", {head_words(result)}" if names_head else ""
+        st.caption(f"{sources.about(result.settings.model).title}{of}.")
         if result.ignored:
             caption(f"We left out {result.ignored}: the others share the weight.")
 
