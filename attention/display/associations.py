@@ -294,10 +294,11 @@ def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
     words = f"By erasure, “{names[query]}” changes most without {told}."
     known = {name: rho for name, rho in here.items() if not math.isnan(rho)}
     if known:
-        name = max(known, key=lambda name: known[name])
+        highest = share(max(known.values()))
+        best = [METHODS[name].title for name in known if share(known[name]) == highest]
         words += (
-            f" Of the other methods {METHODS[name].title} ranks the words of this sentence most "
-            f"as erasure does (ρ = {share(known[name])})."
+            f" Of the other methods {listed(best)} rank{'s' if len(best) == 1 else ''} the words "
+            f"of this sentence most as erasure does (ρ = {highest})."
         )
     return words
 

@@ -97,6 +97,10 @@ def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
     most = "“un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by 1.000). Of"
     assert words.startswith(f"By erasure, {most} the other methods ALTI ranks the words")
     assert words.endswith("(ρ = 0.50).")
+    tied = associations.answer(erased, {"raw": 0.504, "alti": 0.496, "norm": 0.4}, 1)
+    assert tied.endswith(
+        "Raw weights and ALTI rank the words of this sentence most as erasure does (ρ = 0.50)."
+    )
     beyond = associations.answer(erased, {}, 99)
     assert beyond.startswith("By erasure, “it” changes most without “un”")
     assert associations.answer(ALONE, {}, 0).startswith("There is no other word")
