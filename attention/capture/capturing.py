@@ -276,7 +276,7 @@ class Watch:
         for frame in self.stack[-2:]:
             frame.near = True
         for frame in self.stack[-1:]:
-            frame.seen = True
+            frame.seen = frame.signs.attends = True
             fused = isinstance(frame.module, nn.TransformerEncoderLayer)
             module = module or (frame.module.self_attn if fused else frame.module)
             other = any(frame.arguments.get(name) is not None for name in OF_ANOTHER)

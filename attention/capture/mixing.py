@@ -19,6 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 SOFTMAX = "computes a softmax of its own scores, from queries and keys that are not seen"
 PRODUCT = "multiplies activations by activations, as attention does, by no function that is seen"
+SHIFTS = "shifts positions"
 UNSEEN = (
     "Not seen: what compiled graphs, kernels that torch does not know by name and other threads "
     "do; sums, sorting and indexing over positions; linear layers over a transposed axis."
@@ -45,13 +46,16 @@ class Signs:
     """The signs that one module itself gave while it ran.
 
     sure: why it moves numbers; products: it multiplied activations with two axes on one side,
-    which a linear layer may do too; normalized: it made powers or a softmax.
+    which a linear layer may do too, and powers or a softmax make attention of; shifts: of keys,
+    where it attends in a way that is kept.
     """
 
     sure: str | None = None
     products: bool = False
     powers: bool = False
     softmax: bool = False
+    shifts: bool = False
+    attends: bool = False
 
     @property
     def words(self) -> str | None:
@@ -59,7 +63,7 @@ class Signs:
         products = self.sure == PRODUCT or (self.products and (self.softmax or self.powers))
         if products:
             return SOFTMAX if self.softmax else PRODUCT
-        return self.sure
+        return self.sure or (SHIFTS if self.shifts and not self.attends else None)
 
 
 Sign = Callable[[Signs, Sequence[Any], dict[str, Any]], None]
@@ -222,14 +226,14 @@ def _layer_norm(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> No
 
 def _roll(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
     if given and isinstance(given[0], Tensor) and given[0].is_floating_point():
-        signs.sure = signs.sure or "shifts positions"
+        signs.shifts = True
 
 
 def _pad(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
     """A shift: one end of an axis is cut by as much as is added at the other."""
     ends = _argument(given, named, 1, "pad", ())
     if any(ends[at] == -ends[at + 1] != 0 for at in range(2, len(ends) - 1, 2)):
-        signs.sure = signs.sure or "shifts positions"
+        signs.shifts = True
 
 
 def _kernel(signs: Signs, name: str, given: Sequence[Any]) -> None:
