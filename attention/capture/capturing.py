@@ -201,7 +201,7 @@ class Watch:
 
     def runs_compiled(self, function: str) -> None:
         if (signs := self.signs()) is not None:
-            signs.sure = f"calls {function} compiled, which is not seen into"
+            signs.sure(f"calls {function} compiled, which is not seen into")
 
     def leaves(self, frame: Frame) -> None:
         """A module has run: tells of it if it mixes tokens and nothing of it was kept."""

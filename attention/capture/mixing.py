@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 SOFTMAX = "computes a softmax of its own scores, from queries and keys that are not seen"
 PRODUCT = "multiplies activations by activations, as attention does, by no function that is seen"
+MOST_WORDS = 400  # as files take them
 SHIFTS = "shifts positions"
 UNSEEN = (
     "Not seen: what compiled graphs, kernels that torch does not know by name and other threads "
@@ -45,25 +46,30 @@ DERIVES = (
 class Signs:
     """The signs that one module itself gave while it ran.
 
-    sure: why it moves numbers; products: it multiplied activations with two axes on one side,
+    reasons: why it moves numbers; products: it multiplied activations with two axes on one side,
     which a linear layer may do too, and powers or a softmax make attention of; shifts: of keys,
     where it attends in a way that is kept.
     """
 
-    sure: str | None = None
+    reasons: dict[str, None] = field(default_factory=dict)  # in order, each once
     products: bool = False
     powers: bool = False
     softmax: bool = False
     shifts: bool = False
     attends: bool = False
 
+    def sure(self, reason: str) -> None:
+        self.reasons[reason] = None
+
     @property
     def words(self) -> str | None:
-        """The reason to tell, None where there is no sign."""
-        products = self.sure == PRODUCT or (self.products and (self.softmax or self.powers))
-        if products:
-            return SOFTMAX if self.softmax else PRODUCT
-        return self.sure or (SHIFTS if self.shifts and not self.attends else None)
+        """The reasons to tell, None where there is no sign."""
+        told = [reason for reason in self.reasons if reason not in (SOFTMAX, PRODUCT)]
+        if self.products and (self.softmax or self.powers) or len(told) < len(self.reasons):
+            told.append(SOFTMAX if self.softmax else PRODUCT)
+        if self.shifts and not self.attends:
+            told.append(SHIFTS)
+        return "; ".join(told)[:MOST_WORDS] or None
 
 
 Sign = Callable[[Signs, Sequence[Any], dict[str, Any]], None]
@@ -146,7 +152,7 @@ class Mixing:
             if axis in summed
         ]
         if summed and max(sizes) > 1:
-            self._sure(signs, min(len(term) for term in axes), own)
+            self._matrices(signs, min(len(term) for term in axes), own)
 
     def _multiplied(self, signs: Signs, both: Sequence[Tensor]) -> None:
         if len(both) < 2 or any(self.is_weight(one) for one in both):
@@ -154,12 +160,12 @@ class Mixing:
         if not all(one.is_floating_point() and one.dim() > 1 for one in both):
             return
         if both[0].shape[-1] > 1:
-            self._sure(signs, min(one.dim() for one in both), both)
+            self._matrices(signs, min(one.dim() for one in both), both)
 
     @staticmethod
-    def _sure(signs: Signs, axes: int, both: Sequence[Tensor]) -> None:
+    def _matrices(signs: Signs, axes: int, both: Sequence[Tensor]) -> None:
         if axes >= 3:
-            signs.sure = PRODUCT
+            signs.sure(PRODUCT)
         signs.products = True
 
 
@@ -186,7 +192,7 @@ def _convolution(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> N
     apart = all(size <= stride for size, stride in zip(window, strides, strict=True))
     if not apart and max(x.shape[2 - x.dim() + len(window) :][-len(window) :]) > 1:
         shape = " × ".join(map(str, window))
-        signs.sure = signs.sure or f"convolves {shape} positions"
+        signs.sure(f"convolves {shape} positions")
 
 
 def _cumulative(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
@@ -195,7 +201,7 @@ def _cumulative(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> No
     if isinstance(x, Tensor) and x.is_floating_point():
         along = _argument(given, named, 1, "dim", -1)
         if isinstance(along, int) and x.dim() > 1 and x.shape[along] > 1:
-            signs.sure = signs.sure or "adds up along an axis, as scans do"
+            signs.sure("adds up along an axis, as scans do")
 
 
 def _softmax(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
@@ -206,22 +212,24 @@ def _softmax(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
         along = _argument(given, named, 1, "dim", -1)
         last = along is None or along in (-1, x.dim() - 1)
         if x.dim() >= 4 or (x.dim() == 3 and not last):
-            signs.sure = SOFTMAX
+            signs.sure(SOFTMAX)
 
 
 def _power(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
-    signs.powers = True
+    """Of numbers in a row, no temperature of one."""
+    if given and isinstance(given[0], Tensor) and given[0].dim() > 1:
+        signs.powers = True
 
 
 def _norm(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
     x = given[0]
     if x.dim() > 2 and x.shape[2:].numel() > 1:
-        signs.sure = signs.sure or "normalizes over positions"
+        signs.sure("normalizes over positions")
 
 
 def _layer_norm(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
     if len(_argument(given, named, 1, "normalized_shape", ())) > 1:
-        signs.sure = signs.sure or "normalizes over positions"
+        signs.sure("normalizes over positions")
 
 
 def _roll(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
@@ -237,4 +245,4 @@ def _pad(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
 
 
 def _kernel(signs: Signs, name: str, given: Sequence[Any]) -> None:
-    signs.sure = signs.sure or f"calls {name}, which is not read"
+    signs.sure(f"calls {name}, which is not read")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +76,12 @@ class Family:
         for parameter in made.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
         return made.eval()
+
+    def told(self) -> AbstractContextManager[Any]:
+        """The warning that a capture of it gives, where it mixes tokens otherwise."""
+        if not self.mixes:
+            return nullcontext()
+        return pytest.warns(UserWarning, match=f"not kept: {re.escape(self.mixes[0])} ")
 
     def eager_weights(self) -> list[Tensor]:
         """The weights that eager attention gives, in the order in which they are made."""

@@ -79,6 +79,7 @@ MIXES_NOT: dict[str, Callable[[Reads, Tensor], Tensor]] = {
     "norms": lambda m, x: F.layer_norm(x, (D_MODEL,)) * x.pow(2).mean(-1, keepdim=True).rsqrt(),
     "words to choose from": lambda m, x: (x @ m.weight).softmax(-1),
     "room around": lambda m, x: F.pad(x, (0, 0, 1, 1)),
+    "likeness by a temperature": lambda m, x: x[:, 0] @ x[:, 1].T * torch.tensor(0.5).exp(),
     "likeness of whole texts": lambda m, x: x[:, 0] @ x[:, 1].T,
 }
 
