@@ -104,12 +104,12 @@ class Measure:
         targets = self.targets_of(rows, weights.shape[-1], keys)
         if self.some:
             counts = counts & targets.any(-1)
-        return torch.einsum("hrk,rk->hr", weights, targets.to(weights.dtype)), counts
+        return (weights * targets).sum(-1), counts
 
 
 def _distance(weights: Tensor, rows: Tensor) -> Tensor:
     steps = torch.arange(weights.shape[-1]) - rows[:, None]
-    return torch.einsum("hrk,rk->hr", weights, steps.abs().to(weights.dtype))
+    return (weights * steps.abs()).sum(-1)
 
 
 def _beside(offset: int) -> Targets:
@@ -169,7 +169,9 @@ def _by_name(*measures: Measure) -> dict[str, Measure]:
 
 # All measures: tables, captions and the menu to sort by follow from this.
 MEASURES = _by_name(
-    Measure("entropy", "entropy in bits", lambda weights, rows: entropy_bits(weights).nan_to_num(0.0)),
+    Measure(
+        "entropy", "entropy in bits", lambda weights, rows: entropy_bits(weights).nan_to_num(0.0)
+    ),
     Measure("distance", "distance in tokens", _distance, compares=True),
     *(_PREVIOUS, _ITSELF, _NEXT, _FIRST),
     Measure(

@@ -173,7 +173,9 @@ def _tensors(given: Sequence[Any], named: dict[str, Any]) -> list[Tensor]:
     return [one for one in (*given, *named.values()) if isinstance(one, Tensor)]
 
 
-def _argument(given: Sequence[Any], named: dict[str, Any], place: int, name: str, usual: Any) -> Any:
+def _argument(
+    given: Sequence[Any], named: dict[str, Any], place: int, name: str, usual: Any
+) -> Any:
     return given[place] if len(given) > place else named.get(name, usual)
 
 

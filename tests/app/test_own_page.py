@@ -108,9 +108,10 @@ def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
     (table,) = (table for table in app.tables if "entropy" in table)
     shown = [float(number) for number in table["entropy"][:2]]
     assert shown == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
-    assert shown[0] > 6, "512 tokens would give less"
+    first = measures(torch.stack([run.weights(0, head, slice(512), slice(512)) for head in (0, 2)]))
+    assert float((first["entropy"] - expected["entropy"]).abs().max()) > 0.01
     assert app.sent["glance"].header["tokens"] == 601
-    assert "queries, spread" not in app.said
+    assert "spread evenly" not in app.said + app.read_as_markdown
 
 
 def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
@@ -119,13 +120,15 @@ def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
     monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
     run, content = recorded(tmp_path, tokens=601)
     app = give(opened("own"), content)
-    assert app.said.count("97 of 601 queries, spread evenly over the run") == 2
-    assert "± is the standard error of the number before it" in app.said
+    sample = "97 of 601 queries, spread evenly over the run"
+    assert f"a row for each layer, of {sample}" in app.said
+    assert f"On average over {sample}: entropy in bits" in app.read_as_markdown
+    assert "± is the standard error of the number before it" in app.read_as_markdown
     (table,) = (table for table in app.tables if "entropy" in table)
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
     for at, whole in enumerate(expected.tolist()):
         number, error = (float(table[name][at]) for name in ("entropy", "± entropy"))
-        assert 0 < error < 0.2
+        assert 0 < error < 0.5
         assert abs(number - whole) < 5 * error
 
 

@@ -73,8 +73,9 @@ MIXES_NOT: dict[str, Callable[[Reads, Tensor], Tensor]] = {
     "a gate": lambda m, x: F.silu(x @ m.weight) * (x @ m.weight.T),
     "experts": lambda m, x: x @ m.experts[(x @ m.weight).softmax(-1).argmax(-1)[:, 0]],
     "a packed weight": lambda m, x: x @ m.packed.float() * 0.5,
-    "angles": lambda m, x: x
-    * (torch.ones(1, 2, 1) @ torch.arange(7.0)[None, None]).cos().mT.repeat(1, 1, 6),
+    "angles": lambda m, x: (
+        x * (torch.ones(1, 2, 1) @ torch.arange(7.0)[None, None]).cos().mT.repeat(1, 1, 6)
+    ),
     "positions of a mask": lambda m, x: x * (x > 0).long().cumsum(1),
     "norms": lambda m, x: F.layer_norm(x, (D_MODEL,)) * x.pow(2).mean(-1, keepdim=True).rsqrt(),
     "words to choose from": lambda m, x: (x @ m.weight).softmax(-1),

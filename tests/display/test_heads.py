@@ -241,7 +241,10 @@ def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing(
 def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
     weights = rows(2, 101, 103)
     parts = [(part, weights[:, part]) for part in torch.arange(101).split(13)]
-    one, whole = analysed.overview_of_rows(parts, weights.shape), analysed.overview_of(weights, None)
+    one, whole = (
+        analysed.overview_of_rows(parts, weights.shape),
+        analysed.overview_of(weights, None),
+    )
     assert (one.rows, one.errors, heads.sample_words(one)) == ((101, 101), {}, "")
     assert torch.equal(one.dots, whole.dots)
     assert torch.equal(one.dots, analysed.thumbnails(weights)[0])
