@@ -277,8 +277,10 @@ class Watch:
             frame.near = True
         for frame in self.stack[-1:]:
             frame.seen = frame.signs.attends = True
-            fused = isinstance(frame.module, nn.TransformerEncoderLayer)
-            module = module or (frame.module.self_attn if fused else frame.module)
+            ran = frame.module
+            module = module or (
+                ran.self_attn if isinstance(ran, nn.TransformerEncoderLayer) else ran
+            )
             other = any(frame.arguments.get(name) is not None for name in OF_ANOTHER)
             if other and call.cross is None:
                 call = replace(call, cross=True)

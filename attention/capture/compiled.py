@@ -41,7 +41,7 @@ def watched(told: Callable[[str], None]) -> Iterator[None]:
 
 
 def _name(caller: Any) -> str:
-    """The name of a function; flex_attention compiles a wrapper of its own where it runs plainly."""
+    """The name of a function; flex_attention compiles a wrapper of its own where it is not."""
     around = caller.f_back
     if around is not None and around.f_code.co_name == "flex_attention":
         return "flex_attention"

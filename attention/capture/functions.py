@@ -7,7 +7,7 @@ keys of a fused step are worked out a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,9 +64,9 @@ class FunctionMode(TorchFunctionMode):
         """While it lasts, torch's modules choose their fused steps as without this mode."""
         original = torch.overrides.has_torch_function
 
-        def has_torch_function(given: Any) -> bool:
+        def has_torch_function(args: Iterable[Any]) -> bool:
             with self.aside():
-                return original(given)
+                return original(args)
 
         torch.overrides.has_torch_function = has_torch_function
         try:

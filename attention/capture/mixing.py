@@ -65,7 +65,7 @@ class Signs:
     def words(self) -> str | None:
         """The reasons to tell, None where there is no sign."""
         told = [reason for reason in self.reasons if reason not in (SOFTMAX, PRODUCT)]
-        if self.products and (self.softmax or self.powers) or len(told) < len(self.reasons):
+        if (self.products and (self.softmax or self.powers)) or len(told) < len(self.reasons):
             told.append(SOFTMAX if self.softmax else PRODUCT)
         if self.shifts and not self.attends:
             told.append(SHIFTS)

@@ -261,7 +261,7 @@ def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> N
     assert float(seen.measures["itself"]) == pytest.approx(2 / 3)
     # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
     assert float(seen.errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
-    names, columns, even = heads.measure_table(seen, "itself")
+    _, columns, even = heads.measure_table(seen, "itself")
     assert [*columns][:4] == ["entropy", "± entropy", "distance", "± distance"]
     assert len(even) == 1 + len(columns)
     words = heads.measure_words(seen)

@@ -30,7 +30,7 @@ class Opened:
 
     @functools.cached_property
     def glance(self) -> Glance:
-        """All heads at a glance: of hundreds in a long run some seconds, see `OpenedRun.measured`."""
+        """All heads at a glance: in a long run some seconds, see `OpenedRun.measured`."""
         read = self.weights
         return glance_of(read.each(), read.shape, read.crosses)
 
