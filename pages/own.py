@@ -12,7 +12,6 @@ from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.components.pictures import Picture, head_grid, picture
-from attention.core.limits import MAX_SEEN
 from attention.display import heads, showing, tables
 from attention.display.opened_run import OpenedRun
 from attention.display.showing import OpenedWeights
@@ -88,15 +87,14 @@ def show(view: View, own: Opened) -> None:
     named = f"{read.layer_titles[layer]}, head {read.head_numbers[head]}"
     for words in read.problems:
         notes.note(words)
-    every = partial(every_head, own, layer * heads_of_each + head)
     if isinstance(read, OpenedRun) and read.is_long:
         notes.titled(named.capitalize(), hint="drag to move, wheel or pinch to zoom")
         street_map.map_of(view, read, layer, head)
-        every(f", of the first {MAX_SEEN} tokens")
+        every_head(own, layer * heads_of_each + head)
     else:
         left, right = st.columns(2, gap="large")
         with left:
-            every()
+            every_head(own, layer * heads_of_each + head)
         with right:
             weights_of(view, read, layer, head, named)
     glance = own.glance
@@ -108,9 +106,11 @@ def show(view: View, own: Opened) -> None:
     st.caption(heads.measure_words(glance.seen))
 
 
-def every_head(own: Opened, chosen: int, more: str = "") -> None:
-    """All heads at a glance, one of which can be chosen. more: of which part, where not of all."""
+def every_head(own: Opened, chosen: int) -> None:
+    """All heads at a glance, one of which can be chosen, and of which queries that is."""
     glance = own.glance
+    sample = heads.sample_words(glance.seen)
+    more = f", of {sample}" if sample else ""
     notes.titled("Every head", f"· a row for each layer{more}", hint="click one")
     head_grid(
         glance.seen.dots,

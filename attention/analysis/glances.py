@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import Keys, Overview, overview_of
+from attention.analysis.heads import Keys, Overview, Rows, overview_of, overview_of_rows
 from attention.trained.models import Run
 
 
@@ -50,18 +50,18 @@ def glances(run: Run, aside: bool = False) -> list[Glance]:
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
-def glance_of(weights: Iterable[Tensor], layers: int, crosses: bool = False) -> Glance:
-    """Weights of so many layers, (heads, queries, keys) each, without a model at a glance.
+def glance_of(layers: Iterable[Rows], shape: Sequence[int], crosses: bool = False) -> Glance:
+    """Weights of layers without a model at a glance: all their rows, or a sample spread evenly.
 
-    crosses: whether the keys are those of another sequence than the queries. One layer's weights
-    are asked for at a time.
+    layers: the rows of each, in blocks, see `heads.overview_of_rows`; shape: layers, heads, queries
+    and keys; crosses: whether the keys are those of another sequence than the queries. One block is
+    asked for at a time.
     """
-    made = [
-        (overview_of(each, None, beside=(layers - 1) * len(each), crosses=crosses), each.shape)
-        for each in weights
-    ]
-    n_heads, *shape = made[0][1]
-    return Glance(tuple(range(layers)), n_heads, _joined([one for one, _ in made]), tuple(shape))
+    n_layers, n_heads, *lengths = shape
+    beside = (n_layers - 1) * n_heads
+    of_each = n_heads, *lengths
+    made = [overview_of_rows(each, of_each, beside=beside, crosses=crosses) for each in layers]
+    return Glance(tuple(range(n_layers)), n_heads, _joined(made), tuple(lengths))
 
 
 def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
@@ -117,6 +117,8 @@ def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
 
 def _joined(made: Sequence[Overview]) -> Overview:
     """Overviews of several layers as one."""
-    measured = {name: torch.cat([one.measures[name] for one in made]) for name in made[0].measures}
+    first = made[0]
+    measured = {name: torch.cat([one.measures[name] for one in made]) for name in first.measures}
+    errors = {name: torch.cat([one.errors[name] for one in made]) for name in first.errors}
     dots = torch.cat([one.dots for one in made])
-    return Overview(dots, made[0].block, measured, made[0].even_spread)
+    return Overview(dots, first.block, measured, first.even_spread, first.rows, errors)

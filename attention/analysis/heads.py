@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -51,16 +51,17 @@ class Keys:
 
 
 NOTHING_KNOWN = Keys()
-Targets = Callable[[int, int, Keys], Tensor]
+Targets = Callable[[Tensor, int, Keys], Tensor]
 
 
 @dataclass(frozen=True)
 class Measure:
     """A number that tells what a head attends to, on average over the queries.
 
-    name; words: it in a caption, of a share the token on which the weight lies; number: the sum
-    over the queries, of weights (heads, queries, keys), (heads,); targets: of a share instead,
-    which keys are such a token, of so many queries and keys, (queries, keys) bool; compares: it
+    name; words: it in a caption, of a share the token on which the weight lies; number: that of
+    each query, of weights (heads, rows, keys) and the positions of these rows, (heads, rows);
+    targets: of a share instead, which keys are such a token, of queries at these positions and so
+    many keys, (rows, keys) bool; compares: it
     compares positions of queries and keys, which are those of one sequence then; needs_special:
     there must be special tokens; some: only queries that have such a key count, and where there are
     none the measure says nothing; example: a sentence on which it shows; sinks: special tokens and
@@ -69,7 +70,7 @@ class Measure:
 
     name: str
     words: str
-    number: Callable[[Tensor], Tensor] | None = None
+    number: Callable[[Tensor, Tensor], Tensor] | None = None
     targets: Targets | None = None
     compares: bool = False
     needs_special: bool = False
@@ -83,53 +84,69 @@ class Measure:
             return False
         if self.needs_special and not any(keys.special):
             return False
-        return not self.some or bool(self.targets_of(shape[0], shape[1], keys).any())
+        every = torch.arange(shape[0])
+        return not self.some or bool(self.targets_of(every, shape[1], keys).any())
 
-    def targets_of(self, n_queries: int, n_keys: int, keys: Keys = NOTHING_KNOWN) -> Tensor:
-        """Keys on which its share of the weight lies. (queries, keys), bool."""
+    def targets_of(self, rows: Tensor, n_keys: int, keys: Keys = NOTHING_KNOWN) -> Tensor:
+        """Keys on which its share of the weight lies, of queries at these positions.
+
+        rows: (rows,). Returns (rows, keys), bool.
+        """
         assert self.targets is not None
-        return self.targets(n_queries, n_keys, keys)
+        return self.targets(rows, n_keys, keys)
 
-    def total(self, weights: Tensor, keys: Keys) -> Tensor:
-        """The sum over the queries. weights (heads, queries, keys) -> (heads,)."""
+    def of_rows(self, weights: Tensor, rows: Tensor, keys: Keys) -> tuple[Tensor, Tensor]:
+        """The number of each row, and which rows count. weights (heads, rows, keys) of queries at
+        the positions `rows` -> (heads, rows) twice, the latter bool."""
+        counts = weights.sum(-1) > 0
         if self.number is not None:
-            return self.number(weights)
-        n_queries, n_keys = weights.shape[-2:]
-        return weights[:, self.targets_of(n_queries, n_keys, keys)].sum(-1)
+            return self.number(weights, rows), counts
+        targets = self.targets_of(rows, weights.shape[-1], keys)
+        if self.some:
+            counts = counts & targets.any(-1)
+        return (weights * targets).sum(-1), counts
 
 
-def _distance(weights: Tensor) -> Tensor:
-    n_queries, n_keys = weights.shape[-2:]
-    steps = torch.arange(n_keys) - torch.arange(n_queries)[:, None]
-    return weights.flatten(-2) @ steps.abs().to(weights.dtype).flatten()
+def _distance(weights: Tensor, rows: Tensor) -> Tensor:
+    steps = torch.arange(weights.shape[-1]) - rows[:, None]
+    return (weights * steps.abs()).sum(-1)
 
 
 def _beside(offset: int) -> Targets:
     """The token so many positions further."""
 
-    def targets(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
-        return torch.ones(n_queries, n_keys).triu(offset).tril(offset) > 0
+    def targets(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
+        return torch.arange(n_keys) == rows[:, None] + offset
 
     return targets
 
 
 def _columns(which: Callable[[int, Keys], Tensor]) -> Targets:
     """Give every query these keys."""
-    return lambda n_queries, n_keys, keys: which(n_keys, keys).expand(n_queries, n_keys)
+    return lambda rows, n_keys, keys: which(n_keys, keys).expand(len(rows), n_keys)
 
 
 def _first(n_keys: int, keys: Keys) -> Tensor:
     return torch.arange(n_keys) == 0
 
 
-def _equal(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
+def _equal(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
     ids = keys.numbers
-    return (ids[:, None] == ids) & ~torch.eye(n_keys, dtype=torch.bool)
+    return (ids[rows, None] == ids) & (rows[:, None] != torch.arange(n_keys))
 
 
-def _separator(n_queries: int, n_keys: int, keys: Keys) -> Tensor:
+def _separator(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
     special = torch.tensor(keys.special)
-    return ~special[:, None] & special & (torch.arange(n_keys) > 0)
+    return ~special[rows, None] & special & (torch.arange(n_keys) > 0)
+
+
+def _followers(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
+    known = len(keys.ids) > 0
+    return keys.followers[rows] if known else torch.zeros(len(rows), n_keys, dtype=torch.bool)
+
+
+def _not_itself(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
+    return _columns(_first)(rows, n_keys, keys) & (torch.arange(n_keys) < rows[:, None])
 
 
 _PREVIOUS = Measure("previous", "the token before it", targets=_beside(-1), compares=True)
@@ -139,7 +156,7 @@ _FIRST = Measure("first", "the first token", targets=_columns(_first))
 _INDUCTION = Measure(
     "induction",
     "the token that followed an earlier equal one",
-    targets=lambda n_queries, n_keys, keys: keys.followers,
+    targets=_followers,
     compares=True,
     some=True,
     example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
@@ -152,7 +169,9 @@ def _by_name(*measures: Measure) -> dict[str, Measure]:
 
 # All measures: tables, captions and the menu to sort by follow from this.
 MEASURES = _by_name(
-    Measure("entropy", "entropy in bits", lambda weights: entropy_bits(weights).nansum(-1)),
+    Measure(
+        "entropy", "entropy in bits", lambda weights, rows: entropy_bits(weights).nan_to_num(0.0)
+    ),
     Measure("distance", "distance in tokens", _distance, compares=True),
     *(_PREVIOUS, _ITSELF, _NEXT, _FIRST),
     Measure(
@@ -168,7 +187,7 @@ NAMINGS = _by_name(
     *(_PREVIOUS, _NEXT, _ITSELF),
     Measure("same word", "an equal token elsewhere", targets=_equal),
     _INDUCTION,
-    replace(_FIRST, targets=lambda *given: _columns(_first)(*given).tril(-1), sinks=True),
+    replace(_FIRST, targets=_not_itself, sinks=True),
     Measure("separator", "the special token at the end", targets=_separator, sinks=True),
 )
 
@@ -183,19 +202,9 @@ def measures(
     crosses: whether the keys are those of another sequence than the queries, so that positions
     cannot be compared.
     """
-    rows = weights.sum(-1) > 0
-    return {
-        name: measure.total(weights, keys) / _counted(rows, measure, keys).sum(-1).clamp_min(1)
-        for name, measure in MEASURES.items()
-        if measure.says((weights.shape[-2], weights.shape[-1]), keys, crosses)
-    }
-
-
-def _counted(rows: Tensor, measure: Measure, keys: Keys) -> Tensor:
-    """Queries of each head that count for a measure. rows: those that attend to anything."""
-    if not measure.some:
-        return rows
-    return rows & measure.targets_of(rows.shape[-1], rows.shape[-1], keys).any(-1)
+    seen = _Seeing(weights.shape, keys, crosses)
+    seen.measure(weights, torch.arange(weights.shape[-2]))
+    return seen.means()
 
 
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
@@ -211,13 +220,16 @@ class Overview:
     """All heads of one layer at a glance; small, so that it can be kept.
 
     dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
-    head that splits its weight evenly over the keys it may see.
+    head that splits its weight evenly over the keys it may see; rows: how many queries are
+    measured, of how many; errors: where these are a sample, the standard error of each measure.
     """
 
     dots: Tensor
     block: int
     measures: dict[str, Tensor]
     even_spread: dict[str, float]
+    rows: tuple[int, int]
+    errors: dict[str, Tensor] = field(default_factory=dict)
 
 
 def overview(trace: Trace | LongTrace, head: int = 0, keys: Keys = NOTHING_KNOWN) -> Overview:
@@ -238,18 +250,94 @@ def overview_of(
 
     beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
-    allowed = torch.ones(1, *weights.shape[1:]) if mask is None else mask[None].float()
-    even = measures(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), keys, crosses)
-    even_spread = {name: float(numbers[0]) for name, numbers in even.items()}
-    # A few at a time: each takes several times its room.
-    at_once = max(1, MAX_MEASURED // max(1, weights[0].numel()))
-    dots, measured = [], []
-    for some in map(Tensor.float, weights.split(at_once)):
-        shades, block = thumbnails(some, beside + len(weights) - len(some))
-        dots.append(shades)
-        measured.append(measures(some, keys, crosses))
-    together = {name: torch.cat([part[name] for part in measured]) for name in even}
-    return Overview(torch.cat(dots), block, together, even_spread)
+    return overview_of_rows(in_blocks(weights), weights.shape, mask, keys, beside, crosses)
+
+
+Rows = Iterable[tuple[Tensor, Tensor]]
+
+
+def in_blocks(weights: Tensor) -> Rows:
+    """The rows of weights (heads, queries, keys), a few at a time, since each is measured in
+    several times its room: their positions, and (heads, rows, keys) of them."""
+    at_once = max(1, MAX_MEASURED // max(1, weights[:, 0].numel()))
+    for rows in torch.arange(weights.shape[1]).split(at_once):
+        yield rows, weights[:, rows[0] : rows[-1] + 1]
+
+
+def overview_of_rows(
+    blocks: Rows,
+    shape: Sequence[int],
+    mask: Tensor | None = None,
+    keys: Keys = NOTHING_KNOWN,
+    beside: int = 0,
+    crosses: bool = False,
+) -> Overview:
+    """Overview of heads whose rows come in blocks: all of them, or a sample spread evenly.
+
+    blocks: positions of rows, and their weights (heads, rows, keys), whole rows in each; shape:
+    heads, queries and keys of all; the rest as `overview_of` has it. Of a sample a dot is the
+    greatest weight of the rows that are in it.
+    """
+    heads, n_queries, n_keys = shape
+    seen, even = _Seeing(shape, keys, crosses), _Seeing((1, n_queries, n_keys), keys, crosses)
+    block = _block(heads + beside, (n_queries, n_keys))
+    dots = torch.zeros(heads, -(-n_queries // block), -(-n_keys // block))
+    for rows, weights in blocks:
+        numbers = weights.float()
+        allowed = torch.ones(1, len(rows), n_keys) if mask is None else mask[None, rows].float()
+        even.measure(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), rows)
+        seen.measure(numbers, rows)
+        across = -n_keys % block
+        pooled = (pad(numbers, (0, across)) if across else numbers).unflatten(-1, (-1, block))
+        at = (rows // block)[:, None].expand(heads, -1, dots.shape[-1])
+        dots.scatter_reduce_(1, at, pooled.amax(-1), "amax")
+    of_all = seen.rows == n_queries
+    return Overview(
+        _shades(dots),
+        block,
+        seen.means(),
+        {name: float(number) for name, number in even.means().items()},
+        (seen.rows, n_queries),
+        {} if of_all else seen.errors(),
+    )
+
+
+class _Seeing:
+    """Measures of heads as blocks of their rows come: for each the rows that count, the sum of
+    their numbers and that of their squares. shape: heads, queries and keys."""
+
+    def __init__(self, shape: Sequence[int], keys: Keys, crosses: bool) -> None:
+        heads, self.queries, n_keys = shape
+        self.keys, self.rows = keys, 0
+        self.sums = {
+            name: torch.zeros(3, heads, dtype=torch.float64)
+            for name, measure in MEASURES.items()
+            if measure.says((self.queries, n_keys), keys, crosses)
+        }
+
+    def measure(self, weights: Tensor, rows: Tensor) -> None:
+        self.rows += len(rows)
+        for name, sums in self.sums.items():
+            numbers, counts = MEASURES[name].of_rows(weights, rows, self.keys)
+            counted = numbers.double() * counts
+            sums += torch.stack([counts.sum(-1), counted.sum(-1), counted.square().sum(-1)])
+
+    def means(self) -> dict[str, Tensor]:
+        """The mean over the rows that count, 0 where none does. (heads,) each."""
+        return {
+            name: (total / count.clamp_min(1)).float()
+            for name, (count, total, _) in self.sums.items()
+        }
+
+    def errors(self) -> dict[str, Tensor]:
+        """The standard error of each mean, as that of a sample without replacement: the root of
+        s² / n · (1 − n / N), n of N rows (Cochran 1977, "Sampling Techniques", 2.20). (heads,)."""
+        found = {}
+        for name, (count, total, squares) in self.sums.items():
+            n = count.clamp_min(2)
+            variance = (squares - total.square() / n).clamp_min(0) / (n - 1)
+            found[name] = (variance / n * (1 - self.rows / self.queries)).sqrt().float()
+        return found
 
 
 def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
@@ -262,16 +350,24 @@ def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
 
     Returns uint8 (heads, rows, columns).
     """
-    most = MAX_DOTS if len(weights) + beside <= MANY_HEADS else FEWER_DOTS
-    block = math.ceil(max(weights.shape[-2:]) / most)
+    block = _block(len(weights) + beside, weights.shape[-2:])
     down, across = (-length % block for length in weights.shape[-2:])
     filled = pad(weights, (0, across, 0, down)) if down or across else weights
     dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
+    return _shades(dots), block
+
+
+def _block(heads: int, lengths: Sequence[int]) -> int:
+    """Number of cells that a dot spans where so many heads are shown. lengths: queries, keys."""
+    return math.ceil(max(lengths) / (MAX_DOTS if heads <= MANY_HEADS else FEWER_DOTS))
+
+
+def _shades(dots: Tensor) -> Tensor:
     flat = dots.flatten(1)
     beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
     greatest = flat.topk(beyond + 1).values[:, -1, None, None]
     shades = dots * (255 / greatest.where(greatest > 0, 1.0))
-    return shades.round().clamp_max(255).to(torch.uint8), block
+    return shades.round().clamp_max(255).to(torch.uint8)
 
 
 def strongest_edges(weights: Tensor, share: float) -> Tensor:

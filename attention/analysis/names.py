@@ -39,7 +39,8 @@ WORDS = {name: naming.words for name, naming in NAMINGS.items()} | {
 
 def targets_of(naming: Measure, pieces: Pieces) -> Tensor:
     """Keys on which the greatest weight of a head of that name lies. (pieces, pieces), bool."""
-    return naming.targets_of(len(pieces.ids), len(pieces.ids), Keys.of(pieces))
+    count = len(pieces.ids)
+    return naming.targets_of(torch.arange(count), count, Keys.of(pieces))
 
 
 @dataclass(frozen=True)

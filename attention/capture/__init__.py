@@ -3,10 +3,11 @@
 `attention.capture()` is this room, called: see `capturing.capture`. `recording` is what is kept and
 what is made of it, `masking` holds masks and biases in little room, `calls` what one call of an
 attention function says, `functions` sees the calls of torch's, `transformers_models` those of
-models of transformers, `runs` puts calls together to runs, `files` saves and opens them, `folders`
-opens those of a training loop.
+models of transformers, `compiled` those of compiled functions, `mixing` tells that a module mixes
+tokens, `runs` puts calls together to runs, `report` is a table of what was kept, `files` saves and
+opens runs, `folders` opens those of a training loop.
 
-May import: core; torch, safetensors.
+May import: core; torch, safetensors, pandas.
 """
 
 from __future__ import annotations

@@ -14,20 +14,19 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import _get_current_function_mode_stack
 
-from attention.capture import functions, transformers_models
+from attention.capture import compiled, functions, transformers_models
 from attention.capture.calls import Call, Masks
+from attention.capture.mixing import UNSEEN, Signs
 from attention.capture.recording import Recording
+from attention.capture.report import Report, Row, report_of
 from attention.capture.runs import Choice, NoContinuation, Run
 
 # classes of modules that mix tokens, but for parts of such: where nothing was kept, that is told
 MIXES = re.compile(r"(?i:attention|attn|mamba|mixer|rwkv|retention|deltanet|hyena|recurrent)|SSM")
 PART = re.compile(r"norm|embedding|rotary|dropout", re.IGNORECASE)
-FUSED = (nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerEncoder)
 OF_ANOTHER = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 OTHERWISE = "computes attention otherwise than by a function that is seen, or none"
-SOFTMAX = "computes a softmax of its own scores, from queries and keys that are not seen"
 COMPILED = (
     "runs compiled; run the module itself, or within torch.compiler.set_stance('force_eager')"
 )
@@ -36,13 +35,22 @@ COMPILED = (
 class Captured(Recording):
     """Recording of what ran within `capture`: of the run, or of each of several in `runs`.
 
-    left_out: modules of all runs that could not be kept, and why; files: those written `into`.
+    left_out: modules of all runs that could not be kept, and why; files: those written `into`;
+    several: sentences on why forward passes that belong together are several runs.
     """
 
     def __init__(self) -> None:
         self.runs: list[Recording] = []
         self.files: list[Path] = []
         self.left_out: dict[str, str] = {}
+        self.several: list[str] = []
+        self.rows: dict[tuple[str, str], Row] = {}
+
+    def report(self) -> Report:
+        """A table of every module that mixes tokens in all runs: kept, or left out and why."""
+        unkept = report_of([Recording([], self.left_out)]).rows
+        rows = self.rows | {(row.module, row.state): row for row in unkept}
+        return Report(tuple(rows.values()), (*self.several, UNSEEN))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -67,7 +75,8 @@ class Frame:
     arguments: dict[str, Any]
     seen: bool = False  # a call of an attention function, in it or in a module within
     near: bool = False  # such a call in it or in a module next within
-    softmax: bool = False
+    signs: Signs = field(default_factory=Signs)  # that it mixes, in it alone
+    told: bool = False  # of a module within, but for plain layers of torch's
     left_out: dict[str, str] = field(default_factory=dict)  # in it or in a module within
     guessed: set[str] = field(default_factory=set)  # those of them that are told by their class
 
@@ -80,6 +89,7 @@ def capture(
     values: bool = False,
     every: int | None = None,
     into: str | Path | None = None,
+    strict: bool = False,
 ) -> Iterator[Captured]:
     """Keeps the attention of every model that runs within the block, in this thread.
 
@@ -89,14 +99,15 @@ def capture(
     in which each run is written as it ends, and let go of; every: only every so many forward
     passes of a model are kept, each as a run of its own, the first one among them. The models run
     as without, on their own kernels; modules of which nothing could be kept are in `left_out`, and
-    a warning names them. Raises ValueError where heads are asked for that are not there.
+    a warning names them; `report()` is a table of all. strict: an error instead of the warning.
+    Raises ValueError where heads or layers are asked for that are not there, of layers at the end.
     """
     if every is not None and every < 1:
         raise ValueError(f"every must be 1 or more, got {every}")
     watch = Watch(Choice(layers, heads, values), every, None if into is None else Path(into))
     with watch.watching():
         yield watch.captured
-    watch.warn()
+    watch.conclude(strict)
 
 
 class Watch:
@@ -116,14 +127,15 @@ class Watch:
         self.silent = 0  # how many functions deep nothing is to be taken
         self.seen = False  # any call at all
         self.masks = Masks()
-        self.mode = functions.FunctionMode(self.take, self.soften)
+        self.mode = functions.FunctionMode(self.take, self.signs)
         self.patches = ExitStack()
-        self.watches_transformers = False
+        self.watched: set[str] = set()
+        self.there: dict[tuple[int, str], None] = {}  # attentions that ran
         self.unwatched: Any = None  # `Module.__call__` as it was
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        with self.patches, self.modules_watched(), self.mode:
+        with self.patches, self.modules_watched(), self.mode.unnoticed(), self.mode:
             try:
                 yield
             finally:
@@ -158,8 +170,6 @@ class Watch:
             if _compiled(module):
                 frame.left_out[self.name_of(module)] = COMPILED
                 return self.aside(lambda: original(module, *args, **kwargs))
-            if _fused(module):
-                return self.fused(original, module, args, kwargs)
             return original(module, *args, **kwargs)
         finally:
             self.leaves(frame)
@@ -171,9 +181,7 @@ class Watch:
         """A forward pass begins; if it is one that is kept."""
         if torch._C._current_graph_task_id() != -1:
             return False  # worked out again for a backward pass
-        if not self.watches_transformers and transformers_models.interface() is not None:
-            self.patches.enter_context(transformers_models.watched(self.take_and_run))
-            self.watches_transformers = True
+        self.watch_loaded()
         number = self.passes[id(root)]
         self.passes[id(root)] += 1
         if id(root) not in self.names:
@@ -182,23 +190,38 @@ class Watch:
         self.counts.clear()
         return self.every is None or number % self.every == 0
 
+    def watch_loaded(self) -> None:
+        """Watches what may have been loaded by now."""
+        if "transformers" not in self.watched and transformers_models.interface() is not None:
+            self.patches.enter_context(transformers_models.watched(self.take_and_run))
+            self.watched.add("transformers")
+        if "compiled" not in self.watched and compiled.frames() is not None:
+            self.patches.enter_context(compiled.watched(self.runs_compiled))
+            self.watched.add("compiled")
+
+    def runs_compiled(self, function: str) -> None:
+        if (signs := self.signs()) is not None:
+            signs.sure(f"calls {function} compiled, which is not seen into")
+
     def leaves(self, frame: Frame) -> None:
         """A module has run: tells of it if it mixes tokens and nothing of it was kept."""
-        mixes = MIXES.search(type(frame.module).__name__)
+        kind = type(frame.module)
+        mixes = MIXES.search(kind.__name__)
+        if why := frame.signs.words:
+            frame.left_out[self.name_of(frame.module)] = why
+            frame.told |= not kind.__module__.startswith("torch.nn.")
         if frame.near and mixes:  # parts of what was kept
             for name in frame.guessed:
                 del frame.left_out[name]
             frame.guessed.clear()
-        elif not frame.seen and not frame.left_out:
-            name = self.name_of(frame.module)
-            if frame.softmax:
-                frame.left_out[name] = SOFTMAX
-            elif mixes and not PART.search(type(frame.module).__name__):
-                frame.left_out[name] = OTHERWISE
-                frame.guessed.add(name)
+        elif mixes and not (frame.seen or frame.told or why or PART.search(kind.__name__)):
+            frame.left_out[self.name_of(frame.module)] = OTHERWISE
+            frame.guessed.add(self.name_of(frame.module))
+            frame.told = True
         if len(self.stack) > 1:
             around = self.stack[-2]
             around.seen |= frame.seen
+            around.told |= frame.told
             around.left_out |= frame.left_out
             around.guessed |= frame.guessed
 
@@ -214,37 +237,21 @@ class Watch:
 
     def aside(self, function: Callable[[], Any]) -> Any:
         """Runs a function as if nothing were watched."""
-        mode: Any = self.mode
-        stack = _get_current_function_mode_stack()
-        ours = bool(stack) and stack[-1] is mode
         self.silent += 1
         watched, nn.Module.__call__ = nn.Module.__call__, self.unwatched  # type: ignore[method-assign]
-        if ours:
-            mode.__exit__(None, None, None)
         try:
-            return function()
+            with self.mode.aside():
+                return function()
         finally:
-            if ours:
-                mode.__enter__()
             nn.Module.__call__ = watched  # type: ignore[method-assign]
             self.silent -= 1
 
-    def fused(
-        self, original: Callable[..., Any], module: nn.Module, args: Any, kwargs: dict[str, Any]
-    ) -> Any:
-        """Runs a module of torch's that may take a fused step, which a mode would keep it from."""
-        if isinstance(module, nn.MultiheadAttention):
-            self.take(functions.of_module(module, *args, **kwargs))
-        frame = self.stack[-1]
-        with torch._C.DisableTorchFunction():
-            output = original(module, *args, **kwargs)
-        if isinstance(module, nn.TransformerEncoderLayer) and not frame.seen:
-            self.take(functions.of_encoder_layer(module, *args, **kwargs), module.self_attn)
-        return output
-
-    def soften(self) -> None:
-        if self.stack and not self.silent:
-            self.stack[-1].softmax = True
+    def signs(self) -> Signs | None:
+        """The signs of the module that runs; a softmax that is a module is one of that around."""
+        if not self.stack or self.silent or threading.get_ident() != self.thread:
+            return None
+        alone = len(self.stack) > 1 and isinstance(self.stack[-1].module, nn.Softmax)
+        return self.stack[-2 if alone else -1].signs
 
     def take_and_run(self, module: nn.Module, said: Call | str, function: Callable[[], Any]) -> Any:
         """A call that a model of transformers makes, and the function that it goes to."""
@@ -269,8 +276,11 @@ class Watch:
         for frame in self.stack[-2:]:
             frame.near = True
         for frame in self.stack[-1:]:
-            frame.seen = True
-            module = module or frame.module
+            frame.seen = frame.signs.attends = True
+            ran = frame.module
+            module = module or (
+                ran.self_attn if isinstance(ran, nn.TransformerEncoderLayer) else ran
+            )
             other = any(frame.arguments.get(name) is not None for name in OF_ANOTHER)
             if other and call.cross is None:
                 call = replace(call, cross=True)
@@ -303,6 +313,9 @@ class Watch:
                     self.root, self.decided = root, True
                     self.run.model = type(root).__name__
                     return self.run
+            why = self.run.begun_anew(name, call) if root is self.root else None
+            if why and why not in self.captured.several:
+                self.captured.several.append(why)
         self.close()
         step = max(0, self.passes[id(root)] - 1)
         self.run = Run(self.choice, self.masks, type(root).__name__ if root else "", step)
@@ -323,9 +336,16 @@ class Watch:
         """The run under way has ended."""
         run, self.run = self.run, None
         self.masks.clear()
-        if run is None or not run.growing:
+        if run is None:
             return
+        self.there |= dict.fromkeys((number, name) for name, number in run.numbers.items())
         recording = run.recording()
+        rows = report_of([recording]).rows
+        self.captured.rows |= {
+            (row.module, row.state): row for row in rows if row.state != "left out"
+        }
+        if not recording.attentions:
+            return
         if self.into is None:
             self.captured.runs.append(recording)
             return
@@ -336,23 +356,25 @@ class Watch:
         recording.save(path)
         self.captured.files.append(path)
 
-    def warn(self) -> None:
+    def conclude(self, strict: bool) -> None:
+        """Tells what was not kept, and why there are several runs, once all has run."""
+        missing = self.choice.missing(self.there)
+        if missing and self.there:
+            there = ", ".join(f"{number} ({name})" for number, name in sorted(self.there))
+            raise ValueError(f"layers must be among those that ran, {there}, got {missing}")
         left_out = self.captured.left_out
+        words = "" if self.seen else "no attention was seen: did a model run in this block?"
         if left_out:
             told = "; ".join(f"{name} {why}" for name, why in [*left_out.items()][:5])
             more = f"; and {len(left_out) - 5} more" if len(left_out) > 5 else ""
-            warnings.warn(f"not kept: {told}{more}", stacklevel=4)
-        elif not self.seen:
-            warnings.warn("no attention was seen: did a model run in this block?", stacklevel=4)
+            words = f"not kept: {told}{more}"
+        if strict and words:
+            raise ValueError(words)
+        for told in (*filter(None, [words]), *self.captured.several):
+            warnings.warn(told, stacklevel=4)
 
 
 def _compiled(module: nn.Module) -> bool:
     return type(module).__name__ == "OptimizedModule" or (
         getattr(module, "_compiled_call_impl", None) is not None
     )
-
-
-def _fused(module: nn.Module) -> bool:
-    if isinstance(module, nn.TransformerEncoder):
-        return all(type(layer) is nn.TransformerEncoderLayer for layer in module.layers)
-    return type(module) in FUSED

@@ -52,8 +52,12 @@ def save(
 
     tokens, keys: a text for each query and for each key of cross-attention; None = as the
     recording has them. Tensors keep their type; a mask that several attentions have is there once.
+    Raises ValueError where they are not as many as the queries or keys of an attention.
     """
     path = Path(path)
+    tokens = recording.tokens if tokens is None else list(tokens)
+    keys = recording.keys if keys is None else list(keys)
+    _check_counts(recording.attentions, tokens, keys)
     stored: dict[str, Tensor] = {}
     known: dict[tuple[object, ...], str] = {}
 
@@ -69,9 +73,10 @@ def save(
     said = {
         "model": _plain(recording.model),
         "step": recording.step,
-        "tokens": recording.tokens if tokens is None else list(tokens),
-        "keys": recording.keys if keys is None else list(keys),
+        "tokens": tokens,
+        "keys": keys,
         "left_out": {_plain(name): why for name, why in recording.left_out.items()},
+        "unasked": [_plain(name) for name in recording.unasked],
         "attentions": [_said(attention, place) for attention in recording.attentions],
     }
     metadata = {"format": FORMAT, "recording": json.dumps(said)}
@@ -140,10 +145,8 @@ def open_recording(path: str | Path) -> Recording:
     for one in attentions:
         read.check_numbers(one)
     tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
-    for name, texts in (("tokens", tokens), ("keys", keys)):
-        counts = {count for one in attentions for count in one.shape[2:]}
-        fits = texts is None or len(texts) in counts
-        _must(fits, f"{name} must be as many as queries or keys", len(texts or ()))
+    _check_counts(attentions, tokens, keys)
+    unasked = _list(said.get("unasked", []), str, MAX_SIZE)  # files of before have none
     return Recording(
         attentions,
         left_out,
@@ -151,6 +154,7 @@ def open_recording(path: str | Path) -> Recording:
         step=_whole(_of(said, "step"), 0, 1 << 60, "step"),
         tokens=tokens,
         keys=keys,
+        unasked=[_name(name) for name in unasked],
     )
 
 
@@ -305,6 +309,20 @@ def _check_sizes(part: str, shape: tuple[int, ...]) -> None:
 def _finite(tensor: Tensor) -> bool:
     """If all numbers are; the least and the greatest are NaN where any is (torch.aminmax)."""
     return all(bool(one.isfinite()) for one in tensor.aminmax())
+
+
+def _check_counts(
+    attentions: Sequence[Attention], tokens: Sequence[str] | None, keys: Sequence[str] | None
+) -> None:
+    """Raises ValueError where texts are not as many as the queries or the keys of an attention."""
+    counts = {count for one in attentions for count in one.shape[2:]}
+    for name, texts in (("tokens", tokens), ("keys", keys)):
+        if texts is not None and len(texts) not in counts:
+            expected = " or ".join(map(str, sorted(counts))) or "no"
+            raise ValueError(
+                f"{name} must be as many as queries or keys: expected {expected} {name}, "
+                f"got {len(texts)}"
+            )
 
 
 def _must(fits: object, expected: str, came: object) -> None:

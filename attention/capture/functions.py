@@ -1,43 +1,78 @@
 """Torch's own attention: `scaled_dot_product_attention` and `nn.MultiheadAttention`, as called.
 
-The function is seen by a `TorchFunctionMode`, whoever calls it. The modules may run in one fused
-step, which such a mode would switch off: they run without it, and their queries and keys are
-worked out a second time.
+The functions are seen by a `TorchFunctionMode`, whoever calls them. Torch's modules leave their
+fused step where any such mode is on: they are told of no mode (`unnoticed`), and the queries and
+keys of a fused step are worked out a second time.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import Tensor
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from attention.capture.calls import Call, four_axes, scale_of
-
-SOFTMAXES = (F.softmax, torch.softmax, Tensor.softmax)
+from attention.capture.mixing import Mixing, Signs
 
 
 class FunctionMode(TorchFunctionMode):
-    """Tells of each call of an attention function, before it runs, and of softmaxes of scores."""
+    """Tells of each call of an attention function, before it runs, and of signs of mixing.
 
-    def __init__(self, call: Callable[[Call], None], softmax: Callable[[], None]) -> None:
+    signs: those of the module that runs, None where nothing is to be told.
+    """
+
+    def __init__(self, call: Callable[[Call], None], signs: Callable[[], Signs | None]) -> None:
         super().__init__()
-        self.call, self.softmax = call, softmax
+        self.call, self.signs, self.mixing = call, signs, Mixing()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if not torch.compiler.is_compiling():
-            if func is F.scaled_dot_product_attention:
-                self.call(dot_product(*args, **kwargs))
-            elif func is F.multi_head_attention_forward:
-                self.call(multi_head(*args, **kwargs))
-            elif func in SOFTMAXES and args and args[0].dim() >= 4:
-                self.softmax()
-        return func(*args, **kwargs)
+        if torch.compiler.is_compiling():
+            return func(*args, **kwargs)
+        read = ATTENTIONS.get(func)
+        if read is not None:
+            self.call(read(*args, **kwargs))
+            return func(*args, **kwargs)
+        sign, derives = self.mixing.sign_of(func)
+        if sign is not None and (signs := self.signs()) is not None:
+            sign(signs, args, kwargs)
+        made = func(*args, **kwargs)
+        if derives:
+            self.mixing.derive(args, made)
+        return made
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While it lasts, this mode is off, if it is the last one of this thread."""
+        stack = _get_current_function_mode_stack()
+        ours: Any = self if stack and stack[-1] is self else None
+        if ours:
+            ours.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            if ours:
+                ours.__enter__()
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        """While it lasts, torch's modules choose their fused steps as without this mode."""
+        original = torch.overrides.has_torch_function
+
+        def has_torch_function(args: Iterable[Any]) -> bool:
+            with self.aside():
+                return original(args)
+
+        torch.overrides.has_torch_function = has_torch_function
+        try:
+            yield
+        finally:
+            torch.overrides.has_torch_function = original
 
 
 def dot_product(
@@ -152,52 +187,73 @@ def _one_mask(
     return whole
 
 
-MULTI_HEAD = inspect.signature(nn.MultiheadAttention.forward)
-ENCODER_LAYER = inspect.signature(nn.TransformerEncoderLayer.forward)
+def native_multi_head(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    mask: Tensor | None = None,
+    need_weights: bool = True,
+    average_attn_weights: bool = True,
+    mask_type: int | None = None,
+) -> Call:
+    """Call of the fused step of `nn.MultiheadAttention`. query: (entries, tokens, d_model).
 
-
-def of_module(module: nn.MultiheadAttention, *args: Any, **kwargs: Any) -> Call:
-    """The call that an `nn.MultiheadAttention` makes when called with these arguments."""
-    given = MULTI_HEAD.bind(module, *args, **kwargs).arguments
-    query, key, value = (given[name] for name in ("query", "key", "value"))
-    same = query is key
-    padding = given.get("key_padding_mask")
+    mask_type: 0 = (queries, keys), 1 = (entries, keys) of padding, 2 = (entries, heads, …).
+    """
+    same, padding = query is key, mask if mask_type == 1 else None
     if query.is_nested:
         sizes = torch.tensor([len(one) for one in query.unbind()], device=query.device)
         query = key = value = query.to_padded_tensor(0.0)
         padding = torch.arange(query.shape[1], device=query.device) >= sizes[:, None]
-    if module.batch_first and query.dim() == 3:
-        turned = {id(part): part.transpose(0, 1) for part in (query, key, value)}
-        query, key, value = (turned[id(part)] for part in (query, key, value))
+    query, key, value = (part.transpose(0, 1) for part in (query, key, value))
+    whole = None if mask is None or mask_type == 1 else mask
     return multi_head(
         query,
         query if same else key,
         value,
-        module.embed_dim,
-        module.num_heads,
-        module.in_proj_weight,
-        module.in_proj_bias,
-        module.bias_k,
-        module.bias_v,
-        module.add_zero_attn,
+        embed_dim,
+        num_head,
+        qkv_weight,
+        qkv_bias,
         key_padding_mask=padding,
-        attn_mask=given.get("attn_mask"),
-        use_separate_proj_weight=not module._qkv_same_embed_dim,
-        q_proj_weight=module.q_proj_weight,
-        k_proj_weight=module.k_proj_weight,
-        v_proj_weight=module.v_proj_weight,
+        attn_mask=whole if whole is None or whole.dim() < 4 else whole.flatten(0, 1),
     )
 
 
 @torch.no_grad()
-def of_encoder_layer(layer: nn.TransformerEncoderLayer, *args: Any, **kwargs: Any) -> Call:
-    """The call of the attention within a layer that runs in one fused step."""
-    given = ENCODER_LAYER.bind(layer, *args, **kwargs).arguments
-    x = given["src"]
-    if layer.norm_first:
-        x = layer.norm1(x)
-    masks = {
-        "attn_mask": given.get("src_mask"),
-        "key_padding_mask": given.get("src_key_padding_mask"),
-    }
-    return of_module(layer.self_attn, x, x, x, **masks)
+def encoder_layer(
+    src: Tensor,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: Tensor,
+    norm_bias_1: Tensor,
+    *rest: Any,
+) -> Call:
+    """Call of the attention in the fused step of `nn.TransformerEncoderLayer`."""
+    mask, mask_type = rest[6:8] if len(rest) > 7 else (None, None)
+    x = src
+    if norm_first:
+        x = F.layer_norm(src, (embed_dim,), norm_weight_1, norm_bias_1, eps)
+    ours = (qkv_weight, qkv_bias, proj_weight, proj_bias)
+    return native_multi_head(x, x, x, embed_dim, num_heads, *ours, mask, mask_type=mask_type)
+
+
+ATTENTIONS: dict[Any, Callable[..., Call]] = {
+    F.scaled_dot_product_attention: dot_product,
+    F.multi_head_attention_forward: multi_head,
+    torch._native_multi_head_attention: native_multi_head,
+    torch._transformer_encoder_layer_fwd: encoder_layer,
+}

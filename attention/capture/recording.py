@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from attention.capture.masking import Rules
+from attention.capture.report import Report, report_of
 
 CELLS = 1 << 22  # scores that are worked out together
 ROWS_OF_A_CELL = 4  # of a thumbnail, at most
@@ -198,8 +199,9 @@ class Attention:
 class Recording:
     """A run of a model, with the queries and keys of each of its attentions.
 
-    attentions: in the order in which they ran; left_out: modules that compute attention in a way
-    that could not be kept, by name, and why; model: the class of the model; step: which of its
+    attentions: in the order in which they ran; left_out: modules that mix tokens, or may, in a way
+    that could not be kept, by name, and why; unasked: names of attentions that ran and were not
+    asked for; model: the class of the model; step: which of its
     forward passes this was, counted from 0; tokens, keys: a text for each query and key of the
     model, None where they were not given. Entries are those of a batch, heads and layers have the
     model's own numbers.
@@ -214,9 +216,11 @@ class Recording:
         step: int = 0,
         tokens: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        unasked: Sequence[str] = (),
     ) -> None:
         self._attentions = tuple(attentions)
         self.left_out = dict(left_out or {})
+        self.unasked = tuple(unasked)
         self.model, self.step = model, step
         self.tokens = None if tokens is None else list(tokens)
         self.keys = None if keys is None else list(keys)
@@ -224,6 +228,10 @@ class Recording:
     @property
     def attentions(self) -> tuple[Attention, ...]:
         return self._attentions
+
+    def report(self) -> Report:
+        """A table of every module that mixes tokens: kept, or left out and why."""
+        return report_of([self])
 
     def attention(self, layer: int | str) -> Attention:
         """The attention of a number or a module's name. Raises ValueError where it is not kept."""
@@ -319,7 +327,10 @@ class Recording:
         tokens: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
     ) -> None:
-        """Writes the run to a file that `Recording.open` reads: see `files.save`."""
+        """Writes the run to a file that `Recording.open` reads: see `files.save`.
+
+        Raises ValueError where tokens or keys are not as many as queries or keys.
+        """
         from attention.capture import files
 
         files.save(self, path, tokens=tokens, keys=keys)

@@ -20,6 +20,15 @@ from attention.capture.recording import Attention, Kind, Recording
 
 CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)
 
+NO_CACHE = (
+    "Each forward pass had all tokens of the one before and more, as `generate` without a cache: "
+    "each is a run, and the last one has all."
+)
+BEAMS = (
+    "A forward pass went on from other keys than those before it, as beams do: each choice of a "
+    "beam begins a run, which has the queries since then alone."
+)
+
 
 class NoContinuation(Exception):
     """The keys of a call are not those of before."""
@@ -35,6 +44,11 @@ class Choice:
 
     def __contains__(self, attention: tuple[int, str]) -> bool:
         return self.layers is None or not set(self.layers).isdisjoint(attention)
+
+    def missing(self, there: Collection[tuple[int, str]]) -> list[int | str]:
+        """The layers that are asked for and are none of these numbers and names."""
+        known = {one for both in there for one in both}
+        return [one for one in self.layers or () if one not in known]
 
     def of(self, name: str, heads: int) -> tuple[int, ...]:
         """The heads that are kept of so many. Raises ValueError where there are fewer."""
@@ -128,11 +142,14 @@ class Run:
         self.numbers: dict[str, int] = {}
         self.growing: dict[str, Growing] = {}
         self.left_out: dict[str, str] = {}
+        self.unasked: list[str] = []
 
     def add(self, name: str, call: Call) -> None:
         """Takes a call of the module `name`. Raises NoContinuation where it cannot go on."""
         number = self.numbers.setdefault(name, len(self.numbers))
         if (number, name) not in self.choice:
+            if name not in self.unasked:
+                self.unasked.append(name)
             return
         if name not in self.growing:
             self.growing[name] = self._begun(number, name, call)
@@ -151,12 +168,35 @@ class Run:
             return False
         return True
 
+    def begun_anew(self, name: str, call: Call) -> str | None:
+        """The reason why a further forward pass is a run of its own, None where it is another text.
+
+        call: its first one, of the module `name`, which does not go on from here.
+        """
+        known = self.growing.get(name)
+        if known is None or known.kind == "cross" or not known.keys:
+            return None
+        if call.n_queries == 1 < self.masks.rules(call).reach:
+            return BEAMS
+        last = known.keys[-1][:, :, -1]
+        keys = call.keys[:, sorted(set(known.groups))]
+        if keys.shape[0] != len(last) or keys.shape[3] != last.shape[2]:
+            return None
+        longer = call.n_queries > known.n_keys and known.n_keys > 0
+        return NO_CACHE if longer and torch.equal(keys[:, :, known.n_keys - 1], last) else None
+
     def recording(self) -> Recording:
         """The run as it is kept."""
         names = list(self.growing)
         attentions = [self.growing.pop(name).attention() for name in names]
         attentions.sort(key=lambda attention: attention.number)
-        return Recording(attentions, self.left_out, model=self.model, step=self.step)
+        return Recording(
+            attentions,
+            self.left_out,
+            model=self.model,
+            step=self.step,
+            unasked=self.unasked,
+        )
 
     def within(self, prefix: str) -> None:
         """Names everything as a part of a larger model, of which the module `prefix` ran."""
@@ -165,6 +205,7 @@ class Run:
         self.growing = {each.name: each for each in self.growing.values()}
         self.numbers = {_joined(prefix, name): number for name, number in self.numbers.items()}
         self.left_out = {_joined(prefix, name): why for name, why in self.left_out.items()}
+        self.unasked = [_joined(prefix, name) for name in self.unasked]
 
     def _begun(self, number: int, name: str, call: Call) -> Growing:
         n_heads, key_heads = call.queries.shape[1], call.keys.shape[1]

@@ -64,12 +64,24 @@ def measure_table(
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
     """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`.
 
-    names: what the heads are called, where that is not "head 0" and so on.
+    names: what the heads are called, where that is not "head 0" and so on. Of a sample the
+    standard error of each measure stands beside it.
     """
     rows = order(seen.measures, by)
-    columns = {name: numbers[rows].tolist() for name, numbers in seen.measures.items()}
-    even = ["even spread", *(fixed(even, DIGITS) for even in seen.even_spread.values())]
+    columns, even = {}, ["even spread"]
+    for name, numbers in seen.measures.items():
+        columns[name] = numbers[rows].tolist()
+        even.append(fixed(seen.even_spread[name], DIGITS))
+        if name in seen.errors:
+            columns[f"± {name}"] = seen.errors[name][rows].tolist()
+            even.append("")
     return [names[head] if names else f"head {head}" for head in rows], columns, even
+
+
+def sample_words(seen: Overview) -> str:
+    """Tell of which queries the measures and pictures of heads are, "" where of all."""
+    rows, of = seen.rows
+    return "" if rows == of else f"{rows:,} of {of:,} queries, spread evenly over the run"
 
 
 def measure_words(*shown: Overview) -> str:
@@ -78,7 +90,11 @@ def measure_words(*shown: Overview) -> str:
     told = [MEASURES[name] for name in there]
     numbers = listed(measure.words for measure in told if measure.targets is None)
     shares = listed(measure.words for measure in told if measure.targets is not None)
-    words = f"On average over the queries: {numbers}; the share of a query's weight on {shares}."
+    samples = [*filter(None, map(sample_words, shown))]
+    over = samples[0] if samples else "the queries"
+    words = f"On average over {over}: {numbers}; the share of a query's weight on {shares}."
+    if samples:
+        words += " ± is the standard error of the number before it, since not all are measured."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
         words += (
             " Heads that look at another sentence have no distance, and no token before, after or "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention.analysis.heads import Rows
 from attention.capture import Attention, Recording
 from attention.capture.masking import Bias, Rules, split
 from attention.core.functional import LongTrace, Sliced, Trace, WeightsAlone
@@ -18,6 +19,9 @@ RUN_VARIABLE = "ATTENTION_RUN"  # the file of an owner's run
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
+MEASURED_CELLS = MAX_HEADS * MAX_SEEN**2  # some seconds too: all rows of up to so many tokens
+LEAST_ROWS = 32  # of a sample
+BLOCK_CELLS = 1 << 20  # that are measured together
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,7 @@ class OpenedRun:
 
     run: the recording; shown: those of its attentions that are shown, the others have other shapes;
     texts: one for each query; key_texts: one for each key, None where they are those of the
-    queries. Of a long run the first tokens stand for all where heads are measured.
+    queries. Heads are measured on all rows, or on as many as take some seconds, spread evenly.
     """
 
     run: Recording
@@ -51,9 +55,9 @@ class OpenedRun:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, and the first queries and keys."""
-        keys = self.tokens if self.keys is None else self.keys
-        return len(self.shown), len(self.head_numbers), len(self.tokens), len(keys)
+        """Layers, heads, queries and keys."""
+        keys = self.texts if self.key_texts is None else self.key_texts
+        return len(self.shown), len(self.head_numbers), len(self.texts), len(keys)
 
     @property
     def head_numbers(self) -> tuple[int, ...]:
@@ -83,16 +87,30 @@ class OpenedRun:
 
     def trace(self, layer: int, head: int) -> Trace:
         """The first queries and keys of one head, as float32."""
-        return WeightsAlone(self._weights(self.shown[layer], self.head_numbers[head]))
+        first, number = slice(MAX_SEEN), self.shown[layer].number
+        found = self.run.weights(number, self.head_numbers[head], first, first)
+        return WeightsAlone(found.float().cpu())
 
-    def each(self) -> Iterator[Tensor]:
-        """Such weights of one layer after the other, (heads, queries, keys)."""
+    @property
+    def measured(self) -> Tensor:
+        """Positions of the rows on which heads are measured, in the middles of equal stretches."""
+        layers, heads, n_queries, n_keys = self.shape
+        count = max(LEAST_ROWS, MEASURED_CELLS // (layers * heads * n_keys))
+        if count >= n_queries:
+            return torch.arange(n_queries)
+        return ((torch.arange(count, dtype=torch.float64) + 0.5) * (n_queries / count)).long()
+
+    def each(self) -> Iterator[Rows]:
+        """The measured rows of one layer after the other, in blocks, of all its heads."""
+        at_once = max(1, BLOCK_CELLS // (len(self.head_numbers) * self.shape[3]))
         for kept in self.shown:
-            yield torch.stack([self._weights(kept, head) for head in self.head_numbers])
+            yield (
+                (rows, torch.stack([self._rows(kept, head, rows) for head in self.head_numbers]))
+                for rows in self.measured.split(at_once)
+            )
 
-    def _weights(self, kept: Attention, head: int) -> Tensor:
-        first = slice(MAX_SEEN)
-        return self.run.weights(kept.number, head, first, first).float().cpu()
+    def _rows(self, kept: Attention, head: int, rows: Tensor) -> Tensor:
+        return self.run.weights(kept.number, head, rows).float().cpu()
 
 
 def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
+from attention.analysis.heads import Rows, in_blocks
 from attention.capture import Recording
 from attention.capture.files import is_recording, read_recording
 from attention.core.functional import Trace, WeightsAlone
@@ -71,9 +72,9 @@ class OpenedWeights:
         """Tell what of the file is not shown: nothing."""
         return []
 
-    def each(self) -> Iterator[Tensor]:
-        """The weights of one layer after the other, (heads, queries, keys)."""
-        return iter(self.numbers)
+    def each(self) -> Iterator[Rows]:
+        """The rows of one layer after the other, in blocks."""
+        return map(in_blocks, self.numbers)
 
     def trace(self, layer: int, head: int) -> Trace:
         """One head, as float32; keeps nothing of the others."""

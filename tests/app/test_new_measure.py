@@ -14,9 +14,7 @@ from tests.running import opened
 LAST = Measure(
     "last",
     "the last token",
-    targets=lambda n_queries, n_keys, keys: (torch.arange(n_keys) == n_keys - 1).expand(
-        n_queries, -1
-    ),
+    targets=lambda rows, n_keys, keys: (torch.arange(n_keys) == n_keys - 1).expand(len(rows), -1),
 )
 
 

@@ -13,6 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from torch.testing import assert_close
 
 import attention
+from attention.analysis.heads import measures
 from attention.app.results import opened as files
 from attention.app.shell import command
 from attention.capture import Recording
@@ -98,6 +99,37 @@ def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_
     assert_close(weights(app.tell("glance", "head", 3)), run.weights(last, 2))
     assert f"layer {last} head 2" in app.said
     assert not TAG.search(app.said)
+
+
+def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))
+    (table,) = (table for table in app.tables if "entropy" in table)
+    shown = [float(number) for number in table["entropy"][:2]]
+    assert shown == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
+    first = measures(torch.stack([run.weights(0, head, slice(512), slice(512)) for head in (0, 2)]))
+    assert float((first["entropy"] - expected["entropy"]).abs().max()) > 0.01
+    assert app.sent["glance"].header["tokens"] == 601
+    assert "spread evenly" not in app.said + app.read_as_markdown
+
+
+def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    sample = "97 of 601 queries, spread evenly over the run"
+    assert f"a row for each layer, of {sample}" in app.said
+    assert f"On average over {sample}: entropy in bits" in app.read_as_markdown
+    assert "± is the standard error of the number before it" in app.read_as_markdown
+    (table,) = (table for table in app.tables if "entropy" in table)
+    expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
+    for at, whole in enumerate(expected.tolist()):
+        number, error = (float(table[name][at]) for name in ("entropy", "± entropy"))
+        assert 0 < error < 0.5
+        assert abs(number - whole) < 5 * error
 
 
 def asked(app: App, **more: Any) -> Sent:

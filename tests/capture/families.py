@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,13 +54,17 @@ def sound() -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class Family:
-    """A family: its configuration, what a model of it takes, and how it runs where not as usual."""
+    """A family: its configuration, what a model of it takes, and how it runs where not as usual.
+
+    mixes: its modules that mix tokens otherwise than by attention.
+    """
 
     config: str
     settings: dict[str, Any]
     inputs: Callable[[], dict[str, Tensor]] = text
     runs: str = "sdpa"
     model: str = "AutoModel"
+    mixes: tuple[str, ...] = ()
 
     def build(self, runs: str | None = None) -> Any:
         """A model of it with the same weights each time, biases and sinks among them."""
@@ -70,6 +76,12 @@ class Family:
         for parameter in made.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
         return made.eval()
+
+    def told(self) -> AbstractContextManager[Any]:
+        """The warning that a capture of it gives, where it mixes tokens otherwise."""
+        if not self.mixes:
+            return nullcontext()
+        return pytest.warns(UserWarning, match=f"not kept: {re.escape(self.mixes[0])} ")
 
     def eager_weights(self) -> list[Tensor]:
         """The weights that eager attention gives, in the order in which they are made."""
@@ -95,6 +107,7 @@ DEEPSEEK |= {"num_key_value_heads": 6, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_
 DEEPSEEK |= {"qk_nope_head_dim": 4, "v_head_dim": 4, "n_routed_experts": 4, "n_group": 2}
 DEEPSEEK |= {"topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1}
 DEEPSEEK |= {"moe_intermediate_size": 8}
+LFM2 = DECODER | {"layer_types": ["conv", "full_attention"], "block_ff_dim": 20}
 CAPPED = {"attn_logit_softcapping": 1.5, "query_pre_attn_scalar": 7}
 FAMILIES = {
     "Llama": Family("LlamaConfig", DECODER),
@@ -112,8 +125,11 @@ FAMILIES = {
     "BART": Family("BartConfig", BART, pair),
     "ViT": Family("ViTConfig", PICTURE, picture),
     "DINOv2": Family("Dinov2Config", PICTURE, picture),
-    "Whisper": Family("WhisperConfig", BART | SOUND, sound),
+    "Whisper": Family(
+        "WhisperConfig", BART | SOUND, sound, mixes=("encoder.conv1", "encoder.conv2")
+    ),
     "DeepSeek-V3": Family("DeepseekV3Config", DEEPSEEK),
+    "LFM2": Family("Lfm2Config", LFM2, mixes=("layers.0.conv",)),
 }
 LLAVA = Family(
     "LlavaConfig",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -38,4 +39,5 @@ for kind in ("AutoModel", "AutoModelForCausalLM", "AutoModelForImageTextToText")
     getattr(transformers, kind).from_pretrained = staticmethod(tiny)
 transformers.AutoTokenizer.from_pretrained = staticmethod(tokenizer)
 
+warnings.filterwarnings("ignore", r"not kept: encoder\.conv1 convolves")  # told in the docs
 showing.is_live = lambda: True  # they are copied into a notebook

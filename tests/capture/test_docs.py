@@ -47,6 +47,11 @@ CLAIMS = {
     "A sound": """
         assert (heard.layer, heard.head, heard.query) == (5, -1, 2)
     """,
+    "What is left out": """
+        assert [(row.module, row.state) for row in report.rows] == [
+            ("0.self_attn", "kept"), ("1.convolution", "left out")]
+        assert told == "not kept: 1.convolution convolves 3 positions"
+    """,
     "A training loop": """
         assert [run.step for run in (early, middle, late)] == [0, 100, 200]
         assert (early.attentions[0].keys != late.attentions[0].keys).any()

@@ -33,10 +33,12 @@ def greatest_difference(run: Recording, expected: list[torch.Tensor]) -> float:
 def test_kept_weights_are_the_eager_ones_and_the_output_is_the_same(name):
     family = FAMILIES[name]
     plain = family.build()(**family.inputs())
-    with attention.capture() as run:
+    with family.told(), attention.capture() as run:
         output = family.build()(**family.inputs())
     assert torch.equal(output[0], plain[0])
-    assert run.left_out == {}
+    assert tuple(run.left_out) == family.mixes
+    assert [row.module for row in run.report().left_out] == [*family.mixes]
+    assert all(why.startswith("convolves 3 positions") for why in run.left_out.values())
     assert greatest_difference(run, family.eager_weights()) < 1e-5
     numbers = family.settings
     if "num_key_value_heads" in numbers:

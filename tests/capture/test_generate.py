@@ -112,6 +112,17 @@ def test_an_own_module_may_go_on_by_several_tokens_and_begin_anew():
 
 def test_beams_are_kept_as_the_calls_that_they_are():
     model = writer("Llama")
-    with attention.capture() as run:
+    told = pytest.warns(UserWarning, match="from other keys than those before it, as beams do")
+    with told, attention.capture() as run:
         model.generate(input_ids=PROMPT, num_beams=2, max_new_tokens=4, min_new_tokens=4)
+    assert "as beams do" in str(run.report())
     assert sum(one.attentions[0].shape[2] for one in run.runs) == PROMPT.shape[1] + 3
+
+
+def test_writing_without_a_cache_is_told_to_be_several_runs():
+    model = writer("Llama")
+    told = pytest.warns(UserWarning, match="as `generate` without a cache")
+    with told, attention.capture() as run:
+        model.generate(input_ids=PROMPT, use_cache=False, max_new_tokens=3, min_new_tokens=3)
+    lengths = [one.attentions[0].shape[2] for one in run.runs]
+    assert lengths == [PROMPT.shape[1] + more for more in range(3)]

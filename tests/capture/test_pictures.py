@@ -31,7 +31,7 @@ PHOTO = numpy.random.default_rng(5).integers(0, 256, (13, 17, 3), numpy.uint8)
 
 
 def captured(family: Family):
-    with torch.no_grad(), attention.capture() as run:
+    with torch.no_grad(), family.told(), attention.capture() as run:
         family.build()(**family.inputs())
     return run
 

@@ -236,3 +236,47 @@ def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing(
     way = heads.neurons(layer, trace.head(0), 2, NAMES)
     assert way.columns["scaled"] == ["masked"] * TOKENS
     assert way.total[-2:] == ["0.0000", "0.0000"]
+
+
+def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
+    weights = rows(2, 101, 103)
+    parts = [(part, weights[:, part]) for part in torch.arange(101).split(13)]
+    one, whole = (
+        analysed.overview_of_rows(parts, weights.shape),
+        analysed.overview_of(weights, None),
+    )
+    assert (one.rows, one.errors, heads.sample_words(one)) == ((101, 101), {}, "")
+    assert torch.equal(one.dots, whole.dots)
+    assert torch.equal(one.dots, analysed.thumbnails(weights)[0])
+    torch.testing.assert_close(one.measures, whole.measures)
+    assert one.even_spread == pytest.approx(whole.even_spread)
+
+
+def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> None:
+    weights = torch.zeros(1, 7, 7)
+    weights[0, [0, 2, 4], [0, 2, 1]] = 1  # of the rows 0, 2 and 4 two look at themselves
+    some = torch.tensor([0, 2, 4])
+    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
+    assert seen.rows == (3, 7)
+    assert float(seen.measures["itself"]) == pytest.approx(2 / 3)
+    # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
+    assert float(seen.errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
+    _, columns, even = heads.measure_table(seen, "itself")
+    assert [*columns][:4] == ["entropy", "± entropy", "distance", "± distance"]
+    assert len(even) == 1 + len(columns)
+    words = heads.measure_words(seen)
+    assert words.startswith("On average over 3 of 7 queries, spread evenly over the run: entropy")
+    assert "± is the standard error" in words
+
+
+@given_settings(max_examples=20)
+@given(SEEDS)
+def test_a_sample_lies_within_some_errors_of_all_rows(seed: int) -> None:
+    weights = rows(3, 307, 11, seed=seed)
+    draw = torch.Generator().manual_seed(seed)
+    some = torch.randperm(307, generator=draw)[:71].sort().values
+    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
+    whole = analysed.measures(weights)
+    for name in ("entropy", "first"):
+        apart = (seen.measures[name] - whole[name]).abs() / seen.errors[name]
+        assert float(apart.max()) < 6

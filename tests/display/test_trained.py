@@ -230,13 +230,14 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
 
 def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
     weights = drawn(2, 7, 3, 5).softmax(-1)
-    glance = glances.glance_of(weights, len(weights))
+    glance = glances.glance_of(map(analysed.in_blocks, weights), weights.shape)
     assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
     one = analysed.overview(WeightsAlone(weights[1]))
     assert torch.equal(glance.seen.dots[7:], one.dots)
     assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
     assert glance.layer_and_head(12) == (1, 5)
-    other = glances.glance_of(weights, len(weights), crosses=True).seen
+    again = map(analysed.in_blocks, weights)
+    other = glances.glance_of(again, weights.shape, crosses=True).seen
     across = analysed.measures(weights[0], crosses=True)
     assert list(other.measures) == list(other.even_spread) == list(across)
 

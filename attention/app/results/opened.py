@@ -30,9 +30,9 @@ class Opened:
 
     @functools.cached_property
     def glance(self) -> Glance:
-        """All heads at a glance: of hundreds in a long run the work of seconds."""
+        """All heads at a glance: in a long run some seconds, see `OpenedRun.measured`."""
         read = self.weights
-        return glance_of(read.each(), read.shape[0], read.crosses)
+        return glance_of(read.each(), read.shape, read.crosses)
 
 
 def example() -> Opened:
