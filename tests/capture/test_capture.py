@@ -16,6 +16,10 @@ from tests.cases import over
 
 CAUSAL = torch.ones(7, 7, dtype=torch.bool).tril()
 GAPS = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
+ALL = torch.arange(49.0).view(7, 7).cos()
+BARRED = ALL.index_fill(0, torch.tensor([2, 5]), -torch.inf).index_fill(
+    1, torch.tensor(3), -torch.inf
+)
 SAID = {
     "nothing": {},
     "causal": {"is_causal": True},
@@ -26,6 +30,8 @@ SAID = {
     "numbers to add": {"attn_mask": torch.arange(49.0).view(7, 7).sin()},
     "-inf": {"attn_mask": torch.zeros(7, 7).masked_fill(~CAUSAL, -torch.inf)},
     "a bias by distance": {"attn_mask": -0.3 * (torch.arange(7) - torch.arange(7)[:, None]).abs()},
+    "a row of -inf": {"attn_mask": BARRED},
+    "two rows of -inf in one head": {"attn_mask": torch.stack([BARRED, BARRED.flip(0), ALL])[None]},
     "a row with nothing": {"attn_mask": CAUSAL.roll(1, 0) & CAUSAL},
 }
 
