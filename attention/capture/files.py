@@ -57,6 +57,8 @@ def save(
     recording has them. Tensors keep their type; a mask that several attentions have is there once.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} must be a folder, there is none")
     stored: dict[str, Tensor] = {}
     known: dict[tuple[object, ...], str] = {}
 

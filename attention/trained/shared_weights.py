@@ -16,8 +16,8 @@ import stat
 import sys
 import uuid
 from collections.abc import Callable, Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from safetensors import SafetensorError
 from safetensors.torch import save_file
@@ -73,7 +73,7 @@ def _mapped(file: Path) -> Checkpoint:
         return Checkpoint([same if same.exists() else file])
 
 
-def _opened(file: Path) -> BinaryIO:
+def _opened(file: Path) -> BufferedReader:
     """A file to read. Raises PermissionError where others than oneself and root can write it."""
     wait_for_nobody = getattr(os, "O_NONBLOCK", 0)  # as a named pipe of another user's would
     opened = open(file, "rb", opener=lambda path, flags: os.open(path, flags | wait_for_nobody))  # noqa: SIM115
@@ -118,6 +118,6 @@ def _digest_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.sha256")
 
 
-def _digest(opened: BinaryIO, file: Path) -> str:
+def _digest(opened: BufferedReader, file: Path) -> str:
     """The line of a digest: it is for a file of this name alone."""
     return f"{hashlib.file_digest(opened, 'sha256').hexdigest()}  {file.name}\n"

@@ -176,6 +176,9 @@ def test_too_many_heads_are_counted_and_refused_before_any_attention_is_read(pat
             ValueError, match=rf"up to {count} heads in all attentions, got 6: keep"
         ):
             files.open_recording(path, max_heads=count)
+    monkeypatch.delattr(json, "loads")  # of very many, the description is not read either
+    with pytest.raises(ValueError, match="up to 0 heads in all attentions, got 1: keep"):
+        files.open_recording(path, max_heads=0)
 
 
 def header(said, data=b"", length=None):
