@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from numbers import Integral, Real
 
-TITLES: dict[type, str] = {
-    **{int: "a whole number", float: "a number", str: "a str"},
-    **{Sequence: "a list", Callable: "a function"},
+TITLES = {
+    **{"int": "a whole number", "float": "a number", "str": "a str"},
+    **{"Sequence": "a list", "Callable": "a function"},
 }
 NUMBERS: dict[type, type] = {int: Integral, float: Real}  # numpy's too
 
@@ -51,7 +51,7 @@ def _is(given: object, kinds: tuple[type, ...]) -> bool:
 
 def _title(kind: type) -> str:
     name = kind.__name__
-    return TITLES.get(kind, name if name.endswith("s") else f"a {name}")
+    return TITLES.get(name, name if name.endswith("s") else f"a {name}")
 
 
 def _came(given: object) -> str:
