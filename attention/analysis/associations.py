@@ -32,6 +32,7 @@ from attention.analysis.interventions import (
     Token,
     changed_runs,
 )
+from attention.core.arguments import must_be, must_be_several
 from attention.core.functional import linear, merge_heads
 from attention.core.papers import ARXIV
 from attention.trained.layers import Layer, LayerRun
@@ -748,7 +749,11 @@ def associate(
     words: ids of two pieces whose scores are told apart, for decoders; progress: see `Followed`.
     Raises ValueError where there is no such method, or the model has not what it needs.
     """
-    if method not in METHODS:
+    must_be("model", model, Model, how="trained.sources.load gives one")
+    must_be("pieces", pieces, Pieces, how="model.pieces(text) gives them")
+    if words is not None:
+        must_be_several("words", words, int, example="the ids of two pieces, (5, 8)")
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
     return METHODS[method](Followed(model, pieces, words, progress))
 

@@ -14,10 +14,12 @@ from attention.analysis.interventions import (
     Change,
     Chosen,
     Progress,
+    cells_of,
     check_same_length,
     hidden,
     part_of,
 )
+from attention.core.arguments import must_be, must_be_within
 from attention.core.functional import share_heads
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
@@ -31,6 +33,7 @@ def movement(run: Run) -> Metric:
 
     Returns a function hidden (…, pieces, d_model) -> the mean over the pieces of 1 - cosine, (…).
     """
+    must_be("run", run, Run, how="model.run(text) gives one")
     return lambda states: 1 - cosine_similarity(states, run.hidden, dim=-1).mean(-1)
 
 
@@ -47,6 +50,7 @@ def piece_id(model: Transformer, word: int | str) -> int:
             made = ", ".join(repr(pieces.texts[at]) for at in found)
             raise ValueError(f"a word must be one piece, {word!r} makes {len(found)}: {made}")
         return int(pieces.ids[found[0]])
+    must_be("a word", word, int, str)
     vocabulary = len(model.parts.embedding.pieces)
     if not 0 <= word < vocabulary:
         raise ValueError(f"the id of a piece must lie below {vocabulary}, got {word}")
@@ -62,8 +66,10 @@ def logit_difference(
     Raises ValueError for models that were not trained to go on, and where there is no such piece.
     """
     first, second = piece_id(model, word), piece_id(model, other)
+    must_be("position", position, int)
 
     def difference(states: Tensor) -> Tensor:
+        must_be_within("position", position, states.shape[-2])
         scores = model.scores(states[..., position, :])
         return scores[..., first] - scores[..., second]
 
@@ -125,14 +131,32 @@ def ablate_heads(
     to: of each layer the mean (heads, 1, width), see `interventions.means`, None: zero. With means
     the first position stays as it is, unless positions say otherwise.
     """
-    if to is not None and positions is None:
-        positions = slice(1, None)
+    if to is not None:
+        check_means(to, model)
+        positions = slice(1, None) if positions is None else positions
 
     def change(layer: int, head: int) -> Change:
         number = 0.0 if to is None else to[layer][head]
         return Change(layer, part, number, [head], positions)
 
     return _each_head(model, run, metric, change, progress)
+
+
+def check_means(means: object, model: Model) -> None:
+    """Raise ValueError unless there is a tensor for each layer, (heads, 1, width), see `means`."""
+    counts = [layer.attention.heads for layer in model.layers]
+    several = [*means] if isinstance(means, Sequence) else []
+    shapes = [tuple(each.shape) if isinstance(each, Tensor) else each for each in several]
+    fits = len(shapes) == len(counts) and all(
+        isinstance(shape, tuple) and len(shape) == 3 and shape[0] == count
+        for shape, count in zip(shapes, counts, strict=True)
+    )
+    if not fits:
+        came = shapes if isinstance(means, Sequence) else type(means).__name__
+        raise ValueError(
+            f"means must be a tensor (heads, 1, width) for each of {len(counts)} layers, as "
+            f"interventions.means gives them, got {str(came)[:80]}"
+        )
 
 
 def patch_heads(
@@ -155,10 +179,7 @@ def patch_heads(
     there = [part_of(other, layer, part) for layer in range(len(model.layers))]
 
     def change(layer: int, head: int) -> Change:
-        numbers = there[layer][head : head + 1]
-        if positions is not None:
-            rows = positions if isinstance(positions, slice) else [*positions]
-            numbers = numbers[:, rows]
+        numbers = there[layer][cells_of(there[layer], [head], positions)]
         return Change(layer, part, numbers, [head], positions)
 
     return _each_head(model, run, metric, change, progress)
@@ -172,6 +193,8 @@ def _each_head(
     change: Callable[[int, int], Change],
     progress: Progress | None,
 ) -> Effects:
+    if not callable(metric):
+        must_be("metric", metric, Callable, how="as movement(run) gives one")
     counts = {layer.attention.heads for layer in model.layers}
     if len(counts) > 1:
         raise ValueError(f"all layers must have as many heads, got {sorted(counts)}")
@@ -208,6 +231,7 @@ def residual_parts(model: Model, run: Run, layer: int) -> Split:
     by the spread of the whole sum, so that what norms make of the parts adds up.
     Raises ValueError where that layer or one before it is of a decoder behind an encoder.
     """
+    must_be_within("layer", layer, len(run.inputs) + 1)
     inputs = run.inputs[:layer]
     if any(layer_input.layer.decodes for layer_input in run.inputs[: layer + 1]):
         raise ValueError("a residual path is split over the layers of the sentence itself alone")
@@ -276,6 +300,7 @@ def votes(
     scores, before the cap where the model has one (direct logit attribution, Elhage et al. 2021).
     Raises ValueError for models that were not trained to go on.
     """
+    must_be_within("position", position, len(run.hidden))
     split = residual_parts(model, run, len(model.layers))
     at = split.parts[:, position : position + 1 or None]
     at = _through(model.parts.final_norm, at, at.sum(0))[:, 0]
@@ -291,6 +316,7 @@ def guesses(model: Transformer, run: Run, position: int = -1) -> Tensor:
     What enters goes through the last norm and the unembedding as the last hidden state does (logit
     lens, nostalgebraist 2020). (layers + 1, vocabulary). Raises ValueError as `votes` does.
     """
+    must_be_within("position", position, len(run.hidden))
     entered = [model.final(layer_input.entered[position]) for layer_input in run.inputs]
     return model.scores(torch.stack([*entered, run.hidden[position]]))
 
@@ -334,6 +360,7 @@ def lengths(run: Run, layer: int) -> tuple[Tensor, Tensor]:
     A weight counts for as much as ‖w v W_o‖ (Kobayashi et al. 2020): a first token or [SEP] with a
     great weight often has a value of nearly no length.
     """
+    must_be_within("layer", layer, len(run.inputs))
     layer_input = run.inputs[layer]
     trace = layer_input.trace()
     W, _ = layer_input.layer.attention.projection("output")

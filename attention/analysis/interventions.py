@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention.core.arguments import must_be, must_be_several, must_be_within
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model, Padded, Run
 
@@ -45,14 +46,29 @@ class Change:
     positions: Chosen = None
 
     def __post_init__(self) -> None:
-        if self.part not in (*PARTS, *PATH):
-            raise ValueError(f"part must be one of {', '.join((*PARTS, *PATH))}, got {self.part!r}")
+        must_be("layer", self.layer, int)
+        _check_part(self.part)
+        must_be("to", self.to, float, Tensor)
+        for name, chosen in (("heads", self.heads), ("positions", self.positions)):
+            _check_chosen(name, chosen)
         if self.part in PATH and self.heads is not None:
             raise ValueError(f"{self.part} is that of all heads together, got heads {self.heads}")
 
     def apply(self, part: Tensor) -> None:
-        """Write it into a part (heads, positions, width) or (positions, d_model) in place."""
-        part[_cells(part, self.heads, self.positions)] = torch.as_tensor(self.to, dtype=part.dtype)
+        """Write it into a part (heads, positions, width) or (positions, d_model) in place.
+
+        Raises ValueError where `to` does not broadcast to what is changed of it.
+        """
+        cells = cells_of(part, self.heads, self.positions)
+        to = torch.as_tensor(self.to, dtype=part.dtype)
+        shape = part[cells].shape
+        if not _broadcasts(to.shape, shape):
+            axes = "(positions, d_model)" if len(shape) == 2 else "(heads, positions, width)"
+            raise ValueError(
+                f"to must broadcast to {axes} = {tuple(shape)} of the {self.part} of layer "
+                f"{self.layer}, got {tuple(to.shape)}"
+            )
+        part[cells] = to
 
 
 @dataclass(frozen=True)
@@ -62,13 +78,20 @@ class Token:
     position: int
     piece: int
 
+    def __post_init__(self) -> None:
+        must_be("position", self.position, int)
+        must_be("piece", self.piece, int, how="causes.piece_id gives that of a text")
+
 
 Intervention = Sequence[Change | Token]
 
 
 def part_of(run: Run, layer: int, part: str) -> Tensor:
     """A part of a layer as it was in a run. (heads, positions, width), of `PATH` (positions,
-    d_model)."""
+    d_model). Raises ValueError where there is none."""
+    _check_run(run)
+    _check_part(part)
+    must_be_within("layer", layer, len(run.inputs))
     layer_input = run.inputs[layer]
     if part in PATH:
         found: Tensor = getattr(
@@ -81,6 +104,8 @@ def part_of(run: Run, layer: int, part: str) -> Tensor:
 
 def check_same_length(run: Run, other: Run) -> None:
     """Raise ValueError, naming both lengths, unless two sentences have as many pieces."""
+    for one in (run, other):
+        _check_run(one)
     pairs = [(run.pieces, other.pieces), (run.inputs[-1].pieces, other.inputs[-1].pieces)]
     for lengths in ((len(one.ids), len(another.ids)) for one, another in pairs):
         if lengths[0] != lengths[1]:
@@ -104,7 +129,7 @@ def exchanged(
     """
     check_same_length(run, other)
     there = part_of(other, layer, part)
-    return Change(layer, part, there[_cells(there, heads, positions)], heads, positions)
+    return Change(layer, part, there[cells_of(there, heads, positions)], heads, positions)
 
 
 def exchanged_tokens(run: Run, other: Run, positions: Chosen = None) -> list[Token]:
@@ -126,6 +151,7 @@ def means(model: Model, texts: Sequence[str], part: str) -> list[Tensor]:
     if part == "weights" or part not in (*PARTS, *PATH):
         kinds = ", ".join(name for name in (*PARTS, *PATH) if name != "weights")
         raise ValueError(f"a mean is that of one of {kinds}, got {part!r}")
+    must_be_several("texts", texts, str, example='["a sentence"]')
     behind: list[list[Tensor]] = [[] for _ in model.layers]
     for text in texts:
         run = model.run(text)
@@ -145,8 +171,7 @@ def changed_runs(
     which no run is changed. There are gradients unless the caller switches them off.
     Raises ValueError where a change does not fit.
     """
-    if not several:
-        raise ValueError("there must be at least one intervention, got none")
+    _check_interventions(model, run, several)
     first = min(map(_first_layer, several))
     first = min(first, len(model.layers) - 1)
     tokens = any(isinstance(change, Token) for some in several for change in some)
@@ -155,11 +180,6 @@ def changed_runs(
     for index, some in enumerate(several):
         for change in some:
             if isinstance(change, Change):
-                if not 0 <= change.layer < len(model.layers):
-                    raise ValueError(
-                        f"layer must be one of {len(model.layers)}, counted from 0, "
-                        f"got {change.layer}"
-                    )
                 changed.setdefault(change.layer, []).append((index, change))
 
     def edit(layer: int, layer_run: LayerRun) -> LayerRun:
@@ -200,6 +220,7 @@ def hidden(
     how many of how many are done; an exception that it raises stops the work. There are gradients
     unless the caller switches them off. Raises ValueError where a change does not fit.
     """
+    _check_interventions(model, run, several)
     found: list[Tensor] = []
     done, n_pieces = 0, max(len(layer_input.pieces.ids) for layer_input in run.inputs)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_pieces)
@@ -213,9 +234,48 @@ def hidden(
             done += len(some)
             if progress is not None:
                 progress(done, len(several))
-    if not found:
-        raise ValueError("there must be at least one intervention, got none")
     return torch.cat(found)
+
+
+def _check_interventions(model: Model, run: Run, several: Sequence[Intervention]) -> None:
+    """Raise ValueError where something is of another kind than `hidden` takes, or not there."""
+    must_be("model", model, Model)
+    _check_run(run)
+    example = "[[Change(0)]], one list for each run"
+    must_be_several("interventions", several, Sequence, example=example)
+    if not several:
+        raise ValueError("there must be at least one intervention, got none")
+    for some in several:
+        must_be_several("an intervention", some, Change, Token, example="[Change(0)]")
+        for change in some:
+            if isinstance(change, Token):
+                must_be_within("piece", change.piece, len(model.parts.embedding.pieces))
+            elif not 0 <= change.layer < len(model.layers):
+                raise ValueError(
+                    f"layer must be one of {len(model.layers)}, counted from 0, got {change.layer}"
+                )
+
+
+def _check_run(run: object) -> None:
+    must_be("run", run, Run, how="model.run(text) gives one")
+
+
+def _check_part(part: object) -> None:
+    if part not in (*PARTS, *PATH):
+        raise ValueError(f"part must be one of {', '.join((*PARTS, *PATH))}, got {part!r}")
+
+
+def _check_chosen(name: str, chosen: object) -> None:
+    if not (chosen is None or isinstance(chosen, slice)):
+        must_be_several(name, chosen, int, example="[0], or a slice")
+
+
+def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
+    """True if a tensor of the first shape can be written into one of the other."""
+    try:
+        return bool(torch.broadcast_shapes(shape, to) == to)
+    except RuntimeError:
+        return False
 
 
 def _chosen(name: str, chosen: Chosen, count: int) -> Tensor:
@@ -224,14 +284,18 @@ def _chosen(name: str, chosen: Chosen, count: int) -> Tensor:
         return torch.arange(count)
     if isinstance(chosen, slice):
         return torch.arange(count)[chosen]
+    _check_chosen(name, chosen)
     for index in chosen:
         if not -count <= index < count:
             raise ValueError(f"{name} must be among {count}, counted from 0, got {index}")
     return torch.tensor([*chosen], dtype=torch.int64)
 
 
-def _cells(part: Tensor, heads: Chosen, positions: Chosen) -> tuple[Tensor, ...]:
-    """Where some heads and positions are in a part, see `part_of`."""
+def cells_of(part: Tensor, heads: Chosen, positions: Chosen) -> tuple[Tensor, ...]:
+    """Where some heads and positions are in a part, see `part_of`.
+
+    Raises ValueError where they are not.
+    """
     chosen = _chosen("positions", positions, part.shape[-2])
     if part.dim() == 2:
         return (chosen,)

@@ -12,6 +12,7 @@ from torch.nn.functional import cosine_similarity
 from attention.analysis.associations import mask_of
 from attention.analysis.causes import Metric, written_probability
 from attention.analysis.interventions import Change, Progress, exchanged, hidden
+from attention.core.arguments import must_be, must_be_several, must_be_within
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Pieces, Run, goes_on
 
@@ -29,9 +30,12 @@ def by_mean(means: Sequence[Tensor]) -> Replacement:
 
     means: of each layer (heads, 1, width).
     """
-    return lambda layer, heads: Change(
-        layer, to=means[layer][[*heads]], heads=heads, positions=slice(1, None)
-    )
+
+    def change(layer: int, heads: Sequence[int]) -> Change:
+        must_be_within("layer", layer, len(means))
+        return Change(layer, to=means[layer][[*heads]], heads=heads, positions=slice(1, None))
+
+    return change
 
 
 def as_in(run: Run, other: Run) -> Replacement:
@@ -41,6 +45,9 @@ def as_in(run: Run, other: Run) -> Replacement:
 
 def changes(off: Collection[Head], replacement: Replacement) -> list[Change]:
     """One change for each layer that has heads switched off."""
+    if not callable(replacement):
+        must_be("replacement", replacement, Callable, how="as by_zero() gives one")
+    must_be_several("heads that are off", off, tuple, example="[(layer, head)]")
     layers = sorted({layer for layer, _ in off})
     return [
         replacement(layer, sorted({head for at, head in off if at == layer})) for layer in layers
@@ -91,6 +98,7 @@ def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None
     run's own, 0 before anything is changed, with None for the piece. The metric takes
     (…, pieces, d_model) and returns (…).
     """
+    must_be_within("position", position, len(run.hidden))
     if isinstance(model, EncoderDecoder):
         written = run.inputs[-1].pieces
         probabilities = written_probability(model, run)
@@ -122,6 +130,7 @@ def layer_effects(
 
     off: heads that are switched off already; switching one of these off again changes nothing.
     """
+    must_be_within("layer", layer, len(model.layers))
     n_heads = model.layers[layer].attention.heads
     several = [changes({*off, (layer, head)}, replacement) for head in range(n_heads)]
     before = metric(states_without(model, run, off, replacement))

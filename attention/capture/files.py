@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -28,6 +29,8 @@ MAX_SIZE = 1 << 16  # entries, heads, numbers of a vector, attentions
 NAME = re.compile(r"[\w.#()\[\] -]{1,300}")
 REASON = re.compile(r"[^<>&\x00-\x1f]{1,400}")
 FLOATS = ("F16", "BF16", "F32", "F64")
+F32 = torch.finfo(torch.float32)  # what weights are made in; of float64 in that
+RANGES = {"F64": torch.finfo(torch.float64)}
 PARTS = {  # of an attention, with the types that each may have
     "queries": FLOATS,
     "keys": FLOATS,
@@ -58,6 +61,8 @@ def save(
     tokens = recording.tokens if tokens is None else list(tokens)
     keys = recording.keys if keys is None else list(keys)
     _check_counts(recording.attentions, tokens, keys)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} must be a folder, there is none")
     stored: dict[str, Tensor] = {}
     known: dict[tuple[object, ...], str] = {}
 
@@ -113,9 +118,10 @@ def _plain(name: str) -> str:
     return re.sub(r"[^\w.#()\[\] -]", "_", name)[:300]
 
 
-def open_recording(path: str | Path) -> Recording:
+def open_recording(path: str | Path, max_heads: int | None = None) -> Recording:
     """The recording in a file. Its numbers are read from the disk where they are asked for.
 
+    max_heads: in all attentions, counted before any of these is read; None: any number.
     Raises ValueError, in one sentence, where the file is none or what it says does not fit.
     """
     path = Path(path)
@@ -128,13 +134,19 @@ def open_recording(path: str | Path) -> Recording:
         raise ValueError(f"the file must be a whole .safetensors: {error}"[:240]) from error
     if metadata.get("format") != FORMAT:
         raise ValueError(f"the file must be a recording, of the format {FORMAT}")
+    text = metadata.get("recording", "")
+    # Each attention has a head, and no text in JSON has a quotation mark as it stands.
+    _check_count(text.count('"parts":') - 1, max_heads)  # 1: a module may have that name
     try:
-        said = json.loads(metadata.get("recording", ""))
+        said = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError("the file must describe its recording as JSON") from error
     shapes = {name: (tuple(one.get_shape()), one.get_dtype()) for name, one in stored.items()}
     read = _Reading(shapes, file.get_tensor)
-    attentions = [read.attention(one) for one in _list(_of(said, "attentions"), dict, MAX_SIZE)]
+    described = _list(_of(said, "attentions"), dict, MAX_SIZE)
+    heads = (one.get("heads") for one in described)
+    _check_count(sum(len(each) for each in heads if isinstance(each, list)), max_heads)
+    attentions = [read.attention(one) for one in described]
     numbers = [one.number for one in attentions]
     _must(numbers == sorted(set(numbers)), "attentions must have numbers that rise", numbers[:9])
     left_out = _of(said, "left_out", dict)
@@ -164,12 +176,12 @@ def is_recording(content: bytes) -> bool:
     return FORMAT.encode() in content[8 : 8 + min(length, MAX_HEADER)]
 
 
-def read_recording(content: bytes) -> Recording:
+def read_recording(content: bytes, max_heads: int | None = None) -> Recording:
     """The recording in the bytes of a file, see `open_recording`."""
     with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
         file.write(content)
         file.flush()
-        return open_recording(file.name)  # its map outlives the file
+        return open_recording(file.name, max_heads)  # its map outlives the file
 
 
 def _check_header(path: Path) -> None:
@@ -184,6 +196,15 @@ def _check_header(path: Path) -> None:
         )
 
 
+def _check_count(heads: int, max_heads: int | None) -> None:
+    """Raises ValueError where there are more heads than there may be."""
+    if max_heads is not None and heads > max_heads:
+        raise ValueError(
+            f"a run may have up to {max_heads:,} heads in all attentions, got {heads:,}: "
+            "keep fewer by `layers=` or `heads=`"
+        )
+
+
 class _Reading:
     """Attentions of a file: what it says of each, held against the shapes that it has."""
 
@@ -194,7 +215,7 @@ class _Reading:
     ) -> None:
         self.shapes, self.tensor = shapes, tensor
         self.tensors: dict[str, Tensor] = {}  # one for all that share it
-        self.finite: set[str] = set()
+        self.greatest: dict[str, float] = {}  # of each tensor of floats, regardless of sign
         self.parts: dict[int, dict[str, str]] = {}  # of each attention
 
     def attention(self, said: dict[str, Any]) -> Attention:
@@ -241,17 +262,36 @@ class _Reading:
         )
 
     def check_numbers(self, attention: Attention) -> None:
-        """Raises ValueError where numbers are not finite, or a mask leads beyond the keys."""
-        parts = self.parts[attention.number]
-        for part, place in parts.items():
-            if place in self.finite or PARTS[part] is not FLOATS:
+        """Raises ValueError where numbers are not finite or give scores that are not, or a mask
+        leads beyond the keys."""
+        greatest = {"queries": 0.0, "keys": 0.0, "bias": 0.0}
+        for part, place in self.parts[attention.number].items():
+            if PARTS[part] is not FLOATS:
                 continue
-            _must(_finite(self.tensors[place]), f"{part} must be finite numbers", attention.name)
-            self.finite.add(place)
+            if place not in self.greatest:
+                self.greatest[place] = _greatest(self.tensors[place])
+            greatest[part] = self.greatest[place]
+            finite = math.isfinite(greatest[part])
+            _must(finite, f"{part} must be finite numbers", attention.name)
+        self._check_scores(attention, greatest)
         mask, n_keys = attention.rules.mask, attention.rules.keys
         if mask is not None:
             inside = (mask.first >= 0) & (mask.first <= mask.stop) & (mask.stop <= n_keys)
             _must(bool(inside.all()), f"a mask must stay within {n_keys} keys", attention.name)
+
+    def _check_scores(self, attention: Attention, greatest: Mapping[str, float]) -> None:
+        """Raises ValueError where a step towards the weights is beyond the type it is made in.
+
+        greatest: number of each part; of d products of these a score can have the sum.
+        """
+        dtype = RANGES.get(self.shapes[self.parts[attention.number]["queries"]][1], F32)
+        scaled = abs(attention.scale) * max(1.0, greatest["queries"])
+        reach = scaled * greatest["keys"] * attention.queries.shape[3] + greatest["bias"]
+        most = max(scaled, reach, attention.cap or 0.0, *greatest.values())
+        name = f"numbers and scores of {attention.name}"
+        _must(most <= dtype.max, f"{name} must stay within ±{dtype.max:.1e}", f"up to {most:.1e}")
+        cap = attention.cap
+        _must(cap is None or cap >= dtype.tiny, f"cap must be from {dtype.tiny:.1e} on", cap)
 
     def _shape(self, part: str, place: object) -> tuple[int, ...]:
         _must(part in PARTS, f"parts must be among {', '.join(PARTS)}", part)
@@ -306,9 +346,9 @@ def _check_sizes(part: str, shape: tuple[int, ...]) -> None:
     _must(fits, f"{part} must be (entries, heads, tokens, d), each from 1 to {most}", shape)
 
 
-def _finite(tensor: Tensor) -> bool:
-    """If all numbers are; the least and the greatest are NaN where any is (torch.aminmax)."""
-    return all(bool(one.isfinite()) for one in tensor.aminmax())
+def _greatest(tensor: Tensor) -> float:
+    """The greatest number regardless of sign, NaN where any is (torch.aminmax)."""
+    return float(torch.stack(tensor.aminmax()).abs().amax())
 
 
 def _check_counts(

@@ -18,6 +18,7 @@ from torch.nn.functional import pad
 
 from attention.capture.masking import Rules
 from attention.capture.report import Report, report_of
+from attention.core.arguments import must_be, must_be_several
 
 CELLS = 1 << 22  # scores that are worked out together
 ROWS_OF_A_CELL = 4  # of a thumbnail, at most
@@ -354,6 +355,7 @@ class Recording:
 
     def _asked(self, layer: int | str, head: int, entry: int) -> tuple[Attention, int]:
         attention = self.attention(layer)
+        must_be("entry", entry, int)
         if not 0 <= entry < attention.shape[0]:
             raise ValueError(f"entry must lie below {attention.shape[0]}, got {entry}")
         return attention, attention.position(head)
@@ -367,8 +369,8 @@ def _slices(marked: Tensor) -> list[slice]:
 
 
 def _block_sizes(cells: int | tuple[int, int], attention: Attention) -> tuple[int, int]:
-    both = (cells, cells) if isinstance(cells, int) else tuple(cells)
-    if len(both) != 2 or min(both) < 1:
+    both = tuple(cells) if isinstance(cells, tuple | list) else (cells, cells)
+    if len(both) != 2 or not all(isinstance(each, int) and each >= 1 for each in both):
         raise ValueError(f"cells must be one or two numbers from 1 on, got {cells}")
     return -(-attention.shape[2] // both[0]), -(-attention.shape[3] // both[1])
 
@@ -378,6 +380,8 @@ def _positions(name: str, part: Part, size: int, device: torch.device) -> Tensor
     every = torch.arange(size)
     if part is None or isinstance(part, slice):
         return every[slice(None) if part is None else part].to(device)
+    if not isinstance(part, int):
+        must_be_several(name, part, int, example="[0, 3], a position or a slice")
     asked = torch.as_tensor(part, dtype=torch.long, device="cpu").reshape(-1)
     if len(asked) and not (-size <= int(asked.min()) and int(asked.max()) < size):
         raise ValueError(f"{name} must lie below {size}, got {part}")

@@ -17,6 +17,7 @@ from torch import Tensor
 from attention.capture.calls import Call, Masks
 from attention.capture.masking import Rules, join
 from attention.capture.recording import Attention, Kind, Recording
+from attention.core.arguments import must_be_several
 
 CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)
 
@@ -41,6 +42,12 @@ class Choice:
     layers: Collection[int | str] | None = None
     heads: Sequence[int] | None = None
     values: bool = False
+
+    def __post_init__(self) -> None:
+        if self.layers is not None:
+            must_be_several("layers", self.layers, int, str, example='[0, 2] or ["encoder.0"]')
+        if self.heads is not None:
+            must_be_several("heads", self.heads, int, example="[0, 3]")
 
     def __contains__(self, attention: tuple[int, str]) -> bool:
         return self.layers is None or not set(self.layers).isdisjoint(attention)

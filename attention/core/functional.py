@@ -116,16 +116,16 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     scores: (…, queries, keys); mask: bool, broadcastable to scores, True = may attend.
     Returns weights of the shape of scores. Each row sums to 1, or to 0 where nothing may be
-    attended to. Raises ValueError when the mask is not bool or does not fit.
+    attended to: the mask hides all of it, or its scores are −∞ throughout, as by a bias.
+    Raises ValueError when the mask is not bool or does not fit.
     """
     if mask is None:
-        return scores.softmax(-1)
+        return _softmax(scores)
     _check_mask(mask, scores)
     empty = ~mask.any(-1, keepdim=True)
-    weights = scores.masked_fill(~(mask | empty), -math.inf).softmax(-1)
+    weights = _softmax(scores.masked_fill(~(mask | empty), -math.inf))
     # Where the mask can be looked into, a pass over all weights is spared.
-    known = not (empty.is_meta or torch.compiler.is_compiling())
-    return weights if known and not empty.any() else weights.masked_fill(empty, 0.0)
+    return weights if _known(empty) and not empty.any() else weights.masked_fill(empty, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -551,6 +551,22 @@ def share_heads(vectors: Tensor, heads: int, some: slice = slice(None)) -> Tenso
         return vectors[..., some, :, :]
     wanted = torch.arange(heads, device=vectors.device)[some]
     return vectors.index_select(-3, wanted // (heads // groups))
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Softmax of each row; weights of 0 where its scores are −∞ throughout."""
+    weights = scores.softmax(-1)
+    # Such a row is NaN now: where it can be looked at, passes over all scores are spared.
+    if _known(scores) and not weights[..., :1].isnan().any():
+        return weights
+    empty = (scores == -math.inf).all(-1, keepdim=True)
+    # Anew, not filled alone: NaN would come back in gradients.
+    return scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+
+
+def _known(tensor: Tensor) -> bool:
+    """True if numbers can be looked at: they are there, and no graph is being made."""
+    return not (tensor.is_meta or torch.compiler.is_compiling())
 
 
 def _slices(length: int, most: int) -> list[slice]:

@@ -31,6 +31,7 @@ MAX_TEXT = 1 << 20  # bytes of a header and characters of tokens: 512 long ones 
 MAX_ENTRIES, ENTRY = 1000, b"PK\x01\x02"  # of an .npz, and what each of them begins with
 MAX_PROBLEM = 240  # characters
 MAX_TOKENS, MAX_HEADS = 512, 1024  # of a file, in all layers
+MAX_KEPT = 4 * MAX_HEADS  # of a run, which may have attentions beside those that are shown
 MAX_TOKEN_LENGTH = 200
 TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 PARTS = ("weights", "tokens", "keys")
@@ -273,7 +274,7 @@ def read_own(content: bytes) -> OpenedWeights | OpenedRun:
     if not is_recording(content):
         return read_file(content)
     unpacked_bytes(content)
-    return opened_run(read_recording(content))
+    return opened_run(read_recording(content, MAX_KEPT))
 
 
 def read_file(content: bytes) -> OpenedWeights:

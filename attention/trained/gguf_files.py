@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import functools
 import hashlib
-import os
-import shutil
-import uuid
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +13,6 @@ import gguf
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
@@ -27,6 +20,7 @@ from attention.trained.checkpoints import Checkpoint, fitting
 from attention.trained.layouts import Layout, Llama
 from attention.trained.models import About, Parts, Transformer
 from attention.trained.pieces import Reader
+from attention.trained.shared_weights import map_shared
 
 # What config.json calls each setting -> what a GGUF file calls it, behind the architecture's name.
 SETTINGS = {
@@ -60,7 +54,6 @@ TENSORS = {
 # How a text is split before its bytes are merged: as GPT-2's (Radford et al. 2019).
 SPLITS = ("gpt-2", "smollm")
 ROWS = 1024  # of a tensor that are dequantised at a time, so that what is between stays small
-WEIGHTS_VARIABLE = "ATTENTION_WEIGHTS"
 WORTH_MAPPING = 1 << 24  # bytes of a file
 CONTROL, USER_DEFINED = int(gguf.TokenType.CONTROL), int(gguf.TokenType.USER_DEFINED)
 
@@ -193,33 +186,16 @@ class GgufFile:
         whole = torch.from_numpy(values)
         return self._apart(whole) if tensor.name.endswith(("_q.weight", "_k.weight")) else whole
 
-    def map(self, folder: Path) -> None:
-        """Take tensors from now on from a file in a folder that has them as float32, mapped into
-        memory: later starts dequantise nothing, and processes share them.
-
-        It is made where it is missing. Where it cannot be, as in a folder that is full or may only
-        be read, tensors are dequantised as before.
-        """
+    def map(self) -> None:
+        """Take tensors from now on from a file that has them as float32, mapped into memory, where
+        there can be one: later starts dequantise nothing, and processes share them."""
         with self._file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        file = folder / f"{digest}-gguf-{version('gguf')}.safetensors"
-        with contextlib.suppress(OSError, ValueError, SafetensorError):
-            if not file.is_file():
-                self._write(file)
-            self._mapped = Checkpoint([file])
-
-    def _write(self, file: Path) -> None:
-        """Write all tensors, dequantised; the file is there once it is whole."""
-        nbytes = sum(4 * int(tensor.n_elements) for tensor in self._tensors.values())
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(file.parent).free < 2 * nbytes:
-            raise OSError(errno.ENOSPC, "too little space for dequantised weights")
-        made = file.with_suffix(f".{uuid.uuid4().hex}")
-        try:
-            save_file({name: self._whole(each) for name, each in self._tensors.items()}, made)
-            made.replace(file)
-        finally:
-            made.unlink(missing_ok=True)
+        self._mapped = map_shared(
+            f"{digest}-gguf-{version('gguf')}.safetensors",
+            sum(4 * int(tensor.n_elements) for tensor in self._tensors.values()),
+            lambda: {name: self._whole(each) for name, each in self._tensors.items()},
+        )
 
     def _apart(self, rows: Tensor) -> Tensor:
         """Rows of W_q or W_k in the order of safetensors: GGUF has the two that are rotated
@@ -244,9 +220,7 @@ def load_gguf(file: Path, about: About) -> Transformer:
     cannot be read."""
     opened = GgufFile(file)
     if file.stat().st_size >= WORTH_MAPPING:
-        named = os.environ.get(WEIGHTS_VARIABLE)
-        with contextlib.suppress(RuntimeError):  # there is no home
-            opened.map(Path(named or Path.home() / ".cache" / "attention-explorer"))
+        opened.map()
     parts, reader = _read(opened)
     return Transformer(about, reader, parts)
 

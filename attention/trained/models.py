@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from attention.core.arguments import must_be, must_be_several
 from attention.core.functional import Trace, capped
 from attention.core.limits import limits
 from attention.core.masks import padded
@@ -233,14 +234,16 @@ class Model:
 
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""
-        return self._read(text).cut(self.limit)
+        return self.all_pieces(text).cut(self.limit)
 
     def all_pieces(self, text: str) -> Pieces:
-        """A text in as many pieces as the model takes."""
+        """A text in as many pieces as the model takes. Raises ValueError where it is none."""
+        must_be("text", text, str)
         return self._read(text)
 
     def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
         """Pieces of the vocabulary by their ids, as `Pieces.texts` has them."""
+        must_be_several("ids", ids, int, example="[0]")
         return self._read.shown(ids)
 
     def embed(self, ids: Tensor, first: int = 0) -> Tensor:
@@ -277,6 +280,7 @@ class Model:
         switches them off.
         Raises ValueError where sentences do not fit.
         """
+        must_be("batch", batch, Padded, how="as Padded(pieces.ids)")
         if start is None:
             start = Start(0, self.embed(batch.ids, after[0].projected.end if after else 0))
         positions = range(start.layer, len(self.layers))
@@ -307,6 +311,8 @@ class Model:
         positions: range,
     ) -> None:
         """Raise ValueError where an edit would not be called, or nothing can go on."""
+        if layers is not None:
+            must_be_several("layers", layers, int, example="[0]")
         for position in layers or ():
             if position not in positions:
                 raise ValueError(f"an edit must be of layers {positions}, got {position}")
@@ -346,6 +352,7 @@ class Model:
         Pieces of layers that cross are those that each query produces, of a decoder's
         self-attention those that it reads.
         """
+        must_be("pieces", pieces, Pieces, how="model.pieces(text) gives them")
         batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
         inputs = []
         for layer, run in zip(self.layers, self.forward(batch), strict=True):
@@ -494,6 +501,7 @@ class Transformer(Model):
         where it joins pieces, as "c" and "at". None where no text says what they are: parts of a
         character, or ids without a piece.
         """
+        must_be_several("ids", ids, int, example="[0]")
         return self._read.text_of(ids, after)
 
     @property

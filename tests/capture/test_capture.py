@@ -16,6 +16,10 @@ from tests.cases import over
 
 CAUSAL = torch.ones(7, 7, dtype=torch.bool).tril()
 GAPS = torch.tensor([[True, False, True, True, False, False, True]]).expand(7, 7)
+ALL = torch.arange(49.0).view(7, 7).cos()
+BARRED = ALL.index_fill(0, torch.tensor([2, 5]), -torch.inf).index_fill(
+    1, torch.tensor(3), -torch.inf
+)
 SAID = {
     "nothing": {},
     "causal": {"is_causal": True},
@@ -26,6 +30,8 @@ SAID = {
     "numbers to add": {"attn_mask": torch.arange(49.0).view(7, 7).sin()},
     "-inf": {"attn_mask": torch.zeros(7, 7).masked_fill(~CAUSAL, -torch.inf)},
     "a bias by distance": {"attn_mask": -0.3 * (torch.arange(7) - torch.arange(7)[:, None]).abs()},
+    "a row of -inf": {"attn_mask": BARRED},
+    "two rows of -inf in one head": {"attn_mask": torch.stack([BARRED, BARRED.flip(0), ALL])[None]},
     "a row with nothing": {"attn_mask": CAUSAL.roll(1, 0) & CAUSAL},
 }
 
@@ -274,3 +280,34 @@ def test_what_is_kept_is_queries_and_keys_and_nothing_that_the_model_changes_lat
     assert kept.queries.untyped_storage().nbytes() == x.nbytes
     parts = (kept.queries, kept.keys, kept.rules.mask.first, kept.rules.mask.stop)
     assert sum(part.nbytes for part in parts) == 2 * x.nbytes + 2 * 4 * 512
+
+
+A_LIST = r"must be a list, each a whole number, as \[0, 3\]"
+WRONG = {
+    rf"heads {A_LIST}, got 1 \(int\)": lambda run: recorded(OwnAttention(), heads=1),
+    rf"heads {A_LIST}, got '01' \(str\)": lambda run: recorded(OwnAttention(), heads="01"),
+    rf"heads {A_LIST}, got \[0\.5\]": lambda run: recorded(OwnAttention(), heads=[0.5]),
+    r"layers must be a list, each a whole number or a str, as .*, got 3 \(int\)": lambda run: (
+        recorded(OwnAttention(), layers=3)
+    ),
+    r"layers must be a list, .*, got '0\.mix' \(str\)": lambda run: recorded(
+        OwnAttention(), layers="0.mix"
+    ),
+    rf"rows {A_LIST}, a position or a slice, got 'a'": lambda run: run.weights(0, 0, "a"),
+    rf"columns {A_LIST}, a position or a slice, got 1\.5": lambda run: run.weights(0, 0, 0, 1.5),
+    r"entry must be a whole number, got 'a'": lambda run: run.weights(0, 0, entry="a"),
+    r"cells must be one or two numbers from 1 on, got 2\.5": lambda run: run.pooled(0, 0, 2.5),
+    r"cells must be one or two numbers from 1 on, got ab": lambda run: run.pooled(0, 0, "ab"),
+}
+
+
+@over("words", WRONG)
+def test_arguments_of_a_wrong_kind_are_answered_in_a_sentence(words):
+    run = recorded(OwnAttention())
+    with pytest.raises(ValueError, match=words):
+        WRONG[words](run)
+
+
+def test_a_run_is_saved_in_a_folder_that_is_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none must be a folder, there is none"):
+        recorded(OwnAttention()).save(tmp_path / "none" / "run.safetensors")

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import attention
-from attention.capture import Recording
+from attention.capture import Recording, files
 from tests.capture.families import FAMILIES
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
@@ -85,6 +85,7 @@ def poison(said, tensors):
 
 
 NUMBERS = torch.ones(2, 3, 7, 4)
+BEYOND = r"numbers and scores of 0\.mix must stay within ±3\.4e\+38, got 'up to "
 LIES = {
     "no queries": (without("queries"), "there must be queries and keys"),
     "no stop": (without("stop"), "a mask must have first and stop"),
@@ -103,6 +104,18 @@ LIES = {
     "a bias": (put("bias", torch.zeros(1, 3, 13)), r"bias must be \(1 or 2, 1 or 3, 1 or 7, 7\)"),
     "NaN": (poison, "keys must be finite numbers, got '1.mix'"),
     "infinite sinks": (put("sinks", torch.tensor([1, torch.inf, 2])), "sinks must be finite"),
+    "scores beyond float32": (put("queries", 3e38 * NUMBERS), BEYOND),
+    "both beyond": (put("keys", -3e38 * NUMBERS), BEYOND),
+    "a scale of 1e308": (say("scale", 1e308), BEYOND),
+    "a scale of -1e39 over zeros": (say("scale", -1e39), BEYOND),
+    "a bias of 1e300": (
+        put("bias", 1e300 * NUMBERS[:, :, :, :1].double().expand(2, 3, 7, 7)),
+        BEYOND,
+    ),
+    "sinks of 1e300": (put("sinks", 1e300 * torch.ones(3).double()), BEYOND + "1.0e.300'"),
+    "values of 1e300": (put("values", 1e300 * NUMBERS.double()), BEYOND),
+    "a cap of 1e300": (say("cap", 1e300), BEYOND),
+    "a cap of 1e-300": (say("cap", 1e-300), "cap must be from 1.2e-38 on, got '1e-300'"),
     "an unknown part": (put("pickle", NUMBERS), "parts must be among queries"),
     "no tensor": (say("parts", {"queries": "9.queries", "keys": "0.keys"}), "a tensor of the file"),
     "a list of parts": (say("parts", ["queries"]), "parts must be of another kind"),
@@ -141,6 +154,31 @@ def test_a_file_that_lies_is_refused_in_one_sentence(name, path):
     with pytest.raises(ValueError, match=words) as refused:
         Recording.open(path)
     assert len(str(refused.value)) < 300
+
+
+@over("largest", [1e18, -1e18])
+def test_numbers_as_large_as_their_scores_allow_give_weights(largest, path):
+    run = recorded()
+    run.attentions[0].queries.mul_(0).add_(largest)
+    run.attentions[0].keys[:, :, 1:] *= 1e18
+    run.save(path)
+    weights = Recording.open(path).weights(0, 2)
+    assert weights.isfinite().all()
+    assert torch.equal(weights, run.weights(0, 2))
+
+
+def test_too_many_heads_are_counted_and_refused_before_any_attention_is_read(path, monkeypatch):
+    recorded().save(path)  # two attentions of three heads
+    assert len(files.read_recording(path.read_bytes(), max_heads=6).attentions) == 2
+    monkeypatch.delattr(files._Reading, "attention")
+    for count in (5, 1):
+        with pytest.raises(
+            ValueError, match=rf"up to {count} heads in all attentions, got 6: keep"
+        ):
+            files.open_recording(path, max_heads=count)
+    monkeypatch.delattr(json, "loads")  # of very many, the description is not read either
+    with pytest.raises(ValueError, match="up to 0 heads in all attentions, got 1: keep"):
+        files.open_recording(path, max_heads=0)
 
 
 def header(said, data=b"", length=None):

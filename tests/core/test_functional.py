@@ -87,6 +87,29 @@ def test_output_agrees_with_torch(kind: str, leading: tuple[int, ...]) -> None:
     assert_close(attend(*inputs, mask=mask, scale=0.3).output, theirs)
 
 
+def barring(*rows: int) -> Tensor:
+    """A bias that bars these rows from all keys, and the first row from two."""
+    bias = normal(3, 7, seed=13)
+    bias[0, 2:4] = -math.inf
+    bias[[*rows]] = -math.inf
+    return bias
+
+
+@over("mask", [None, CELLS, masks.causal(3, 7), masks.parse_cells("2:*", 3, 7)])
+def test_rows_that_a_bias_bars_throughout_are_zero_as_those_that_a_mask_bars(
+    mask: Tensor | None,
+) -> None:
+    bias = barring(1)
+    trace = traced(2, mask=mask, bias=bias)
+    both = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+    inputs = trace.queries, trace.keys, trace.values
+    assert_close(trace.output, scaled_dot_product_attention(*inputs, attn_mask=both))
+    assert (trace.weights[:, 1].count_nonzero(), trace.output[:, 1].count_nonzero()) == (0, 0)
+    allowed = both > -math.inf
+    assert torch.equal(trace.weights, traced(2, mask=allowed, bias=bias).weights)
+    assert_close(trace.weights.sum(-1), allowed.any(-1).float().expand(2, 3))
+
+
 @pytest.mark.parametrize("name", ["dot_scores", "additive_scores"])
 def test_equal_keys_give_the_published_means_of_the_values(name: str) -> None:
     golden = GOLDENS["d2l_classic_toy"]
@@ -197,6 +220,15 @@ def test_gradients_of_the_scores_are_right(name: str) -> None:
     assert gradcheck(lambda x, *rest: function(x, x, *rest), (x, *parameters))
 
 
+def test_gradients_are_finite_beside_a_row_that_a_bias_bars_throughout() -> None:
+    scores = normal(3, 7, dtype=torch.float64).requires_grad_()
+    bias = barring(1).double()
+    assert gradcheck(lambda s: masked_softmax(s + bias), (scores,))
+    (gradient,) = torch.autograd.grad(masked_softmax(scores + bias).square().sum(), scores)
+    assert gradient.isfinite().all()
+    assert gradient[1].tolist() == [0] * 7
+
+
 def test_gradients_of_masked_softmax_are_right_and_finite_with_an_empty_row() -> None:
     scores = normal(3, 5, dtype=torch.float64).requires_grad_()
     mask = masks.parse_cells("0:1 1:*", 3, 5)
@@ -301,8 +333,11 @@ def test_attend_compiles_as_one_graph_and_gives_the_same(name: str) -> None:
     inputs = normal(2, 3, D), normal(2, 7, D), normal(2, 7, 11)
     torch._dynamo.reset()
     compiled: Any = torch.compile(attend, fullgraph=True, backend="aot_eager")
-    for mask in (None, masks.parse_cells("0:1", 3, 7), masks.parse_cells("0:1 1:*", 3, 7)):
-        made, expected = (each(*inputs, scores=scores, mask=mask) for each in (compiled, attend))
+    some, empty = masks.parse_cells("0:1", 3, 7), masks.parse_cells("0:1 1:*", 3, 7)
+    for mask, bias in ((None, None), (some, None), (empty, None), (empty, barring(2))):
+        made, expected = (
+            each(*inputs, scores=scores, mask=mask, bias=bias) for each in (compiled, attend)
+        )
         assert isinstance(made, Trace)
         for step in ("scores", "scaled", "weights", "output"):
             assert_close(getattr(made, step), getattr(expected, step))

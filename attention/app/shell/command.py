@@ -21,9 +21,8 @@ Every other option goes to Streamlit: attention-explorer --server.port 8600
 `streamlit run --help` lists them.
 """
 LIBRARY_ALONE = """\
-{error}: the library is installed without what the app needs. In its
-folder this adds it:
-pip install ".[app]\""""
+{error}: the library is installed without what the app needs. This adds it:
+pip install "attention-explorer[app]\""""
 INDENT = " " * 21
 ENVIRONMENT = """\
 What an owner can set in the environment:

@@ -94,6 +94,7 @@ export function work({ kind, size, biased, numbers }, value) {
       weights[cell] = scaled
       if (scaled > greatest) greatest = scaled
     }
+    if (greatest === -Infinity) greatest = 0 // scores of −∞ throughout: weights of 0
     let sum = 0
     for (let cell = start; cell < end; cell++) {
       weights[cell] = Math.exp(weights[cell] - greatest)
@@ -101,7 +102,7 @@ export function work({ kind, size, biased, numbers }, value) {
     }
     let bits = 0
     for (let cell = start; cell < end; cell++) {
-      weights[cell] /= sum
+      weights[cell] /= sum || 1
       if (weights[cell] > 0) bits -= weights[cell] * Math.log2(weights[cell])
     }
     entropy[row] = sum ? Math.max(0, bits) : Number.NaN
