@@ -147,7 +147,7 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(associations, "AT_ONCE", 0)
-    monkeypatch.setattr(works, "WAIT", 0.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
     assert "association_0" in app.sent
     assert "association_curves" not in app.sent

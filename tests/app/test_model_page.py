@@ -148,7 +148,7 @@ def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
 def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_that_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(works, "WAIT", 0.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     for tab in (told.PARTS, told.ASSOCIATIONS):
         app = at_once(s=f"nobody knew of {tab} before", more=tab)
         assert len({button.key for button in app.button if button.label == "Stop"}) == 2
