@@ -167,7 +167,7 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     return View(page, visit, values)
 
 
-def model_on(page: Page, chosen: str) -> str:
+def model_on(page: Page, chosen: Value) -> Value:
     """The trained model that a page shows where this one, or none, is chosen."""
     if not page.models:
         return NONE
