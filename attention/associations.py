@@ -149,7 +149,7 @@ def rows_of(model: Model, job: Job, number: int, text: str) -> dict[str, list[An
     pieces = model.pieces(text)
     if all(pieces.special):
         return problem(number, "no words")
-    found = associate(model, pieces, job.method)[job.layer].nan_to_num()
+    found = associate(model, pieces, job.method, after=[job.layer])[job.layer].nan_to_num()
     of_words = slots(pieces.words)
     words = whole_words(pieces.texts, of_words)
     joined = join(found, of_words, of_words)

@@ -72,13 +72,9 @@ def page(view: View) -> None:
 def pause(view: View) -> float | None:
     """Seconds from one look at the effects of all heads to the next, None once all are there."""
     try:
-        task = window.task_of(view, window.shown_of(view))
+        return works.pause(window.task_of(view, window.shown_of(view)))
     except ValueError:
         return None
-    if not task.steps or not task.is_asked_for:
-        return None
-    state = works.ask(task)
-    return None if state.done else works.pause(state)
 
 
 def followed(view: View) -> tuple[object, ...]:
@@ -91,7 +87,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     """The window as far as it is worked out, how far that is, and what is switched off.
 
     around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
-    anew by itself, which ends once all is worked out.
+    anew by itself, as long as something is being worked out.
     """
     view = session.view()
     if followed(view) != around:
@@ -99,11 +95,11 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     try:
         shown = window.shown_of(view)
         task = window.task_of(view, shown)
-        done = works.is_done(task)
-        if done and looks_again:
+        under_way = works.pause(task, waits=False) is not None
+        if under_way != looks_again:
             st.rerun()
         window.draw(view, shown)
-        if not done:
+        if under_way or (task.steps and not task.is_asked_for):
             works.show(task)
         window.search(view, shown)
     except ValueError as problem:

@@ -60,13 +60,15 @@ class Followed:
 
     words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
     the likeliest next piece at each position. progress: is told how much of how much is done by
-    methods that take long; an exception that it raises stops the work.
+    methods that take long; an exception that it raises stops the work. after: the layers, from 0,
+    that are asked for, None: all; a method that works each out by itself leaves out the others.
     """
 
     model: Model
     pieces: Pieces
     words: tuple[int, int] | None = None
     progress: Progress = lambda done, of: None
+    after: Collection[int] | None = None
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
@@ -294,7 +296,7 @@ def rollout(followed: Followed) -> Tensor:
 
 
 def flow(followed: Followed) -> Tensor:
-    return flow_of(with_identity(raw(followed)), followed.progress)
+    return flow_of(with_identity(raw(followed)), followed.progress, followed.after)
 
 
 def flow_of(
@@ -308,19 +310,26 @@ def flow_of(
     progress: see `Followed`; after: the layers that are asked for, None: all; others are nan.
     """
     n_layers, n_tokens, _ = steps.shape
-    capacities = (steps.double() * WHOLE).round().to(torch.int32)
-    layer, query, key = (part.numpy() for part in capacities.nonzero(as_tuple=True))
-    numbers = capacities[capacities > 0].numpy()
-    shape = ((n_layers + 1) * n_tokens,) * 2
-    edges = (numbers, ((layer + 1) * n_tokens + query, layer * n_tokens + key))
-    graph = csr_array(edges, shape=shape, dtype=np.int32)
-    found = np.full(steps.shape, np.nan)
     layers = range(n_layers) if after is None else after
-    for above, row, column in itertools.product(layers, range(n_tokens), range(n_tokens)):
-        if column == 0:
-            progress(above * n_tokens + row, n_layers * n_tokens)
-        source = (above + 1) * n_tokens + row
-        found[above, row, column] = maximum_flow(graph, source, column).flow_value
+    capacities = (steps.double() * WHOLE).round().to(torch.int32)
+    places = capacities.nonzero()
+    layer, query, key = places.T.numpy()
+    numbers = capacities[capacities > 0].numpy()
+    ends = (layer + 1) * n_tokens + query, layer * n_tokens + key
+    found, reached, rows = np.full(steps.shape, np.nan), torch.eye(n_tokens), itertools.count()
+    for above, step in enumerate(capacities):
+        reached = ((step > 0).float() @ reached > 0).float()
+        if above not in layers:
+            continue
+        below, size = layer <= above, (above + 2) * n_tokens
+        edges = (numbers[below], (ends[0][below], ends[1][below]))
+        graph = csr_array(edges, shape=(size, size), dtype=np.int32)
+        found[above] = 0  # between those that no path joins
+        for row, columns in enumerate(reached):
+            progress(next(rows), len(layers) * n_tokens)
+            source = (above + 1) * n_tokens + row
+            for column in columns.nonzero()[:, 0].tolist():
+                found[above, row, column] = maximum_flow(graph, source, column).flow_value
     return row_normalised(torch.from_numpy(found)).float()
 
 
@@ -563,7 +572,8 @@ class Method:
 
     name: as links and tables have it; title; source: who described it; definition: exactly;
     number: a `Followed` -> (layers, queries, keys); decoder: whether it needs a model that goes on;
-    alone: whether each layer counts by itself, without those before it.
+    alone: whether each layer counts by itself, without those before it; apart: whether what is
+    found after each layer takes work of its own, so that `Followed.after` saves it.
     """
 
     name: str
@@ -573,6 +583,7 @@ class Method:
     number: Callable[[Followed], Tensor]
     decoder: bool = False
     alone: bool = False
+    apart: bool = False
 
     def __call__(self, followed: Followed) -> Tensor:
         """See `associate`."""
@@ -643,6 +654,7 @@ METHODS = {
             "The maximum flow through a graph whose edges have the A of rollout for capacities, "
             "rows to 1.",
             flow,
+            apart=True,
         ),
         Method(
             "alti",
@@ -743,10 +755,12 @@ def associate(
     method: str,
     words: tuple[int, int] | None = None,
     progress: Progress = lambda done, of: None,
+    after: Collection[int] | None = None,
 ) -> Tensor:
     """The associations of a sentence by one of `METHODS`. (layers, queries, keys).
 
-    words: ids of two pieces whose scores are told apart, for decoders; progress: see `Followed`.
+    words: ids of two pieces whose scores are told apart, for decoders; progress, after: see
+    `Followed`.
     Raises ValueError where there is no such method, or the model has not what it needs.
     """
     must_be("model", model, Model, how="trained.sources.load gives one")
@@ -755,7 +769,7 @@ def associate(
         must_be_several("words", words, int, example="the ids of two pieces, (5, 8)")
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
-    return METHODS[method](Followed(model, pieces, words, progress))
+    return METHODS[method](Followed(model, pieces, words, progress, after))
 
 
 def methods_for(model: Model) -> list[str]:

@@ -74,12 +74,11 @@ def additive_scores(
     batch_block = max(1, chunk // (query_block * key_block * hidden))
 
     def block(some_queries: Tensor, some_keys: Tensor) -> Tensor:
-        if torch.is_grad_enabled():
-            scores: Tensor = checkpoint(
-                _tanh_scores, some_queries, some_keys, v, use_reentrant=False
-            )
+        parts = some_queries, some_keys, v
+        if torch.is_grad_enabled() and any(part.requires_grad for part in parts):
+            scores: Tensor = checkpoint(_tanh_scores, *parts, use_reentrant=False)
             return scores
-        return _tanh_scores(some_queries, some_keys, v)
+        return _tanh_scores(*parts)
 
     # Into one tensor made beforehand: small ones made in between would pin what is freed.
     found = left.new_empty(len(left), n_queries, n_keys)

@@ -29,7 +29,6 @@ MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for
 SLOW = {"flow", "gradient", "value-zeroing", "erasure"}  # that run the model many times
 # pieces times layers up to which these are worked out unasked, and at all: 80 s on one core
 AT_ONCE, MOST = 160, 1920
-MOST_EDGES = 24_000  # of the graph of a flow: 20 s
 MOST_PAIRS = 24
 
 
@@ -100,8 +99,7 @@ def most_pieces(method: str, layers: int) -> int:
     """Of how many pieces a sentence may be for a method, in a model of so many layers."""
     if method not in SLOW:
         return MAX_PIECES
-    edges = math.isqrt(MOST_EDGES // layers) if method == "flow" else MAX_PIECES
-    return min(MAX_PIECES, MOST // layers, edges)
+    return min(MAX_PIECES, MOST // layers)
 
 
 def too_long(method: str, pieces: int, layers: int) -> str:

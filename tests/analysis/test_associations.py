@@ -48,9 +48,11 @@ def test_rollout_multiplies_later_layers_on_the_left_and_flow_is_bounded_by_narr
     assert_close(found[1, 0], torch.tensor([0.75, 0.5]) / 1.25)
 
 
-def test_flow_is_that_of_networkx() -> None:
+@pytest.mark.parametrize("causal", [False, True])
+def test_flow_is_that_of_networkx(causal: bool) -> None:
     generator = torch.Generator().manual_seed(3)
-    steps = associations.with_identity(torch.rand(3, 5, 5, generator=generator).softmax(-1))
+    weights = torch.rand(3, 5, 5, generator=generator).softmax(-1)
+    steps = associations.with_identity(weights.tril() if causal else weights)
     networkx = pytest.importorskip("networkx", reason="needs networkx (requirements-dev.txt)")
     graph = networkx.DiGraph()
     for layer, query, key in itertools.product(range(3), range(5), range(5)):
@@ -62,6 +64,33 @@ def test_flow_is_that_of_networkx() -> None:
         expected[layer, query, key] = flow
     expected /= expected.sum(-1, keepdim=True)
     assert_close(associations.flow_of(steps), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("hidden", [0, 3, 9])
+def test_the_flow_of_one_layer_is_the_same_alone_and_is_asked_for_where_a_path_leads(
+    monkeypatch: pytest.MonkeyPatch, hidden: int
+) -> None:
+    """hidden: keys that each query of the five in each layer cannot see, at random."""
+    generator = torch.Generator().manual_seed(11)
+    weights = torch.rand(3, 5, 5, generator=generator)
+    weights.view(3, -1)[:, torch.randperm(25, generator=generator)[: 2 * hidden]] = 0
+    steps = associations.row_normalised(weights)
+    every, asked = associations.flow_of(steps), []
+    find = associations.maximum_flow
+
+    def counted(graph: Any, source: int, sink: int) -> Any:
+        asked.append((source, sink))
+        return find(graph, source, sink)
+
+    monkeypatch.setattr(associations, "maximum_flow", counted)
+    for layer in range(3):
+        asked.clear()
+        alone = associations.flow_of(steps, after=[layer])
+        assert torch.equal(alone[layer], every[layer])
+        assert alone[[other for other in range(3) if other != layer]].isnan().all()
+        paths = associations.rolled((steps > 0).double())[layer]
+        assert len(asked) == int((paths > 0).sum())
+        assert torch.equal(every[layer] > 0, paths > 0)
 
 
 def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number() -> None:

@@ -13,7 +13,7 @@ from attention.app.parts import works
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages wait for what takes long; a browser would ask again."""
-    monkeypatch.setattr(works, "WAIT", 120.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 120.0)
 
 
 @pytest.fixture(autouse=True)

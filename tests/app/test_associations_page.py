@@ -147,7 +147,7 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(associations, "AT_ONCE", 0)
-    monkeypatch.setattr(works, "WAIT", 0.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
     assert "association_0" in app.sent
     assert "association_curves" not in app.sent
@@ -165,6 +165,7 @@ def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     ]
     app = visit("smollm2", s="word " * 70, method_beside="Flow")
     assert "association_0" in app.sent
-    for words in ("Flow is worked out here for sentences of up to 28", "Erasure is worked out"):
-        assert any(info.value.startswith(words) for info in app.info)
+    for words in ("Flow", "Erasure"):
+        told = f"{words} is worked out here for sentences of up to 64 pieces"
+        assert any(info.value.startswith(told) for info in app.info)
     assert "Work it out" not in app.buttons

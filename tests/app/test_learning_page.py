@@ -67,13 +67,13 @@ def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() ->
 def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(works, "WAIT", 0.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = opened("learning", **SHORT, handicap="one layer")
     app.press("learn")
     assert {"pause", "stop"} <= app.controls.keys()
     app.press("pause")
     assert "pause" not in app.controls
-    monkeypatch.setattr(works, "WAIT", 120.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 120.0)
     app.press("learn")
     assert header(app)["layers"] == 1
     assert header(app)["steps"][-1] == 100

@@ -20,6 +20,8 @@ from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
 from attention.display import switches as told
 from attention.display.switches import AS_IN, CLOSED
+from attention.hosting import work
+from attention.hosting.jobs import State
 from attention.lessons.known import EXAMPLES
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
@@ -150,7 +152,7 @@ def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
 def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_that_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(works, "WAIT", 0.0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     for tab in (told.PARTS, told.ASSOCIATIONS):
         app = at_once(s=f"nobody knew of {tab} before", more=tab)
         assert len({button.key for button in app.button if button.label == "Stop"}) == 2
@@ -161,6 +163,31 @@ def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_th
     asked = answering.Asked("minilm", text, 0, told.MEAN)
     answering._effects_of(asked, 5, lambda done, of: None)
     assert not answering.effects_so_far(asked)[5].isnan().any()
+
+
+def test_effects_of_another_replacement_fill_in_while_one_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The window alone runs again: it then has to be drawn anew by itself, as at first."""
+    app = visit(s="nobody has set heads of this to zero")
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    app.choose("off_to", told.ZERO)
+    assert not app.ran_alone
+    assert "Stop" in app.buttons
+    assert effects(app.finished()).isfinite().all()
+
+
+@over(
+    "case",
+    [(State(), False, works.MOMENT), (State(others=1), False, 0.0), (State(), True, 0.0)],
+)
+def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wait(
+    case: tuple[State, bool, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, crowded, expected = case
+    monkeypatch.undo()
+    monkeypatch.setattr(work, "is_crowded_for", lambda address: crowded)
+    assert works.patience(state, "") == expected
 
 
 def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> None:

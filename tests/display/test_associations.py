@@ -112,7 +112,7 @@ def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> 
     assert not associations.is_quick("erasure", 14, 30)
     assert associations.too_long("erasure", 64, 30) == ""
     assert associations.too_long("erasure", 65, 30).startswith("Erasure is worked out here")
-    assert associations.most_pieces("flow", 6) == 63
+    assert associations.most_pieces("flow", 30) == 64
     assert associations.most_pieces("alti", 30) == associations.MAX_PIECES
 
 

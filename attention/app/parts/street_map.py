@@ -22,13 +22,11 @@ from attention.components.street_map import street_map
 from attention.display.map_answers import MapAsked, answer, first_question
 from attention.display.opened_run import OpenedRun
 from attention.display.street_map import EXACT, Blocks, HeadMap, Texts
-from attention.hosting import work
 from attention.hosting.jobs import Step
 
 BLOCKS_BYTES = 64 << 20  # that of 32,768 tokens takes 16 MB, of 4,096 four
 TILES_BYTES = 32 << 20
 QUICK_CELLS = 1 << 25  # of a map that is read within a moment
-WAIT = 0.3  # seconds that its first picture waits for it
 
 _lock = Lock()
 _names: WeakKeyDictionary[Recording, str] = WeakKeyDictionary()
@@ -112,14 +110,13 @@ def _texts_of(run: OpenedRun) -> tuple[Texts, ...]:
 
 
 def _read_on(shown: HeadMap, map_id: str, waits: bool) -> None:
-    """Have the other rows of a map looked at, beside the reruns; a few are waited for."""
+    """Have the other rows of a map looked at, beside the reruns; a few may be waited for."""
     quick = shown.rows * shown.columns <= QUICK_CELLS
     if not quick:
         shown.look()
     steps = [Step("Reading the map", ("map", map_id), shown.fill)]
     job = Task(("map", map_id), steps, quick, unasked=True, key="map")
-    with work.waiting():
-        works.ask(job, WAIT if waits and quick else 0.0)
+    works.ask(job, waits=waits and quick)
 
 
 def _tile(shown: HeadMap, map_id: str, level: int, row: int, column: int) -> tuple[Tensor, bool]:

@@ -24,8 +24,8 @@ def training(settings: TrainingSettings, brief: bool = False) -> None:
     """
     job = learning.task_of(settings)
     run = learning.finished(settings)
-    if run is None and job.is_asked_for and not works.is_done(job):
-        st.fragment(_under_way, run_every=works.PAUSE)(settings, job, brief)
+    if run is None and (again := works.pause(job)) is not None:
+        st.fragment(_under_way, run_every=again)(settings, job, brief)
         return
     run = learning.finished(settings)
     if run is not None:

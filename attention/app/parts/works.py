@@ -13,8 +13,8 @@ from attention.app.state import session
 from attention.hosting import work
 from attention.hosting.jobs import Job, Jobs, State, Step
 
-WAIT = 0.3  # seconds that a page waits for a work before it goes on without
-PAUSE = 0.4  # seconds from one look at a work to the next
+MOMENT = 0.05  # seconds that a page waits for a work that has the server to itself
+PAUSE = 0.3  # seconds from one look at a work to the next
 MAX_PAUSE = 4.0  # seconds: who waits for many others looks less often
 
 _jobs = Jobs(crowded=work.is_crowded_for)
@@ -49,34 +49,25 @@ class Task:
 
 def done(task: Task) -> bool:
     """True if nothing is left to be done; else begins it, or shows how far it is."""
-    if not task.steps:
-        return True
-    if not task.is_asked_for:
-        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
+    if task.steps and not task.is_asked_for:
+        show(task)
         st.caption(task.words)
         return False
-    with work.waiting():
-        state = ask(task, WAIT)
-    if state.done:
-        return True
-    st.fragment(_shown, run_every=pause(state))(task)
-    return False
+    again = pause(task)
+    if again is not None:
+        st.fragment(_shown, run_every=again)(task)
+    return again is None
 
 
-def pause(state: State) -> float:
-    """Seconds until one looks at a work again: the longer, the more of one's own come first."""
-    return min(MAX_PAUSE, PAUSE * (1 + state.ahead))
+def pause(task: Task, *, waits: bool = True) -> float | None:
+    """Ask for a task; seconds until one looks at it again, None where it is not under way.
 
-
-def is_done(task: Task) -> bool:
-    """True if nothing is left to be done; else begins it, where it is asked for, and waits a bit.
-
-    For who draws what is there so far and asks again, see `show`.
+    The longer, the more of one's own come first. waits: see `ask`.
     """
-    if not task.steps:
-        return True
-    with work.waiting():
-        return task.is_asked_for and ask(task, WAIT).done
+    if not task.steps or not task.is_asked_for:
+        return None
+    state = ask(task, waits=waits)
+    return None if state.done else min(MAX_PAUSE, PAUSE * (1 + state.ahead))
 
 
 def show(task: Task) -> None:
@@ -87,13 +78,24 @@ def show(task: Task) -> None:
     _shown(task)
 
 
-def ask(task: Task, wait: float = 0.0) -> State:
-    """Ask for a task, and wait for it for so many seconds. Raises what one of its steps raises."""
-    job = Job(task.what, task.steps, task.quick)
-    state = task.jobs.ask(session.owner(task.key), job, wait)
+def ask(task: Task, *, waits: bool = False) -> State:
+    """Ask for a task. Raises what one of its steps raises.
+
+    waits: whether to wait for it as long as `patience` has it.
+    """
+    job, owner = Job(task.what, task.steps, task.quick), session.owner(task.key)
+    state = task.jobs.ask(owner, job)
+    if waits and not state.done and (seconds := patience(state, owner.address)):
+        with work.waiting():
+            state = task.jobs.ask(owner, job, seconds)
     if state.done:
         session.change(begun=session.visit().begun - {task.what})
     return state
+
+
+def patience(state: State, address: str) -> float:
+    """Seconds that a page waits for a work: none where others have a turn, or wait for one."""
+    return 0.0 if state.others or work.is_crowded_for(address) else MOMENT
 
 
 def _shown(task: Task) -> None:

@@ -23,9 +23,14 @@ from attention.inputs.text import plain
 ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
 
 
-_associations: LRUCache[tuple[str, str, str], Tensor] = LRUCache(
+_associations: LRUCache[tuple[str, str, str, int], Tensor] = LRUCache(
     ASSOCIATION_BYTES, getsizeof=lambda found: found.nbytes
 )
+
+
+def _key(name: str, text: str, method: str, layer: int) -> tuple[str, str, str, int]:
+    """The name of a kept association: most methods find those of all layers at once."""
+    return name, text, method, layer if METHODS[method].apart else -1
 
 
 _curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
@@ -33,18 +38,18 @@ _curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
 
 @cached(
     _associations,
-    key=lambda name, text, method, progress: (name, text, method),
+    key=lambda name, text, method, layer, progress: _key(name, text, method, layer),
     lock=Lock(),
 )
-def _associate(name: str, text: str, method: str, progress: Progress) -> Tensor:
-    pieces = run_model(name, text).pieces
-    return followed.associate(load_model(name), pieces, method, progress=progress)
+def _associate(name: str, text: str, method: str, layer: int, progress: Progress) -> Tensor:
+    model, pieces = load_model(name), run_model(name, text).pieces
+    return followed.associate(model, pieces, method, progress=progress, after=[layer])
 
 
 def association(view: View, method: str) -> Association:
     """The association of the sentence by a method, as the page shows it."""
     name, text = view["model"], plain(view["s"])
-    found = _associate(name, text, method, untold)
+    found = _associate(name, text, method, _last_layer(view), untold)
     settings = view.of(AssociationSettings)
     aside, words = view["special"] == "ignored", view["join"] == "words"
     pieces = run_model(name, text).pieces
@@ -53,12 +58,12 @@ def association(view: View, method: str) -> Association:
 
 def is_associated(view: View, method: str) -> bool:
     """True if a method has been worked out for the sentence, and is kept."""
-    return (view["model"], plain(view["s"]), method) in _associations
+    return _key(view["model"], plain(view["s"]), method, _last_layer(view)) in _associations
 
 
 @cached(LRUCache(1024), lock=Lock())
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
-    found, erased = (_associate(name, text, one, untold) for one in (method, "erasure"))
+    found, erased = (_associate(name, text, one, layer, untold) for one in (method, "erasure"))
     kept = run_model(name, text).pieces.kept(True)
     return followed.agreement(found[layer].abs(), erased[-1], kept, _is_causal(name))
 
@@ -89,7 +94,7 @@ def _last_layer(view: View) -> int:
     lock=Lock(),
 )
 def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
-    found = _associate(name, text, method, progress)[layer]
+    found = _associate(name, text, method, layer, progress)[layer]
     sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
     return followed.curves(sentence, associations.importance(found, sentence.goes_on))
 
@@ -103,7 +108,11 @@ def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[
     """Steps until methods have been worked out for the sentence, and their curves."""
     name, text, layer = view["model"], plain(view["s"]), _last_layer(view)
     steps = [
-        Step(METHODS[method].title, (name, text, method), partial(_associate, name, text, method))
+        Step(
+            METHODS[method].title,
+            _key(name, text, method, layer),
+            partial(_associate, name, text, method, layer),
+        )
         for method in methods
         if not is_associated(view, method)
     ]

@@ -19,7 +19,7 @@ from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
 from attention.app.state.pages import EARLIER, PAGES, Page
 from attention.app.state.shared import width_of
-from attention.app.state.view import View, view_of
+from attention.app.state.view import View, model_on, view_of
 from attention.app.state.visit import SELECTED, Entry, Followed, Visit
 from attention.core.settings import Value
 from attention.display.looking import asked_about
@@ -180,7 +180,8 @@ def follow(now: View, tokens: Sequence[str]) -> View:
     change(followed=Followed(tuple(tokens), at, chosen))
     if at != now["query"]:
         _choose_query(at)
-    return view()
+        return view()
+    return replace(now, visit=visit())
 
 
 def select(chosen: Mapping[str, Any]) -> None:
@@ -237,7 +238,7 @@ def _returned() -> bool:
 
 def _instead(page: Page) -> dict[str, Value]:
     """The values that a page takes where a link says nothing legal, if they are no defaults."""
-    return {"model": view_of(page, Visit(), {}, {})["model"]}
+    return {"model": model_on(page, page.implied.get("model", NONE))}
 
 
 def _put_right(said: Mapping[str, Sequence[str]], taken: Mapping[str, Sequence[str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +48,7 @@ class View(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.values_)
 
-    @property
+    @functools.cached_property
     def hidden(self) -> Set[str]:
         """The names of the settings that the link leaves undrawn; their values are in force."""
         return {name for name in hidden_names(self["hide"]) if name in self}
@@ -160,14 +161,18 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
         for name, about in declared.items()
     }
     values |= visit.selected
-    model = declared["model"]
-    if not page.models:
-        values["model"] = model.default
-    elif page.models == "needed" and values["model"] == NONE and len(model.choices) > 1:
-        values["model"] = model.choices[1]
+    values["model"] = model_on(page, values["model"])
     for side in ("", OTHER):
         values |= _fitting(declared, values, side)
     return View(page, visit, values)
+
+
+def model_on(page: Page, chosen: Value) -> Value:
+    """The trained model that a page shows where this one, or none, is chosen."""
+    if not page.models:
+        return NONE
+    models = every_setting()["model"].choices
+    return models[1] if page.models == "needed" and chosen == NONE and len(models) > 1 else chosen
 
 
 def _value(
