@@ -8,7 +8,7 @@ which pages show, and the tables of docs/associations.md.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,33 +16,37 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from attention.analysis.associations import (
-    BASELINES,
-    METHODS,
-    Followed,
-    row_agreements,
-    ways_of,
-)
+from attention.analysis.associations import BASELINES, METHODS, Followed, row_agreements, ways_of
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
     NAMED,
+    RANGE,
     STUDIES,
     Comparison,
     Effects,
-    Figure,
     Study,
+    best,
     read,
     written,
 )
 from attention.trained import sources
 from attention.trained.models import Model
 from benchmarks.study_parts import Numbers, associations, effects, kept, layers_shown, version
+from benchmarks.study_statistics import (
+    Sampled,
+    Sums,
+    differences,
+    figure,
+    halves,
+    mean_of,
+    sampled,
+    sums_of,
+)
 from benchmarks.study_tables import PAPER, filled
 
 MEANS_OVER = 20  # sentences that the means of heads are taken over
-SAMPLES = 2000  # of the sentences, with replacement
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ class Over:
             if yardstick.about != "fall":
                 ours = np.abs(ours)
             yield row_agreements(ours, theirs, kept, self.causal)
+
+    def halves(self) -> tuple[Over, Over]:
+        """The sentences to choose on, and those to confirm on."""
+        choosing, confirming = halves(self.sentences)
+        return Over(choosing, self.causal), Over(confirming, self.causal)
 
     def last(self, numbers: Numbers) -> np.ndarray:
         """Numbers of all methods after the last layer. (names, pieces, pieces)."""
@@ -97,51 +106,58 @@ class Recency(Kind):
         return recency
 
 
-def means_of(rows: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of each name, its rows weighted by their keys, and the same of samples.
+def spans(count: int) -> list[tuple[int, int]]:
+    """All ranges of so many layers: the first and the last layer of each."""
+    return [(first, last) for first in range(count) for last in range(first, count)]
 
-    (names…), (samples, names…).
+
+def span_of(choosing: Over, kind: Kind) -> tuple[int, int]:
+    """The range of layers whose mean of raw weights agrees most, the first of equals."""
+    offered = spans(len(choosing.sentences[0]["raw"]))
+
+    def means(numbers: Numbers) -> np.ndarray:
+        return np.stack([over_span(numbers, span) for span in offered])
+
+    agreed = mean_of(sums_of(choosing.rows(means, kind)))
+    return offered[int(np.nanargmax(agreed))]
+
+
+def over_span(numbers: Numbers, span: Sequence[int]) -> np.ndarray:
+    """Raw weights, the mean over the layers of a range. (pieces, pieces)."""
+    first, last = span
+    mean: np.ndarray = numbers["raw"][first : last + 1].mean(0)
+    return mean
+
+
+def compared(over: Over, kind: Kind, span: Sequence[int], sinks: bool = False) -> Comparison:
+    """All methods and baselines against one kind of erasure.
+
+    span: of layers, chosen on the choosing half; the best method and baseline are chosen there too.
     """
-    sums, weights = [], []
-    for rhos, counts in rows:
-        known = np.isfinite(rhos)
-        sums.append((np.where(known, rhos, 0.0) * counts).sum(-1))
-        weights.append((known * counts).sum(-1))
-    return ratios(np.stack(sums), np.stack(weights))
+    names = [*over.names(), RANGE]
 
+    def numbers(each: Numbers) -> np.ndarray:
+        return np.concatenate([over.last(each), over_span(each, span)[None]])
 
-def ratios(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Σ above / Σ below over sentences, and the same of samples of them (Efron 1979).
-
-    above, below (sentences, …) -> (…), (samples, …).
-    """
-    generator, count = np.random.default_rng(0), len(above)
-    drawn = generator.multinomial(count, np.full(count, 1 / count), SAMPLES)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        whole = above.sum(0) / below.sum(0)
-        samples = np.tensordot(drawn, above, 1) / np.tensordot(drawn, below, 1)
-    return whole, samples
-
-
-def figure(whole: float | np.ndarray, samples: np.ndarray) -> Figure:
-    """A mean with the interval that holds 95 % of the samples."""
-    low, high = np.quantile(samples, [0.025, 0.975])
-    return Figure(float(whole), float(low), float(high))
-
-
-def compared(over: Over, kind: Kind, sinks: bool = False) -> Comparison:
-    """All methods and baselines against one kind of erasure."""
-    rows, names = [*over.rows(over.last, kind, sinks)], over.names()
-    whole, samples = means_of(rows)
-    found = {name: figure(whole[at], samples[:, at]) for at, name in enumerate(names)}
-    base = max((at for at, name in enumerate(names) if name in BASELINES), key=whole.__getitem__)
-    above = {
-        name: figure(whole[at] - whole[base], samples[:, at] - samples[:, base])
-        for at, name in enumerate(names)
-        if name in METHODS
-    }
+    choosing, confirming = over.halves()
+    on_it = mean_of(sums_of(choosing.rows(numbers, kind, sinks)))
+    chosen = {name: float(rho) for name, rho in zip(names, on_it, strict=True)}
+    rows = [*confirming.rows(numbers, kind, sinks)]
+    both = sampled(sums_of(rows))
+    found = {name: Sampled(both.whole[at], both.samples[:, at]) for at, name in enumerate(names)}
+    asked = {name: one for name, one in found.items() if name not in BASELINES}
+    method = best(METHODS, chosen)
+    others = {name: one for name, one in asked.items() if name != method}
     return Comparison(
-        kind.about, kind.way, sinks, sum(len(counts) for _, counts in rows), found, above
+        kind.about,
+        kind.way,
+        sinks,
+        sum(len(counts) for _, counts in rows),
+        span,
+        chosen,
+        {name: figure(*one) for name, one in found.items()},
+        differences(asked, found[best(BASELINES, chosen)], at_least=0.0),
+        differences(others, found[method]),
     )
 
 
@@ -150,8 +166,8 @@ def layered(over: Over, kind: Kind, shown: Sequence[int]) -> dict[str, list[floa
     found = {}
     for name in over.names():
         if name in METHODS:
-            whole, _ = means_of(over.rows(lambda numbers, name=name: numbers[name][[*shown]], kind))  # type: ignore[misc]
-            found[name] = [None if np.isnan(rho) else float(rho) for rho in whole]
+            rows = over.rows(lambda numbers, name=name: numbers[name][[*shown]], kind)  # type: ignore[misc]
+            found[name] = [None if np.isnan(rho) else float(rho) for rho in mean_of(sums_of(rows))]
     return found
 
 
@@ -192,24 +208,27 @@ def of_effects(sentences: Sequence[Numbers]) -> Effects:
             size = np.array([np.abs(each[direct]).sum() for each in flat])
             total = np.array([np.abs(each[kind]).sum() for each in flat])
             apart = np.array([np.abs(-each[kind] - each[direct]).sum() for each in flat])
-            found[f"Σ|total| / Σ|direct|, to {kind}"] = figure(*ratios(total, size))
-            found[f"Σ|total − direct| / Σ|direct|, to {kind}"] = figure(*ratios(apart, size))
-    agreed = {name: figure(*ratios(np.array(each), ones)) for name, each in rhos.items()}
-    return Effects(len(flat), agreed | found)
+            found[f"Σ|total| / Σ|direct|, to {kind}"] = Sums(total, size)
+            found[f"Σ|total − direct| / Σ|direct|, to {kind}"] = Sums(apart, size)
+    agreed = {name: Sums(np.array(each), ones) for name, each in rhos.items()}
+    figures = {name: figure(*sampled(sums)) for name, sums in (agreed | found).items()}
+    return Effects(len(flat), figures)
 
 
 def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]) -> Study:
     """The study of a model, from what was worked out of each sentence."""
     followed = Followed(model, model.pieces(SENTENCES[0]))
     over, (main, *others) = Over(sentences, followed.causal), ways_of(model)
+    choosing, confirming = over.halves()
     about = ["states", "logit", "fall"] if followed.goes_on else ["states"]
     comparisons = []
     for each in about:
-        comparisons.append(compared(over, Kind(each, main)))
-        comparisons.append(compared(over, Kind(each, main), sinks=True))
-        comparisons += [compared(over, Kind(each, way)) for way in others]
+        span = span_of(choosing, Kind(each, main))
+        comparisons.append(compared(over, Kind(each, main), span))
+        comparisons.append(compared(over, Kind(each, main), span, sinks=True))
+        comparisons += [compared(over, Kind(each, way), span) for way in others]
     shown = layers_shown(len(followed.layers))
-    recency, _ = means_of(over.rows(over.last, Recency("states", main)))
+    recency = mean_of(sums_of(confirming.rows(over.last, Recency("states", main))))
     shares: dict[str, dict[str, list[float]]] = {"mixing": {}, "on sinks": {}}
     for name in sentences[0]:
         kind, _, rest = name.partition(", ")
@@ -221,7 +240,7 @@ def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]
         len(sentences),
         comparisons,
         shown,
-        {each: layered(over, Kind(each, main), shown) for each in about},
+        {each: layered(choosing, Kind(each, main), shown) for each in about},
         {name: float(rho) for name, rho in zip(over.names(), recency, strict=True)},
         alike(over),
         shares["mixing"],

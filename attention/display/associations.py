@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 import torch
 from torch import Tensor
 
-from attention.analysis.associations import METHODS, Curves, Method, methods_for
+from attention.analysis.associations import BASELINES, METHODS, Curves, Method, methods_for
 from attention.analysis.dependencies import Truth, ranked, title_of
 from attention.analysis.heads import strongest_edges
-from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
+from attention.analysis.study import ABOUT, STUDIES, most_trusted, opening_method, share
 from attention.analysis.words import slots, whole_words
 from attention.core import masks
 from attention.core.analysis import join
@@ -55,7 +55,7 @@ def titles() -> tuple[str, ...]:
 class AssociationSettings:
     """Settings of the page "Associations", besides those all pages share."""
 
-    method: str = choice("ALTI", "Method", titles)
+    method: str = choice(METHODS[opening_method()].title, "Method", titles)
     method_beside: str = choice("Raw weights", "Compare with", titles)
     after: int = whole(
         0,
@@ -274,7 +274,7 @@ def agreement_table(
     if study := STUDIES.get(model):
         found = study.main().agreement
         last = [found[name].value if name in found else None for name in order]
-        columns[f"over {study.sentences} sentences"] = [*map(share, last)]
+        columns[f"over {study.confirming} sentences"] = [*map(share, last)]
     return [METHODS[name].title for name in order], columns
 
 
@@ -340,8 +340,8 @@ AGREEMENT = (
 TRUTH = (
     "Sentences of which is known by design on which word the next one depends: a method is right "
     "where its greatest number for the last word lies there. "
-    "Recency, nearness, length and chance ask no layer. Erasure, the yardstick "
-    "elsewhere, is measured here itself."
+    f"{listed(one.title for one in BASELINES.values())} and chance ask no layer. Erasure, the "
+    "yardstick elsewhere, is measured here itself."
 )
 
 
