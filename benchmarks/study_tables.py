@@ -16,7 +16,7 @@ from attention.analysis.study import (
     share,
     trusted,
 )
-from attention.core.printing import fixed, listed, percent
+from attention.core.printing import fixed, percent
 
 ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "docs" / "associations.md"
@@ -98,10 +98,11 @@ def plain(about: str) -> Callable[[Study], str]:
         lines = [trusted("", study, about).words]
         for one in (each for each in study.comparisons if each.about == about):
             how = f"{one.way}, sinks counted" if one.sinks else one.way
-            parts = [f"- *{how}*: the best baseline is {title(one.baseline)[1:-1].lower()}"]
+            parts = [f"- *{how}*: the best baseline is {title(one.baseline)}"]
             for where, some in _sides(one).items():
                 names = [title(name, one.span) for name in one.above if name in some]
-                parts.append(f"{where} {listed(names) if names else 'none'}")
+                if names:
+                    parts.append(f"{where}: {' · '.join(names)}")
             lines.append("; ".join(parts) + ".")
         first, *rest = lines
         return "\n".join([first, "", *rest])

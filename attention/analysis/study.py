@@ -1,7 +1,6 @@
 """Agreement of each method of association with erasure: `make study` measures it anew.
 
-May be read by any page: `most_trusted` names the method to trust for a model, with its figures,
-`opening_method` the one to begin with.
+May be read by any page: `most_trusted` names the method to trust for a model, with its figures.
 """
 
 from __future__ import annotations
@@ -246,11 +245,6 @@ def furthest(ways: Sequence[Comparison]) -> str:
             if all(name in one.choosing for one in ways)
         },
     )
-
-
-def opening_method() -> str:
-    """The method to begin with, whatever the model: `furthest` about states over all studies."""
-    return furthest([one for study in STUDIES.values() for one in study.ways()])
 
 
 def share(rho: float | None) -> str:

@@ -179,6 +179,6 @@ def test_the_table_of_agreement_has_the_study_beside_it() -> None:
     main = study.STUDIES["minilm"].main().agreement
     assert columns == {
         "on this sentence": ["0.75", "0.25", "–"],
-        "over 200 sentences": [study.share(main[name].value) for name in ("alti", "raw", "flow")],
+        "over 100 sentences": [study.share(main[name].value) for name in ("alti", "raw", "flow")],
     }
     assert [*associations.agreement_table(here, "nobody")[1]] == ["on this sentence"]
