@@ -17,6 +17,7 @@ from attention.display.associations import Association, AssociationSettings
 from attention.display.matrix import Matrix
 from attention.trained.models import Pieces
 from tests.cases import over
+from tests.trained.packaged import packaged
 
 LAST = [[5.0, 1, 2, 3], [4, 8, 3, 1], [1, 2, 7, 0], [torch.nan, 1, 1, 2]]
 FOUND = torch.tensor([[[9.0] * 4] * 4, LAST])
@@ -170,6 +171,16 @@ def test_weights_mislead_in_the_example() -> None:
     assert "with weight 0.625 and at itself with 0.375" in example.told
     assert example.choices[example.answer] == "cat"
     assert "a vector of length 0.75, “cat” one of 2:" in example.because
+
+
+def test_a_page_opens_with_the_method_that_the_study_trusts_most_for_its_model() -> None:
+    assert AssociationSettings().method == associations.TRUSTED
+    for name, other in (("minilm", "ALTI-Logit"), ("smollm2", "no such method")):
+        model, trusted = packaged(name), study.most_trusted(name)
+        assert trusted is not None
+        for title in (associations.TRUSTED, other):
+            assert associations.method_of(title, model).name == trusted.method
+        assert associations.method_of("Flow", model).name == "flow"
 
 
 def test_the_table_of_agreement_has_the_study_beside_it() -> None:
