@@ -47,7 +47,9 @@ class Difference(NamedTuple):
     high: float
     p: float
 
-    __str__ = Figure.__str__
+    def __str__(self) -> str:
+        """The difference, and the interval in brackets."""
+        return str(Figure(*self[:3]))
 
     @property
     def is_above(self) -> bool:
