@@ -95,7 +95,7 @@ def holm(ps: Mapping[str, float]) -> dict[str, float]:
 def differences(
     found: Mapping[str, Sampled], beside: Sampled, *, at_least: float = -np.inf
 ) -> dict[str, Difference]:
-    """How far each lies above another one over the same samples, or above a number if that is more.
+    """Leads over another one in the same samples, or over a number if that is more.
 
     found, beside: of one name each, whole (), samples (samples,).
     """

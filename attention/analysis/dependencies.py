@@ -131,7 +131,7 @@ def finds(found: Tensor, followed: Followed, key: int) -> bool:
 
 
 def erasures_of(followed: Followed, exchanged: Sequence[str]) -> dict[str, Tensor]:
-    """How far the target of the last token moves when each token is erased. (pieces,) each.
+    """Moves of the target of the last token when each token is erased. (pieces,) each.
 
     By way: those of `associations.ways_of`; `UNKNOWN`, which no training has shown the model;
     `EXCHANGED`, another word of its kind, see `Dependency`.
@@ -162,8 +162,8 @@ def truth_of(model: Model, known: Sequence[Dependency]) -> Truth:
         for way, row in erasures.items():
             ways[way] += finds(row.expand(len(row), -1), followed, one.key)
     shares = {name: hits[name] / len(known) for name in asked}
-    erasures = {way: count / len(known) for way, count in ways.items()}
-    return Truth(len(known), shares | {CHANCE: chance / len(known)}, erasures)
+    right = {way: times / len(known) for way, times in ways.items()}
+    return Truth(len(known), shares | {CHANCE: chance / len(known)}, right)
 
 
 @functools.cache

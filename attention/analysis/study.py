@@ -95,7 +95,7 @@ class Comparison:
         return best(BASELINES, self.choosing)
 
     def margin(self, name: str) -> float:
-        """How far a method lies above the best baseline, or above 0, in the choosing half."""
+        """Lead of a method over the best baseline, or over 0, in the choosing half."""
         return self.choosing[name] - max(0.0, self.choosing[self.baseline])
 
 

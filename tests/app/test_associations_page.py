@@ -20,6 +20,7 @@ from attention.app.parts import works
 from attention.display import associations, small_cases
 from attention.display.associations import AssociationSettings
 from attention.display.switches import ASSOCIATIONS
+from attention.trained.models import goes_on
 from tests.cases import over
 from tests.running import App, opened
 from tests.trained.packaged import packaged
@@ -75,7 +76,10 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
     case: tuple[str, dict[str, Any], dict[str, Any]],
 ) -> None:
     name, link, more = case
-    picture, expected = visit(name, **link).sent["association_0"], association(name, "alti", **more)
+    trusted = most_trusted(name, decoder=goes_on(packaged(name)))
+    assert trusted is not None
+    expected = association(name, trusted.method, **more)
+    picture = visit(name, **link).sent["association_0"]
     assert_close(picture.parts["weights"], expected.shares, atol=1e-5, rtol=1e-4)
     assert picture.header["tokens"] == [*expected.tokens]
     assert bool(picture.hidden.any()) == bool(more.get("causal"))
