@@ -8,159 +8,45 @@ which pages show, and the tables of docs/associations.md.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import torch
 from scipy.stats import spearmanr
-from torch import Tensor
 
-from attention.analysis import causes
-from attention.analysis.associations import (
-    BASELINES,
-    METHODS,
-    Followed,
-    erased,
-    flow_of,
-    mean_weights,
-    methods_for,
-    mixing_ratio,
-    row_agreements,
-    through_norm,
-    vectors,
-    ways_of,
-    with_identity,
-    with_residual,
-)
+from attention.analysis.associations import BASELINES, METHODS, Followed, row_agreements, ways_of
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
     NAMED,
+    RANGE,
     STUDIES,
     Comparison,
     Effects,
-    Figure,
     Study,
+    best,
     read,
     written,
 )
 from attention.trained import sources
-from attention.trained.models import Model, Run, goes_on
-from benchmarks.study_tables import PAPER, ROOT, filled
+from attention.trained.models import Model
+from benchmarks.study_parts import Numbers, associations, effects, kept, layers_shown, version
+from benchmarks.study_statistics import (
+    Sampled,
+    Sums,
+    differences,
+    figure,
+    halves,
+    mean_of,
+    sampled,
+    sums_of,
+)
+from benchmarks.study_tables import PAPER, filled
 
 MEANS_OVER = 20  # sentences that the means of heads are taken over
-SAMPLES = 2000  # of the sentences, with replacement
-Numbers = Mapping[str, np.ndarray]
-
-
-def kept(
-    folder: Path, texts: Sequence[str], kind: str, work_out: Callable[[str], Mapping[str, Tensor]]
-) -> list[Numbers]:
-    """The numbers of each sentence: from the file where they are kept, else worked out."""
-    found: list[Numbers] = []
-    for at, text in enumerate(texts):
-        file = folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
-        if not file.exists():
-            print(f"\r{folder.name}, {kind}: {at + 1} of {len(texts)}", end="", file=sys.stderr)
-            made = file.with_suffix(".part")
-            with torch.no_grad(), made.open("wb") as opened:
-                numbers = {name: each.numpy() for name, each in work_out(text).items()}
-                np.savez_compressed(opened, **numbers)  # type: ignore[arg-type]
-            made.replace(file)
-        with np.load(file, allow_pickle=False) as opened:
-            found.append(dict(opened))
-    return found
-
-
-def associations(model: Model, text: str) -> dict[str, Tensor]:
-    """Of one sentence all methods (layers, pieces, pieces), baselines, and every way of erasure;
-    mixing ratios and the shares of sinks, of each layer."""
-    followed = Followed(model, model.pieces(text))
-    quick = [name for name in methods_for(model) if name not in ("erasure", "flow")]
-    found = {name: METHODS[name](followed) for name in quick}
-    steps = with_identity(found["raw"])
-    found["flow"] = flow_of(steps, after=layers_shown(len(steps)))
-    found |= {name: baseline(followed) for name, baseline in BASELINES.items()}
-    found["sinks"] = torch.ones(len(followed.positions), dtype=torch.bool)
-    found["sinks"][followed.pieces.kept(True)] = False
-    for way in ways_of(model):
-        gone = erased(followed, way)
-        found[f"states, {way}"], found[f"drops, {way}"] = gone.states[-1], gone.drops
-    return found | mixing(followed) | on_sinks(followed, found["sinks"])
-
-
-def layers_shown(count: int) -> list[int]:
-    """The layers of which a table has columns: all, or every fifth and the last."""
-    return [at for at in range(count) if count <= 12 or at % 5 == 0 or at == count - 1]
-
-
-PARTS = {
-    "weights alone": mean_weights,
-    "norms": vectors,
-    "with residual": with_residual,
-    "with layer norm": through_norm,
-}
-
-
-def mixing(followed: Followed) -> dict[str, Tensor]:
-    """Share of each vector that comes from other tokens, mean over the tokens. (layers,) each."""
-    found = {name: mixing_ratio(followed, parts) for name, parts in PARTS.items()}
-    return {f"mixing, {name}": ratio.mean(-1) for name, ratio in found.items()}
-
-
-def on_sinks(followed: Followed, sinks: Tensor) -> dict[str, Tensor]:
-    """The share of the weights on sinks, and of the lengths, mean over heads and tokens."""
-    shares: list[Tensor] = []
-    for layer in range(len(followed.layers)):
-        both = causes.lengths(followed.run, layer)
-        shares.append(
-            torch.stack([(each[..., sinks].sum(-1) / each.sum(-1)).mean() for each in both])
-        )
-    weights, lengths = torch.stack(shares, -1)
-    return {"on sinks, weights": weights, "on sinks, lengths": lengths}
-
-
-def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
-    """Effects of all heads on one sentence, (layers, heads) each.
-
-    zero, mean: by how much the metric rises without them; direct: their own votes, and the same
-    less those of their means, for models that go on.
-    """
-    run = model.run(text)
-    if not goes_on(model):
-        return _totals(model, run, causes.movement(run), to)
-    first, second = model.scores(run.hidden[-1]).topk(2).indices.tolist()
-    found = _totals(model, run, causes.logit_difference(model, first, second), to)
-    votes = causes.votes(model, run, first, second).heads
-    direction = model.unembedding[:, first] - model.unembedding[:, second]
-    total, norm = (
-        causes.residual_parts(model, run, len(model.layers)).parts.sum(0)[-1],
-        model.parts.final_norm,
-    )
-    by_means = []
-    for layer, mean in zip(model.layers, to, strict=True):
-        W, _ = layer.attention.projection("output")
-        assert W is not None
-        assert layer.norm_first
-        assert layer.attention_norms.added is None
-        parts = (mean @ W.unflatten(0, (layer.attention.heads, -1)))[:, 0]
-        by_means.append((parts if norm is None else norm.split(parts, total)) @ direction)
-    return found | {"direct": votes, "direct, mean": votes - torch.stack(by_means)}
-
-
-def _totals(
-    model: Model, run: Run, metric: causes.Metric, to: Sequence[Tensor]
-) -> dict[str, Tensor]:
-    return {
-        "zero": causes.ablate_heads(model, run, metric).change,
-        "mean": causes.ablate_heads(model, run, metric, to=to).change,
-    }
 
 
 @dataclass(frozen=True)
@@ -185,6 +71,11 @@ class Over:
             if yardstick.about != "fall":
                 ours = np.abs(ours)
             yield row_agreements(ours, theirs, kept, self.causal)
+
+    def halves(self) -> tuple[Over, Over]:
+        """The sentences to choose on, and those to confirm on."""
+        choosing, confirming = halves(self.sentences)
+        return Over(choosing, self.causal), Over(confirming, self.causal)
 
     def last(self, numbers: Numbers) -> np.ndarray:
         """Numbers of all methods after the last layer. (names, pieces, pieces)."""
@@ -215,51 +106,58 @@ class Recency(Kind):
         return recency
 
 
-def means_of(rows: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of each name, its rows weighted by their keys, and the same of samples.
+def spans(count: int) -> list[tuple[int, int]]:
+    """All ranges of so many layers: the first and the last layer of each."""
+    return [(first, last) for first in range(count) for last in range(first, count)]
 
-    (names…), (samples, names…).
+
+def span_of(choosing: Over, kind: Kind) -> tuple[int, int]:
+    """The range of layers whose mean of raw weights agrees most, the first of equals."""
+    offered = spans(len(choosing.sentences[0]["raw"]))
+
+    def means(numbers: Numbers) -> np.ndarray:
+        return np.stack([over_span(numbers, span) for span in offered])
+
+    agreed = mean_of(sums_of(choosing.rows(means, kind)))
+    return offered[int(np.nanargmax(agreed))]
+
+
+def over_span(numbers: Numbers, span: Sequence[int]) -> np.ndarray:
+    """Raw weights, the mean over the layers of a range. (pieces, pieces)."""
+    first, last = span
+    mean: np.ndarray = numbers["raw"][first : last + 1].mean(0)
+    return mean
+
+
+def compared(over: Over, kind: Kind, span: Sequence[int], sinks: bool = False) -> Comparison:
+    """All methods and baselines against one kind of erasure.
+
+    span: of layers, chosen on the choosing half; the best method and baseline are chosen there too.
     """
-    sums, weights = [], []
-    for rhos, counts in rows:
-        known = np.isfinite(rhos)
-        sums.append((np.where(known, rhos, 0.0) * counts).sum(-1))
-        weights.append((known * counts).sum(-1))
-    return ratios(np.stack(sums), np.stack(weights))
+    names = [*over.names(), RANGE]
 
+    def numbers(each: Numbers) -> np.ndarray:
+        return np.concatenate([over.last(each), over_span(each, span)[None]])
 
-def ratios(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Σ above / Σ below over sentences, and the same of samples of them (Efron 1979).
-
-    above, below (sentences, …) -> (…), (samples, …).
-    """
-    generator, count = np.random.default_rng(0), len(above)
-    drawn = generator.multinomial(count, np.full(count, 1 / count), SAMPLES)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        whole = above.sum(0) / below.sum(0)
-        samples = np.tensordot(drawn, above, 1) / np.tensordot(drawn, below, 1)
-    return whole, samples
-
-
-def figure(whole: float | np.ndarray, samples: np.ndarray) -> Figure:
-    """A mean with the interval that holds 95 % of the samples."""
-    low, high = np.quantile(samples, [0.025, 0.975])
-    return Figure(float(whole), float(low), float(high))
-
-
-def compared(over: Over, kind: Kind, sinks: bool = False) -> Comparison:
-    """All methods and baselines against one kind of erasure."""
-    rows, names = [*over.rows(over.last, kind, sinks)], over.names()
-    whole, samples = means_of(rows)
-    found = {name: figure(whole[at], samples[:, at]) for at, name in enumerate(names)}
-    base = max((at for at, name in enumerate(names) if name in BASELINES), key=whole.__getitem__)
-    above = {
-        name: figure(whole[at] - whole[base], samples[:, at] - samples[:, base])
-        for at, name in enumerate(names)
-        if name in METHODS
-    }
+    choosing, confirming = over.halves()
+    on_it = mean_of(sums_of(choosing.rows(numbers, kind, sinks)))
+    chosen = {name: float(rho) for name, rho in zip(names, on_it, strict=True)}
+    rows = [*confirming.rows(numbers, kind, sinks)]
+    both = sampled(sums_of(rows))
+    found = {name: Sampled(both.whole[at], both.samples[:, at]) for at, name in enumerate(names)}
+    asked = {name: one for name, one in found.items() if name not in BASELINES}
+    method = best(METHODS, chosen)
+    others = {name: one for name, one in asked.items() if name != method}
     return Comparison(
-        kind.about, kind.way, sinks, sum(len(counts) for _, counts in rows), found, above
+        kind.about,
+        kind.way,
+        sinks,
+        sum(len(counts) for _, counts in rows),
+        span,
+        chosen,
+        {name: figure(*one) for name, one in found.items()},
+        differences(asked, found[best(BASELINES, chosen)], at_least=0.0),
+        differences(others, found[method]),
     )
 
 
@@ -268,8 +166,8 @@ def layered(over: Over, kind: Kind, shown: Sequence[int]) -> dict[str, list[floa
     found = {}
     for name in over.names():
         if name in METHODS:
-            whole, _ = means_of(over.rows(lambda numbers, name=name: numbers[name][[*shown]], kind))  # type: ignore[misc]
-            found[name] = [None if np.isnan(rho) else float(rho) for rho in whole]
+            rows = over.rows(lambda numbers, name=name: numbers[name][[*shown]], kind)  # type: ignore[misc]
+            found[name] = [None if np.isnan(rho) else float(rho) for rho in mean_of(sums_of(rows))]
     return found
 
 
@@ -310,24 +208,27 @@ def of_effects(sentences: Sequence[Numbers]) -> Effects:
             size = np.array([np.abs(each[direct]).sum() for each in flat])
             total = np.array([np.abs(each[kind]).sum() for each in flat])
             apart = np.array([np.abs(-each[kind] - each[direct]).sum() for each in flat])
-            found[f"Σ|total| / Σ|direct|, to {kind}"] = figure(*ratios(total, size))
-            found[f"Σ|total − direct| / Σ|direct|, to {kind}"] = figure(*ratios(apart, size))
-    agreed = {name: figure(*ratios(np.array(each), ones)) for name, each in rhos.items()}
-    return Effects(len(flat), agreed | found)
+            found[f"Σ|total| / Σ|direct|, to {kind}"] = Sums(total, size)
+            found[f"Σ|total − direct| / Σ|direct|, to {kind}"] = Sums(apart, size)
+    agreed = {name: Sums(np.array(each), ones) for name, each in rhos.items()}
+    figures = {name: figure(*sampled(sums)) for name, sums in (agreed | found).items()}
+    return Effects(len(flat), figures)
 
 
 def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]) -> Study:
     """The study of a model, from what was worked out of each sentence."""
     followed = Followed(model, model.pieces(SENTENCES[0]))
     over, (main, *others) = Over(sentences, followed.causal), ways_of(model)
+    choosing, confirming = over.halves()
     about = ["states", "logit", "fall"] if followed.goes_on else ["states"]
     comparisons = []
     for each in about:
-        comparisons.append(compared(over, Kind(each, main)))
-        comparisons.append(compared(over, Kind(each, main), sinks=True))
-        comparisons += [compared(over, Kind(each, way)) for way in others]
+        span = span_of(choosing, Kind(each, main))
+        comparisons.append(compared(over, Kind(each, main), span))
+        comparisons.append(compared(over, Kind(each, main), span, sinks=True))
+        comparisons += [compared(over, Kind(each, way), span) for way in others]
     shown = layers_shown(len(followed.layers))
-    recency, _ = means_of(over.rows(over.last, Recency("states", main)))
+    recency = mean_of(sums_of(confirming.rows(over.last, Recency("states", main))))
     shares: dict[str, dict[str, list[float]]] = {"mixing": {}, "on sinks": {}}
     for name in sentences[0]:
         kind, _, rest = name.partition(", ")
@@ -339,7 +240,7 @@ def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]
         len(sentences),
         comparisons,
         shown,
-        {each: layered(over, Kind(each, main), shown) for each in about},
+        {each: layered(choosing, Kind(each, main), shown) for each in about},
         {name: float(rho) for name, rho in zip(over.names(), recency, strict=True)},
         alike(over),
         shares["mixing"],
@@ -367,15 +268,6 @@ def main() -> None:
         studies[name] = studied(model, sentences, heads)
     FILE.write_text(written(studies), "utf-8")
     PAPER.write_text(filled(PAPER.read_text("utf-8"), read(FILE.read_text("utf-8"))), "utf-8")
-
-
-def version() -> str:
-    """Of the code that works out the parts: other code keeps its own."""
-    found = hashlib.sha256()
-    for room in ("core", "trained", "analysis"):
-        for file in sorted((ROOT / "attention" / room).glob("*.py")):
-            found.update(file.read_bytes())
-    return found.hexdigest()[:12]
 
 
 if __name__ == "__main__":

@@ -6,9 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from attention.analysis.associations import BASELINES, METHODS
-from attention.analysis.study import NAMED, Comparison, Study, share
-from attention.core.printing import percent
+from attention.analysis.associations import BASELINES
+from attention.analysis.study import (
+    NAMED,
+    RANGE,
+    Comparison,
+    Difference,
+    Study,
+    share,
+    trusted,
+)
+from attention.core.printing import fixed, percent
 
 ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "docs" / "associations.md"
@@ -34,8 +42,11 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def title(name: str) -> str:
-    """A method's title; that of a baseline in italics."""
+def title(name: str, span: Sequence[int] = ()) -> str:
+    """A method's title; that of a baseline in italics. span: the layers of `RANGE`."""
+    if name == RANGE:
+        first, last = span
+        return f"Raw weights, layers {first} to {last}"
     words = NAMED[name].title
     return f"*{words}*" if name in BASELINES else words
 
@@ -45,26 +56,66 @@ def agreement(about: str) -> Callable[[Study], str]:
 
     def table(study: Study) -> str:
         main, *others = (one for one in study.comparisons if one.about == about)
-        head = ["method", f"ρ, {main.way}", "above the best baseline"]
-        head += [_beside(one) for one in others] + ["with recency"]
+        best = title(main.method)
+        head = ["method", f"ρ, {main.way}", "above the best baseline or 0", "p"]
+        head += [f"above {best}", "p", *map(_beside, others), "with recency"]
         order = sorted(main.agreement, key=lambda name: -main.agreement[name].value)
         rows = [
             [
-                title(name),
+                title(name, main.span),
                 str(main.agreement[name]),
-                str(main.above[name]) if name in METHODS else "",
+                *_told(main.above.get(name)),
+                *_told(main.beside.get(name)),
                 *(share(one.agreement[name].value) for one in others),
-                share(study.recency[name]),
+                share(study.recency.get(name)),
             ]
             for name in order
         ]
-        return f"{study.sentences} sentences, {main.rows} rows.\n\n{markdown(head, rows)}"
+        told = (
+            f"{study.confirming} sentences, {main.rows} rows. Chosen on the other "
+            f"{study.sentences - study.confirming}: the best method, {best} (ρ there "
+            f"{share(main.choosing[main.method])}); the best baseline, {title(main.baseline)} "
+            f"({share(main.choosing[main.baseline])}); layers {main.span[0]} to {main.span[1]} "
+            f"({share(main.choosing[RANGE])})."
+        )
+        return f"{told}\n\n{markdown(head, rows)}"
 
     return table
 
 
+def _told(one: Difference | None) -> tuple[str, str]:
+    return ("", "") if one is None else (str(one), fixed(one.p, 3))
+
+
 def _beside(one: Comparison) -> str:
     return "sinks counted" if one.sinks else one.way
+
+
+def plain(about: str) -> Callable[[Study], str]:
+    """The method that is trusted, and where each lies with each way of erasure."""
+
+    def words(study: Study) -> str:
+        lines = [trusted("", study, about).words]
+        for one in (each for each in study.comparisons if each.about == about):
+            how = f"{one.way}, sinks counted" if one.sinks else one.way
+            parts = [f"- *{how}*: the best baseline is {title(one.baseline)}"]
+            for where, some in _sides(one).items():
+                names = [title(name, one.span) for name in one.above if name in some]
+                if names:
+                    parts.append(f"{where}: {' · '.join(names)}")
+            lines.append("; ".join(parts) + ".")
+        first, *rest = lines
+        return "\n".join([first, "", *rest])
+
+    return words
+
+
+def _sides(one: Comparison) -> dict[str, set[str]]:
+    """Methods surely above the best baseline, surely below it, and neither."""
+    above = {name for name, each in one.above.items() if each.is_above}
+    below = {name for name, each in one.above.items() if each.is_below}
+    neither = {*one.above} - above - below
+    return {"surely above it": above, "not told apart from it": neither, "surely below it": below}
 
 
 def layers(about: str) -> Callable[[Study], str]:
@@ -113,6 +164,7 @@ def alike(study: Study) -> str:
 TABLES = {
     **{about: agreement(about) for about in ("states", "logit", "fall")},
     **{f"{about} by layer": layers(about) for about in ("states", "logit")},
+    **{f"{about} in words": plain(about) for about in ("states", "logit", "fall")},
     "mixing": mixing,
     "sinks": sinks,
     "effects": effects,

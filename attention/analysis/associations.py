@@ -257,6 +257,13 @@ def raw(followed: Followed) -> Tensor:
     return torch.stack([run.trace.weights.mean(0) for run in followed.runs])
 
 
+def raw_mean(followed: Followed) -> Tensor:
+    weights = raw(followed)
+    return torch.stack(
+        [weights[(last + 1) // 2 : last + 1].mean(0) for last in range(len(weights))]
+    )
+
+
 def norms(followed: Followed) -> Tensor:
     layers = range(len(followed.layers))
     return torch.stack([vectors(followed, layer).norm(dim=-1) for layer in layers])
@@ -616,6 +623,14 @@ METHODS = {
             alone=True,
         ),
         Method(
+            "raw-mean",
+            "Raw weights, mean over layers",
+            ABNAR,
+            "The weights, mean over heads and over the later half of the layers so far: "
+            "l/2 rounded up to l, counted from 0.",
+            raw_mean,
+        ),
+        Method(
             "norm",
             "Norm-based",
             KOBAYASHI_2020,
@@ -724,6 +739,22 @@ def embedding_length(followed: Followed) -> Tensor:
     return followed.seen(lengths.expand(len(lengths), -1))
 
 
+def rarity(followed: Followed) -> Tensor:
+    """The number of the key's piece in the vocabulary, whatever the query. (n, n)."""
+    ids = followed.pieces.ids.float()
+    return followed.seen(ids.expand(len(ids), -1))
+
+
+def rarity_and_nearness(followed: Followed) -> Tensor:
+    """The sum of the ranks of both among the keys that a query sees. (n, n)."""
+    found = torch.zeros(len(followed.positions), len(followed.positions))
+    for query, both in enumerate(zip(rarity(followed), nearness(followed), strict=True)):
+        seen = slice(query + 1 if followed.causal else None)
+        ranks = (torch.from_numpy(rankdata(numbers[seen])).float() for numbers in both)
+        found[query, seen] = sum(ranks)
+    return found
+
+
 def _baseline(
     name: str, title: str, definition: str, number: Callable[[Followed], Tensor]
 ) -> Method:
@@ -744,6 +775,18 @@ BASELINES = {
             "Length of the embedding",
             "The length of what enters the first layer at the key.",
             embedding_length,
+        ),
+        _baseline(
+            "rarity",
+            "Number in the vocabulary",
+            "The number of the key's piece in the vocabulary, where rarer pieces stand later.",
+            rarity,
+        ),
+        _baseline(
+            "rarity-nearness",
+            "Number in the vocabulary and nearness",
+            "The sum of the ranks of both among the keys that a query sees.",
+            rarity_and_nearness,
         ),
     )
 }

@@ -1,13 +1,13 @@
 """Agreement of each method of association with erasure: `make study` measures it anew.
 
-May be read by any page: `most_trusted` names the method to trust for a model, with its figure.
+May be read by any page: `most_trusted` names the method to trust for a model, with its figures.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ ABOUT = {
     "fall": "the fall of the score of the likeliest next piece",
 }
 NAMED = METHODS | BASELINES
+RANGE = "raw-range"  # raw weights, mean over the layers of a range that is chosen
+SURE = 0.05  # p below which a difference is believed
 
 
 class Figure(NamedTuple):
@@ -36,28 +38,70 @@ class Figure(NamedTuple):
         return f"{share(self.value)} [{share(self.low)}, {share(self.high)}]"
 
 
+class Difference(NamedTuple):
+    """A mean difference over the same sentences, its interval as in `Figure`, and p: of no
+    difference, two-sided, and corrected for the number of differences beside it (Holm 1979)."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+    def __str__(self) -> str:
+        """The difference, and the interval in brackets."""
+        return str(Figure(*self[:3]))
+
+    @property
+    def is_above(self) -> bool:
+        """True if the difference is surely more than 0."""
+        return self.value > 0 and self.p < SURE
+
+    @property
+    def is_below(self) -> bool:
+        """True if the difference is surely less than 0."""
+        return self.value < 0 and self.p < SURE
+
+
 @dataclass(frozen=True)
 class Comparison:
     """The rank agreement of methods after the last layer with one kind of erasure.
 
     about: one of `ABOUT`; way: one of `associations.WAYS`; sinks: whether attention sinks count as
-    words; rows: how many were compared; agreement: by method and baseline; above: of each method
-    how far it lies above the best baseline.
+    words; rows: how many were compared. All that is chosen is chosen on one half of the sentences:
+    choosing: the agreement there by method, baseline and `RANGE`; span: the first and the last
+    layer of `RANGE`. The rest is of the other half: agreement: by the same names; above: of each
+    method how far it lies above the best baseline, or above 0 where that lies below; beside: how
+    far above the best method.
     """
 
     about: str
     way: str
     sinks: bool
     rows: int
+    span: Sequence[int]
+    choosing: Mapping[str, float]
     agreement: Mapping[str, Figure]
-    above: Mapping[str, Figure]
+    above: Mapping[str, Difference]
+    beside: Mapping[str, Difference]
 
-    def best(self, names: Mapping[str, Any]) -> str:
-        """The one of these names with the greatest agreement, the first of equals."""
-        return max((name for name in names if name in self.agreement), key=self._value)
+    @property
+    def method(self) -> str:
+        """The method that agrees most in the choosing half, the first of equals."""
+        return best(METHODS, self.choosing)
 
-    def _value(self, name: str) -> float:
-        return self.agreement[name].value
+    @property
+    def baseline(self) -> str:
+        """The baseline that agrees most in the choosing half, the first of equals."""
+        return best(BASELINES, self.choosing)
+
+    def margin(self, name: str) -> float:
+        """Lead of a method over the best baseline, or over 0, in the choosing half."""
+        return self.choosing[name] - max(0.0, self.choosing[self.baseline])
+
+
+def best(names: Iterable[str], agreement: Mapping[str, float]) -> str:
+    """The one of these names with the greatest agreement, the first of equals."""
+    return max((name for name in names if name in agreement), key=agreement.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -72,11 +116,12 @@ class Effects:
 class Study:
     """Results of the study of one model.
 
-    decoder: whether it goes on with a text; sentences: how many; comparisons: the first one about
-    states, and the first about a logit, are the main ones; layers: by what is asked about and by
-    method, the agreement after some layers, whose positions are in shown; recency: the rank
-    correlation of each method with the position of the key; same: methods that rank the keys of
-    every row alike; mixing, on_sinks: shares after each layer.
+    decoder: whether it goes on with a text; sentences: how many, of which the even ones are to
+    choose on; comparisons: the first one about states, and the first about a logit, are the main
+    ones; layers: by what is asked about and by method, the agreement after some layers, whose
+    positions are in shown, in the choosing half; recency: the rank correlation of each method with
+    the position of the key; same: methods that rank the keys of every row alike; mixing, on_sinks:
+    shares after each layer.
     """
 
     decoder: bool
@@ -90,63 +135,85 @@ class Study:
     on_sinks: Mapping[str, Sequence[float]]
     effects: Effects
 
+    @property
+    def confirming(self) -> int:
+        """The number of sentences on which nothing was chosen."""
+        return self.sentences // 2
+
     def main(self, about: str = "states") -> Comparison:
         """The main comparison about something: positions kept, sinks left out.
 
         Raises ValueError for a score where the model says none.
         """
-        for one in self.comparisons:
-            if one.about == about:
-                return one
-        raise ValueError(f"there is no comparison about {ABOUT[about]}")
+        return self.ways(about)[0]
+
+    def ways(self, about: str = "states") -> list[Comparison]:
+        """The comparisons about something with sinks left out, the main one first.
+
+        Raises ValueError for a score where the model says none.
+        """
+        found = [one for one in self.comparisons if one.about == about and not one.sinks]
+        if not found:
+            raise ValueError(f"there is no comparison about {ABOUT[about]}")
+        return found
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """The method that agrees most with erasure in the study of a model.
+    """The method that the study of a model trusts most.
 
-    model: the name of the one that was studied; sentences: how many; about: see `ABOUT`; method,
-    baseline: the best ones, by their names in `METHODS` and `BASELINES`; agreement, of_baseline:
-    theirs; above: how far the method lies above the baseline, over the same samples; as_good: other
-    methods whose agreement has the same two digits.
+    model: the name of the one that was studied; method: by its name in `METHODS`, see `furthest`;
+    sentences: how many it was not chosen on; ways: the comparisons with each way of erasure, which
+    say how it does there.
     """
 
     model: str
     sentences: int
-    about: str
     method: str
-    agreement: Figure
-    baseline: str
-    of_baseline: Figure
-    above: Figure
-    as_good: tuple[str, ...]
+    ways: Sequence[Comparison]
 
     @property
     def is_above(self) -> bool:
-        """True if the whole interval of the difference lies above 0."""
-        return self.above.low > 0
+        """True if the method surely does better than the baselines, whichever way is taken."""
+        return all(one.above[self.method].is_above for one in self.ways)
+
+    @property
+    def agreement(self) -> str:
+        """The agreement with each way of erasure, and where another method does surely better."""
+        return listed(
+            f"{one.agreement[self.method]} {one.way}{self._less(one)}" for one in self.ways
+        )
+
+    def _less(self, one: Comparison) -> str:
+        if one.method == self.method or not one.beside[self.method].is_below:
+            return ""
+        return f" (less than {NAMED[one.method].title}, {one.agreement[one.method]})"
+
+    @property
+    def beside(self) -> str:
+        """The agreement of the best baseline with each way of erasure, and its name."""
+        told = (
+            f"{one.agreement[one.baseline]} ({NAMED[one.baseline].title.lower()})"
+            for one in self.ways
+        )
+        return listed(told)
 
     @property
     def words(self) -> str:
-        """Name the method to trust and how far, with the baseline beside it, in two sentences."""
-        best = listed(f"**{NAMED[name].title}**" for name in (self.method, *self.as_good))
-        base, agrees = NAMED[self.baseline].title, "agree" if self.as_good else "agrees"
-        verdict = (
-            f"{best} {agrees} most with erasure about {ABOUT[self.about]}: ρ = "
-            f"{share(self.agreement.value)} over {self.sentences} sentences (95 % interval "
-            f"{share(self.agreement.low)} to {share(self.agreement.high)})."
+        """Name the method to trust and how far, with the baselines beside it, in two sentences."""
+        doubt = "" if self.is_above else " It is not sure that the method does better."
+        return (
+            f"**{NAMED[self.method].title}** lies furthest above orders that ask no layer of the "
+            f"model, in the worst way of erasure for it, about {ABOUT[self.ways[0].about]}: ρ = "
+            f"{self.agreement}, over {self.sentences} sentences that it was not chosen on "
+            f"[95 % interval]. The best of those orders come to {self.beside}.{doubt}"
         )
-        beside = (
-            f"*{base}*, which asks no layer of the model, comes to {share(self.of_baseline.value)}"
-        )
-        doubt = "" if self.is_above else ", and it is not sure that the method does better"
-        return f"{verdict} {beside}{doubt}."
 
 
 def most_trusted(
     model: str, about: str = "states", *, decoder: bool | None = None
 ) -> Trusted | None:
-    """The method that the study trusts most for a model, with its figure and the best baseline's.
+    """The method that the study trusts most for a model, with its figures and the baselines'.
 
     model: its name; about: one of `ABOUT`; decoder: for a model that was not studied, whether it
     goes on with a text: then that of a studied model of its kind. None where there is none.
@@ -158,24 +225,27 @@ def most_trusted(
     name = model if model in STUDIES else next(alike, None)
     if name is None or (about != "states" and not STUDIES[name].decoder):
         return None
-    found = STUDIES[name].main(about)
-    method, baseline = found.best(METHODS), found.best(BASELINES)
-    return Trusted(
-        name,
-        STUDIES[name].sentences,
-        about,
-        method,
-        found.agreement[method],
-        baseline,
-        found.agreement[baseline],
-        found.above[method],
-        tuple(
-            name
+    return trusted(name, STUDIES[name], about)
+
+
+def trusted(model: str, study: Study, about: str = "states") -> Trusted:
+    """The method that a study of a model trusts most. Raises ValueError as `Study.main` does."""
+    ways = study.ways(about)
+    return Trusted(model, study.confirming, furthest(ways), ways)
+
+
+def furthest(ways: Sequence[Comparison]) -> str:
+    """The method that lies furthest above the best baseline, or above 0, where it does worst.
+
+    Of those that all these comparisons have; by their choosing halves alone.
+    """
+    return best(
+        METHODS,
+        {
+            name: min(one.margin(name) for one in ways)
             for name in METHODS
-            if name != method
-            and name in found.agreement
-            and share(found.agreement[name].value) == share(found.agreement[method].value)
-        ),
+            if all(name in one.choosing for one in ways)
+        },
     )
 
 
@@ -221,15 +291,22 @@ def read(text: str) -> dict[str, Study]:
 
 def _study(found: Mapping[str, Any]) -> Study:
     comparisons = [
-        Comparison(**{**each, **{part: _figures(each[part]) for part in ("agreement", "above")}})
+        Comparison(
+            **{
+                **each,
+                "agreement": _named(Figure, each["agreement"]),
+                "above": _named(Difference, each["above"]),
+                "beside": _named(Difference, each["beside"]),
+            }
+        )
         for each in found["comparisons"]
     ]
-    effects = Effects(found["effects"]["sentences"], _figures(found["effects"]["figures"]))
+    effects = Effects(found["effects"]["sentences"], _named(Figure, found["effects"]["figures"]))
     return Study(**{**found, "comparisons": comparisons, "effects": effects})
 
 
-def _figures(found: Mapping[str, Sequence[float]]) -> dict[str, Figure]:
-    return {name: Figure(*numbers) for name, numbers in found.items()}
+def _named(made: type[Any], found: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    return {name: made(*numbers) for name, numbers in found.items()}
 
 
 FILE = Path(__file__).with_suffix(".json")

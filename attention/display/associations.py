@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import torch
 from torch import Tensor
 
-from attention.analysis.associations import METHODS, Curves, Method, methods_for
+from attention.analysis.associations import BASELINES, METHODS, Curves, Method, methods_for
 from attention.analysis.dependencies import Truth, ranked, title_of
 from attention.analysis.heads import strongest_edges
 from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
@@ -45,16 +45,24 @@ def opening_link() -> str:
     return urlencode(OPENING) if OPENING["model"] in sources.names() else ""
 
 
+TRUSTED = "Trusted most"  # the method that the study trusts most for the model
+
+
 def titles() -> tuple[str, ...]:
-    """Titles of the methods in menus and links."""
-    return tuple(method.title for method in METHODS.values())
+    """Titles of the methods in menus and links, behind the one that follows from the study."""
+    return (TRUSTED, *(method.title for method in METHODS.values()))
 
 
 @dataclass(frozen=True)
 class AssociationSettings:
     """Settings of the page "Associations", besides those all pages share."""
 
-    method: str = choice("ALTI", "Method", titles)
+    method: str = choice(
+        TRUSTED,
+        "Method",
+        titles,
+        help=f"{TRUSTED}: by the study of a model of this kind, see *What is an association?*",
+    )
     method_beside: str = choice("Raw weights", "Compare with", titles)
     after: int = whole(
         0,
@@ -80,14 +88,20 @@ class AssociationSettings:
     )
 
 
-def method_of(title: str) -> Method:
-    """The method of a title."""
-    return next(method for method in METHODS.values() if method.title == title)
+def method_of(title: str, model: Model) -> Method:
+    """The method of a title; that of `TRUSTED`, and of one that the model has not what it needs
+    for, is the one that the study trusts most."""
+    for name in methods_for(model):
+        if METHODS[name].title == title:
+            return METHODS[name]
+    trusted = most_trusted(model.about.name, decoder=goes_on(model))
+    assert trusted is not None, "a model of each kind is studied"
+    return METHODS[trusted.method]
 
 
 def titles_for(model: Model) -> list[str]:
-    """The titles of the methods that a model has what they need for."""
-    return [METHODS[name].title for name in methods_for(model)]
+    """The titles that a model has what it needs for, see `titles`."""
+    return [TRUSTED, *(METHODS[name].title for name in methods_for(model))]
 
 
 def is_quick(method: str, pieces: int, layers: int) -> bool:
@@ -272,7 +286,7 @@ def agreement_table(
     if study := STUDIES.get(model):
         found = study.main().agreement
         last = [found[name].value if name in found else None for name in order]
-        columns[f"over {study.sentences} sentences"] = [*map(share, last)]
+        columns[f"over {study.confirming} sentences"] = [*map(share, last)]
     return [METHODS[name].title for name in order], columns
 
 
@@ -339,8 +353,8 @@ AGREEMENT = (
 TRUTH = (
     "Sentences of which is known by design on which word the next one depends: a method is right "
     "where its greatest number for the last word lies there. "
-    "Recency, nearness, length and chance ask no layer. Erasure, the yardstick "
-    "elsewhere, is measured here itself."
+    f"{listed(one.title for one in BASELINES.values())} and chance ask no layer. Erasure, the "
+    "yardstick elsewhere, is measured here itself."
 )
 
 

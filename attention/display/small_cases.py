@@ -114,10 +114,21 @@ def _found(method: str, case: Followed, layer: int) -> Tensor:
 
 
 def _raw(case: Followed) -> list[Step]:
-    first, second = case.runs[0].trace.weights
-    mean = _square("mean", _found("raw", case, 0))
-    heads: Row = [_square("head 0", first), "", _square("head 1", second), "mean →", mean]
-    return [Step("Layer 1: each cell is the mean of that cell in both heads.", heads)]
+    cells = "Layer 1: each cell is the mean of that cell in both heads."
+    return [Step(cells, _over_heads(case, 0))]
+
+
+def _raw_mean(case: Followed) -> list[Step]:
+    cells = "Layer 2: each cell is the mean of that cell in both heads."
+    half = "Of two layers the later half is the second alone, so that its cells stay as they are."
+    mean = _square("mean over layers", _found("raw-mean", case, 1))
+    return [Step(cells, _over_heads(case, 1)), Step(half, [mean])]
+
+
+def _over_heads(case: Followed, layer: int) -> Row:
+    first, second = case.runs[layer].trace.weights
+    mean = _square("mean", _found("raw", case, layer))
+    return [_square("head 0", first), "", _square("head 1", second), "mean →", mean]
 
 
 def _vectors(name: str, numbers: Tensor) -> Matrix:
@@ -395,6 +406,7 @@ def _erasure(case: Followed) -> list[Step]:
 
 _CASES = {
     "raw": _raw,
+    "raw-mean": _raw_mean,
     "norm": _norm,
     "norm-residual": _norm_residual,
     "norm-layer-norm": _norm_layer_norm,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attention.analysis.elsewhere import LOSSES_OVER, Elsewhere
-from attention.analysis.study import NAMED, Trusted, share
+from attention.analysis.study import NAMED, Trusted
 from attention.analysis.switches import Head
 from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
@@ -379,13 +379,10 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
 
 def trusted_words(trusted: Trusted) -> str:
     """Name what colours the words where all heads and layers do, and how far to trust it."""
-    method, baseline = NAMED[trusted.method].title, NAMED[trusted.baseline].title
-    alike = listed(["it", *(NAMED[name].title for name in trusted.as_good)])
-    agree = f"{alike} agree" if trusted.as_good else "it agrees"
     return (
-        f"The words are coloured by {method}, over all heads and layers: of all methods {agree} "
-        f"most with erasure (ρ = {share(trusted.agreement.value)}; {baseline}, no model at all: "
-        f"{share(trusted.of_baseline.value)})."
+        f"The words are coloured by {NAMED[trusted.method].title}, over all heads and layers. Its "
+        f"rank agreement with erasure: {trusted.agreement}; of the best order that asks no layer "
+        f"of the model: {trusted.beside}."
     )
 
 

@@ -6,16 +6,22 @@ from pathlib import Path
 
 import torch
 
-from attention.analysis.associations import METHODS, Followed
+from attention.analysis.associations import HIDDEN, METHODS, Followed
 from attention.analysis.dependencies import (
     CHANCE,
+    EXCHANGED,
     KNOWN,
+    UNKNOWN,
+    erasures_of,
+    exchanged_numbers,
     finds,
     followed_of,
     sentences_for,
     subjects,
     table,
+    truth_of,
     truths,
+    ways_table,
 )
 from attention.analysis.sentences import SENTENCES
 from tests.trained.packaged import packaged
@@ -69,6 +75,39 @@ def test_tables_of_the_paper_are_those_of_the_measurement() -> None:
     paper = PAPER.read_text("utf-8")
     for name in KNOWN:
         assert table(truths(name)) in paper
+        assert ways_table(truths(name)) in paper
+
+
+def test_a_word_in_its_other_number_finds_the_subject_more_often_than_a_hidden_one() -> None:
+    """Ten sentences measured anew; all of them as they are written."""
+    model = packaged("grammar")
+    found = truth_of(model, subjects(2)[:10])
+    assert found.erasures[HIDDEN] == found.shares["erasure"]
+    assert found.erasures[EXCHANGED] == 1
+    for one in truths("grammar").values():
+        assert one.erasures[HIDDEN] == one.shares["erasure"]
+        assert one.erasures["left out"] < one.erasures[HIDDEN] < one.erasures[UNKNOWN]
+        assert one.erasures[UNKNOWN] < 0.99 <= one.erasures[EXCHANGED]
+        assert one.erasures[EXCHANGED] >= max(one.shares.values()) - 0.01
+
+
+def test_numbers_are_exchanged_of_nouns_and_verbs_alone() -> None:
+    assert exchanged_numbers("near the cats that sees the old dog often") == (
+        ["near", "the", "cat", "that", "see", "the", "old", "dogs", "often"]
+    )
+
+
+def test_an_erased_word_is_replaced_at_its_place_alone() -> None:
+    """The move of the target is that of a run of the sentence with another word."""
+    model = packaged("grammar")
+    one = subjects(1)[0]
+    followed, words = followed_of(model, one), one.text.split()
+    words[one.key - 1] = one.exchanged[one.key - 1]
+    with torch.no_grad():
+        moved = erasures_of(followed, one.exchanged)[EXCHANGED][one.key]
+        other = Followed(model, model.pieces(" ".join(words)), followed.words)
+        expected = other.target(other.hidden)[-1] - followed.target(followed.hidden)[-1]
+    torch.testing.assert_close(moved, expected.abs(), rtol=1e-4, atol=1e-4)
 
 
 def test_a_model_whose_truth_is_not_known_has_none_and_chance_is_less_than_the_best() -> None:

@@ -17,6 +17,7 @@ from attention.display.associations import Association, AssociationSettings
 from attention.display.matrix import Matrix
 from attention.trained.models import Pieces
 from tests.cases import over
+from tests.trained.packaged import packaged
 
 LAST = [[5.0, 1, 2, 3], [4, 8, 3, 1], [1, 2, 7, 0], [torch.nan, 1, 1, 2]]
 FOUND = torch.tensor([[[9.0] * 4] * 4, LAST])
@@ -176,6 +177,16 @@ def test_weights_mislead_in_the_example() -> None:
     assert "a vector of length 0.75, “cat” one of 2:" in example.because
 
 
+def test_a_page_opens_with_the_method_that_the_study_trusts_most_for_its_model() -> None:
+    assert AssociationSettings().method == associations.TRUSTED
+    for name, other in (("minilm", "ALTI-Logit"), ("smollm2", "no such method")):
+        model, trusted = packaged(name), study.most_trusted(name)
+        assert trusted is not None
+        for title in (associations.TRUSTED, other):
+            assert associations.method_of(title, model).name == trusted.method
+        assert associations.method_of("Flow", model).name == "flow"
+
+
 def test_the_table_of_agreement_has_the_study_beside_it() -> None:
     here = {"raw": 0.25, "flow": float("nan"), "alti": 0.75}
     names, columns = associations.agreement_table(here, "minilm")
@@ -183,6 +194,6 @@ def test_the_table_of_agreement_has_the_study_beside_it() -> None:
     main = study.STUDIES["minilm"].main().agreement
     assert columns == {
         "on this sentence": ["0.75", "0.25", "–"],
-        "over 200 sentences": [study.share(main[name].value) for name in ("alti", "raw", "flow")],
+        "over 100 sentences": [study.share(main[name].value) for name in ("alti", "raw", "flow")],
     }
     assert [*associations.agreement_table(here, "nobody")[1]] == ["on this sentence"]

@@ -44,12 +44,13 @@ def draw_associations(view: View) -> None:
 
 def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], Association | None]:
     """Two methods, each with its menu: lines and a heatmap. Gives their names, and the first."""
-    offered = associations.titles_for(shared.load_model(view["model"]))
+    model = shared.load_model(view["model"])
+    offered = associations.titles_for(model)
     methods, shown, containers = [], [], []
     for at, (column, name) in enumerate(zip(st.columns(2, gap="large"), SIDES, strict=True)):
         with column:
             title = widgets.widget(view, name, offered=offered, narrow=True)
-            method = associations.method_of(title if title in offered else offered[0]).name
+            method = associations.method_of(title, model).name
             there = worked_out(view, pieces, [method], f"work_{at}")
             methods.append(method)
             shown.append(influences.association(view, method) if there else None)
