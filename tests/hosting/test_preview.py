@@ -11,7 +11,12 @@ import pytest
 
 from attention.app.shell import server
 from attention.app.state.pages import FIRST, PAGES
+from attention.components.answers import MAX_NAMES, Gate
+from attention.hosting.door import Door
+from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.entrance import Entrance
 from attention.hosting.preview import Preview
+from attention.hosting.uploads import Counted
 from attention.lessons.carried import EXAMPLE, pack
 from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.lessons.reading import text_told
@@ -99,6 +104,19 @@ def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: 
     guide = server._told("/guide", b"")
     assert server._told("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
     assert server._told("/guide", f"lesson={CARRIED}".encode()) == guide
+
+
+def test_a_link_of_too_many_names_is_not_read() -> None:
+    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode()
+    guide = server._told("/guide", b"")
+    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 2)) != guide
+    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
+
+
+def test_the_door_comes_before_all_that_looks_at_a_request_for_longer() -> None:
+    order = [each.cls for each in server.options()["middleware"]]
+    assert next(each for each in order if each in (Door, Entrance, Preview, Elsewhere)) is Door
+    assert order.index(Door) < order.index(Counted) < order.index(Gate)
 
 
 def test_a_link_to_the_owners_lesson_says_its_title(

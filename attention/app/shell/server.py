@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -32,7 +32,7 @@ from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.leaving import Leaving
 from attention.app.streamlit_fixes.left import LeftPages
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
-from attention.components.answers import Gate
+from attention.components.answers import MAX_NAMES, Gate
 from attention.components.base import serve
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
@@ -70,6 +70,7 @@ def options() -> dict[str, Any]:
             believed(),
             Middleware(Unread),
             Middleware(Headers, headers=headers),
+            Middleware(Door, limits=allowed, here=_is_kept),
             Middleware(Entrance, links=_links()),
             Middleware(
                 Preview,
@@ -79,7 +80,6 @@ def options() -> dict[str, Any]:
                 address=f"{_top()}preview.png",
             ),
             Middleware(Elsewhere, here=_is_here),
-            Middleware(Door, limits=allowed, here=_is_kept),
             Middleware(Counted, uploads=uploads()),
             Middleware(Gate, whole=whole_numbers()),
             Middleware(WholeRuns),
@@ -107,13 +107,16 @@ def _told(path: str, query: bytes) -> tuple[str, str] | None:
     page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
-    named = parse_qs(query.decode("latin-1"))
-    of_lesson = _lesson_told(named) if page.name == "guide" else None
+    of_lesson = _lesson_told(query) if page.name == "guide" else None
     return of_lesson or page.told
 
 
-def _lesson_told(named: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+def _lesson_told(query: bytes) -> tuple[str, str] | None:
     """The title of the lesson that a link names, and a line on it; None for the guide."""
+    try:
+        named = parse_qs(query.decode("latin-1"), max_num_fields=MAX_NAMES)
+    except ValueError:  # it has more names, none of which was read
+        return None
     if named.get("lesson") == [CARRIED]:
         return carried.told(named.get("carried", [""])[-1])
     own = chapters.own_lesson() if named.get("lesson") == ["own"] else None
