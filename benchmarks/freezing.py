@@ -36,7 +36,7 @@ PAUSE = 0.5  # seconds between two changes of a visitor
 PATIENCE = 20.0  # seconds for the last changes to come to their end
 MOST = 0.5  # seconds
 NEWLINES = base64.urlsafe_b64encode(zlib.compress(b"\n" * 239_000, 9)).decode().rstrip("=")
-HEADER = ("beside", "answered", "changes", "p50", "p95", "longest", "p95 to plain")
+HEADER = ("beside", "answered", "CPU", "changes", "p50", "p95", "longest", "p95 to plain")
 
 
 def get(target: str, *headers: str) -> bytes:
@@ -113,8 +113,8 @@ class Others:
                     self.found.changes.append(time.perf_counter() - start)
 
 
-async def beside(server: Server, kind: str, seconds: float) -> tuple[int, list[float]]:
-    """How many of a kind were answered, and the changes beside them in seconds, sorted."""
+async def beside(server: Server, kind: str, seconds: float) -> tuple[int, float, list[float]]:
+    """How many of a kind were answered, the seconds of CPU meanwhile, and those of the changes."""
     spawned = multiprocessing.get_context("spawn")
     counted: Queue[int] = spawned.Queue()
     begun = spawned.Event()
@@ -125,28 +125,34 @@ async def beside(server: Server, kind: str, seconds: float) -> tuple[int, list[f
     process = spawned.Process(target=flood, args=arguments)
     process.start()
     await asyncio.to_thread(begun.wait)
+    cpu = server.cpu_seconds()
     others.begun.set()
     await asyncio.to_thread(process.join)
+    cpu = server.cpu_seconds() - cpu
     others.over.set()
     await asyncio.wait(visits, timeout=PATIENCE)
     os.kill(server.pid, signal.SIGKILL)  # it may have much to answer yet
     await asyncio.gather(*visits, return_exceptions=True)
-    return counted.get(), sorted(others.found.changes)
+    return counted.get(), cpu, sorted(others.found.changes)
 
 
 def run(kinds: list[str], seconds: float, progress: Callable[[str], None]) -> tuple[str, int]:
-    """The table of some kinds after the plain one, and how many of them made others wait."""
+    """The table of some kinds after the plain one, and how many of them made others wait.
+
+    CPU: that of one answer, with what the changes took.
+    """
     rows: list[Row] = []
     plain, missed = 0.0, 0
     for kind in kinds:
         with serve(APP_SCRIPT) as server:
-            answered, changes = asyncio.run(beside(server, kind, seconds))
+            answered, cpu, changes = asyncio.run(beside(server, kind, seconds))
         middle, high = (changes[int(part * len(changes))] for part in (0.5, 0.95))
         plain = plain or high
         missed += high > 2 * plain or high > MOST
         waits = [f"{1000 * value:,.0f} ms" for value in (middle, high, changes[-1])]
         progress(f"{kind}: {', '.join(waits)}")
-        rows.append((kind, str(answered), str(len(changes)), *waits, f"{high / plain:.1f} ×"))
+        each = f"{1000 * cpu / max(1, answered):.1f} ms"
+        rows.append((kind, str(answered), each, str(len(changes)), *waits, f"{high / plain:.1f} ×"))
     return table(f"{OTHERS} others, a change every {PAUSE:g} s each", HEADER, rows), missed
 
 

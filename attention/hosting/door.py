@@ -18,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.core.limits import Limits
 from attention.hosting import metrics
 from attention.hosting.addresses import ADDRESSES, address_of
-from attention.hosting.lengths import TOO_LONG, too_long, without_escapes
 from attention.hosting.pace import Pace
 from attention.hosting.room import Room, Who
 
@@ -48,15 +47,13 @@ class Door:
         metrics.WAITING.set_function(lambda: len(self.room.waiting))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        scope = without_escapes(scope)
         if scope["type"] == "http":
             answer = self._refusal(Request(scope)) or self.app
             await answer(scope, receive, send)
-        else:
+        elif scope["type"] == "websocket":
             await self._visit(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
 
     def _too_many(self, connection: HTTPConnection) -> bool:
         """True if more requests than allowed have come from its address."""
@@ -71,9 +68,6 @@ class Door:
         """The answer to a request that goes no further."""
         if self._too_many(request):
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
-        if too_long(request.scope):
-            metrics.REFUSED.labels("length").inc()
-            return PlainTextResponse(TOO_LONG, 431)
         if metrics.are_asked_for(request) and metrics.through_proxy(request):
             return PlainTextResponse("Not found", 404)
         asks = request.scope["path"].endswith(QUEUE)
@@ -94,12 +88,8 @@ class Door:
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One tab, from its first message to its end."""
         connection = HTTPConnection(scope)
-        if self._too_many(connection) or too_long(scope):
-            await receive()
-            await _turn_away(send)
-            return
         who = _who(connection)
-        if not self.room.admits(who, time.monotonic()):
+        if self._too_many(connection) or not self.room.admits(who, time.monotonic()):
             await receive()
             await _turn_away(send)
             return

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from starlette.types import Scope
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from attention.hosting import metrics
 
 MAX_HEADERS = 100
 MAX_HEADER = 1 << 13  # bytes of one; what other servers take at most, too
@@ -12,6 +15,34 @@ TOO_LONG = (
     f"{MAX_HEADERS} headers of {MAX_HEADER:,} bytes: cookies of other pages at this address may "
     "take these, please delete them."
 )
+
+
+class Bounded:
+    """Before all others: refuses a request that is too long, and passes on no cookie with escapes.
+
+    What is read of a request, whose it is and what it asks for, is read on the event loop, where
+    everybody waits for it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            scope = without_escapes(scope)
+            if too_long(scope):
+                await _refuse(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    metrics.REFUSED.labels("length").inc()
+    if scope["type"] == "http":
+        await PlainTextResponse(TOO_LONG, 431)(scope, receive, send)
+    else:
+        await receive()
+        await send({"type": "websocket.close", "code": 1009, "reason": "too long"})
 
 
 def too_long(scope: Scope) -> bool:

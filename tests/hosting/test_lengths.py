@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
 
-from attention.core.limits import Limits
-from attention.hosting.door import COOKIE, Door
+from attention.hosting.door import COOKIE
 from attention.hosting.lengths import (
     MAX_HEADER,
     MAX_HEADERS,
     MAX_PATH,
+    Bounded,
     too_long,
     without_escapes,
 )
@@ -40,14 +41,14 @@ def test_a_request_may_be_as_long_as_the_bounds_say_and_no_longer() -> None:
         ("/guide", {f"x-{number}": "a" for number in range(MAX_HEADERS + 1)}),
     ],
 )
-def test_the_door_refuses_a_long_request_and_says_what_may_be(path: str, more: Any) -> None:
+def test_a_long_request_is_refused_and_told_what_may_be(path: str, more: Any) -> None:
     reached: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         reached.append(scope)
 
-    door = Door(app, Limits(), bool)
-    refused = answer(door, path, accept="text/html", **more)
+    bounded = Bounded(app)
+    refused = answer(bounded, path, **more)
     assert (refused.status, reached) == (431, [])
     assert f"{MAX_HEADERS} headers of {MAX_HEADER:,} bytes" in refused.text
     sent: list[Any] = []
@@ -59,10 +60,7 @@ def test_the_door_refuses_a_long_request_and_says_what_may_be(path: str, more: A
         sent.append(message["type"])
 
     headers = [(name.encode(), value.encode()) for name, value in more.items()]
-    visit = scope(path, *headers) | {"type": "websocket", "client": ("10.0.0.1", 1)}
-    coroutine = door(visit, connect, send)
-    with pytest.raises(StopIteration):  # it waits for nobody
-        coroutine.send(None)
+    asyncio.run(bounded(scope(path, *headers) | {"type": "websocket"}, connect, send))
     assert (sent, reached) == (["websocket.close"], [])
 
 
@@ -76,7 +74,7 @@ def test_cookies_with_escapes_are_left_out_before_anybody_reads_one() -> None:
     other = SimpleCookie({"other": 'a "word"'})["other"].coded_value
     assert "\\" in other
     sent = f"first=1; other={other}; {COOKIE}=me; last={chr(92) * 3000}"
-    assert answer(Door(app, Limits(), bool), accept="text/html", cookie=sent).status == 200
+    assert answer(Bounded(app), cookie=sent).status == 200
     assert seen == [f"first=1; {COOKIE}=me".encode()]
     plain = scope("/", (b"cookie", b"first=1"), (b"x-other", b"a\\b"))
     assert without_escapes(plain) is plain

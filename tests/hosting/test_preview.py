@@ -15,9 +15,10 @@ from attention.components.answers import MAX_NAMES, Gate
 from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
+from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
 from attention.hosting.uploads import Counted
-from attention.lessons.carried import EXAMPLE, pack
+from attention.lessons.carried import EXAMPLE, LONGEST, pack
 from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.lessons.reading import text_told
 from tests.hostile import HOSTILE
@@ -113,8 +114,16 @@ def test_a_link_of_too_many_names_is_not_read() -> None:
     assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
 
 
+def test_a_link_longer_than_one_that_carries_a_lesson_is_not_read() -> None:
+    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode() + b"&s="
+    longest = link + b"a" * (2 * LONGEST - len(link))
+    assert server._told("/guide", longest) != server._told("/guide", b"")
+    assert server._told("/guide", longest + b"a") == server._told("/guide", b"")
+
+
 def test_the_door_comes_before_all_that_looks_at_a_request_for_longer() -> None:
     order = [each.cls for each in server.options()["middleware"]]
+    assert order[0] is Bounded, "even an address is read of a list that may be long"
     assert next(each for each in order if each in (Door, Entrance, Preview, Elsewhere)) is Door
     assert order.index(Door) < order.index(Counted) < order.index(Gate)
 

@@ -41,6 +41,7 @@ from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
+from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.unread import Unread
@@ -51,6 +52,7 @@ from attention.lessons.chapters import CARRIED
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
+MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
 
 
 def options() -> dict[str, Any]:
@@ -67,6 +69,7 @@ def options() -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [metrics.ROUTE],
         "middleware": [
+            Middleware(Bounded),
             believed(),
             Middleware(Unread),
             Middleware(Headers, headers=headers),
@@ -113,10 +116,9 @@ def _told(path: str, query: bytes) -> tuple[str, str] | None:
 
 def _lesson_told(query: bytes) -> tuple[str, str] | None:
     """The title of the lesson that a link names, and a line on it; None for the guide."""
-    try:
-        named = parse_qs(query.decode("latin-1"), max_num_fields=MAX_NAMES)
-    except ValueError:  # it has more names, none of which was read
+    if len(query) > MAX_QUERY or query.count(b"&") >= MAX_NAMES:  # it is not read
         return None
+    named = parse_qs(query.decode("latin-1"))
     if named.get("lesson") == [CARRIED]:
         return carried.told(named.get("carried", [""])[-1])
     own = chapters.own_lesson() if named.get("lesson") == ["own"] else None
