@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -10,6 +12,7 @@ from attention.hosting import metrics
 MAX_HEADERS = 100
 MAX_HEADER = 1 << 13  # bytes of one; what other servers take at most, too
 MAX_PATH = 1 << 11  # letters; a page's is short, the name of a file of a visit takes a hundred
+PAUSE = 1.0  # seconds until a request is refused
 TOO_LONG = (
     f"The request is too long. Its path may have {MAX_PATH:,} letters, and it may have "
     f"{MAX_HEADERS} headers of {MAX_HEADER:,} bytes: cookies of other pages at this address may "
@@ -37,6 +40,8 @@ class Bounded:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer after a while, so that nobody can send the next one at once."""
+    await asyncio.sleep(PAUSE)
     metrics.REFUSED.labels("length").inc()
     if scope["type"] == "http":
         await PlainTextResponse(TOO_LONG, 431)(scope, receive, send)
