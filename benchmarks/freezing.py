@@ -114,7 +114,7 @@ class Others:
 
 
 async def beside(server: Server, kind: str, seconds: float) -> tuple[int, float, list[float]]:
-    """How many of a kind were answered, the seconds of CPU meanwhile, and those of the changes."""
+    """Number of a kind that were answered, CPU meanwhile, and the changes, all in seconds."""
     spawned = multiprocessing.get_context("spawn")
     counted: Queue[int] = spawned.Queue()
     begun = spawned.Event()
@@ -137,7 +137,7 @@ async def beside(server: Server, kind: str, seconds: float) -> tuple[int, float,
 
 
 def run(kinds: list[str], seconds: float, progress: Callable[[str], None]) -> tuple[str, int]:
-    """The table of some kinds after the plain one, and how many of them made others wait.
+    """The table of some kinds after the plain one, and the number that made others wait.
 
     CPU: that of one answer, with what the changes took.
     """

@@ -61,7 +61,7 @@ def too_long(scope: Scope) -> bool:
 
 
 def without_escapes(scope: Scope) -> Scope:
-    """The same request without those of its cookies that hold a backslash; none of ours does.
+    """A request without its cookies that hold a backslash; none of ours does.
 
     Python before 3.11.10 reads a quoted one in quadratic time: 60 kB took 3.6 s (CVE-2024-7592).
     """
