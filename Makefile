@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+LOCK = deploy/requirements.lock
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak study bounds format chromium nginx
+.PHONY: run test modules bench load soak study bounds lock format chromium nginx
 
 run: $(VENV)/app
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
@@ -57,6 +58,14 @@ bounds-%: $(VENV)/bin/python
 	$(END)/bin/python -m pytest tests/core tests/inputs tests/display tests/trained tests/analysis tests/claims tests/test_associations.py tests/test_pipeline.py
 	$(INSTALL) --resolution $* ".[app]"
 	$(END)/bin/python -m pytest tests/app tests/lessons
+
+# The versions that the image installs, anew: the newest that requirements.txt admits.
+lock: $(VENV)/bin/python
+	$(BIN)/pip install --quiet "uv>=0.13,<1"
+	{ head -n 1 $(LOCK); sed '/^pytest/d' requirements.txt | $(BIN)/uv pip compile --quiet --no-header \
+		--no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11 \
+		--python-platform x86_64-manylinux_2_28 --torch-backend cpu -; } > $(LOCK).new
+	mv $(LOCK).new $(LOCK)
 
 format: $(VENV)/dev node_modules/installed
 	$(BIN)/ruff check --fix .

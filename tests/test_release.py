@@ -82,6 +82,10 @@ def requirements_of(wheel: zipfile.ZipFile, extra: str) -> dict[str, SpecifierSe
     }
 
 
+# The system and the Python of the image.
+IMAGE = {"extra": "", "sys_platform": "linux", "platform_system": "Linux", "python_version": "3.11"}
+
+
 def served_with(file: str = "requirements.txt") -> dict[str, SpecifierSet]:
     """Requirements that a file lists itself, by name."""
     lines = [line.partition("#")[0].strip() for line in (ROOT / file).read_text().splitlines()]
@@ -183,16 +187,33 @@ def test_a_bare_pytest_finds_all_tests_where_requirements_txt_alone_is_installed
     assert "tests/core/test_functional.py" in ran.stdout
 
 
-def test_hosts_get_pytest_by_requirements_and_the_image_does_not(tmp_path: Path) -> None:
-    """The bare `pytest` of who installs requirements.txt works; the Dockerfile filters it."""
-    (left_out,) = re.findall(r"^RUN (sed .*?) \\$", DOCKERFILE.read_text("utf-8"), re.M)
-    assert "pytest" in served_with()
-    file, before = tmp_path / "requirements.txt", (ROOT / "requirements.txt").read_text("utf-8")
-    file.write_text(before, "utf-8")
-    subprocess.run(["sh", "-c", left_out], cwd=tmp_path, check=True)
-    after = file.read_text("utf-8").splitlines()
-    assert after == [line for line in before.splitlines() if not line.startswith("pytest")]
-    assert len(after) == len(before.splitlines()) - 1
+def test_the_lock_of_the_image_has_all_that_the_app_needs_pinned_and_nothing_else() -> None:
+    locked = served_with("deploy/requirements.lock")
+    assert all(str(bounds).startswith("==") for bounds in locked.values())
+    versions = {name: str(bounds).removeprefix("==") for name, bounds in locked.items()}
+    served = served_with()
+    assert "pytest" in served.keys() - locked.keys()
+    reached, ahead = set(), [*(served.keys() - {"pytest"})]
+    while ahead:  # what is installed here says what it asks for
+        name = ahead.pop()
+        reached.add(name)
+        assert versions[name] in served.get(name, SpecifierSet()), name
+        for text in importlib.metadata.requires(name) or []:
+            asked = Requirement(text)
+            if asked.marker is None or asked.marker.evaluate(IMAGE):
+                found = canonicalize_name(asked.name)
+                assert SpecifierSet(f"{asked.specifier}").contains(versions[found]), (name, text)
+                ahead += [found] if found not in reached else []
+    assert reached == versions.keys()
+
+
+def test_the_lock_names_no_host_and_no_place_and_the_image_installs_from_it_alone() -> None:
+    lines = (ROOT / "deploy" / "requirements.lock").read_text("utf-8").splitlines()
+    assert "make lock" in lines[0]
+    assert all(re.fullmatch(r"[a-z0-9._-]+==[a-z0-9.+]+", line) for line in lines[1:])
+    assert "torch==2.13.0+cpu" in lines, "without CUDA, which the image never uses"
+    assert "--no-deps" in DOCKERFILE.read_text("utf-8")
+    assert "requirements.txt" not in DOCKERFILE.read_text("utf-8")
 
 
 def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder(

@@ -26,6 +26,8 @@ MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text take
 MAX_WIDGETS = 256
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
+MAX_EVENTS = 100  # of one component; the last of each kind counts
+MAX_NUMBER = 1000  # letters in an address; a longer one is beyond any bound
 INFINITY = quote("∞")
 
 for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}."):
@@ -87,10 +89,10 @@ def legal_address(address: str, whole: Set[str]) -> str:
 
 def _is_infinite(part: str, whole: Set[str]) -> bool:
     name, _, text = part.partition("=")
-    if unquote_plus(name) not in whole:
+    if len(name) > MAX_NUMBER or unquote_plus(name) not in whole:
         return False
     try:
-        return math.isinf(float(unquote_plus(text)))
+        return len(text) > MAX_NUMBER or math.isinf(float(unquote_plus(text)))
     except ValueError:
         return False
 
@@ -107,7 +109,7 @@ def _kept(state: WidgetState) -> bool:
     except (ValueError, RecursionError):
         return False
     last = {}
-    for event in events if isinstance(events, list) else []:
+    for event in events[-MAX_EVENTS:] if isinstance(events, list) else []:
         match event:
             case {"event": str(name), "value": value} if name in KINDS and is_a(value, KINDS[name]):
                 last[name] = {"event": name, "value": value}

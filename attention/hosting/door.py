@@ -70,7 +70,7 @@ class Door:
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
         if metrics.are_asked_for(request) and metrics.through_proxy(request):
             return PlainTextResponse("Not found", 404)
-        asks = request.url.path.endswith(QUEUE)
+        asks = request.scope["path"].endswith(QUEUE)
         if not (asks or _is_for_page(request)):
             return None
         who = _who(request)
@@ -178,7 +178,7 @@ def _is_for_page(request: Request) -> bool:
     return (
         wants
         and request.method == "GET"
-        and not any(part in request.url.path for part in NOT_PAGES)
+        and not any(part in request.scope["path"] for part in NOT_PAGES)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -35,16 +37,21 @@ HELD = Counter(
     registry=REGISTRY,
 )
 REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], registry=REGISTRY)
+# Headers by which proxies tell whose a request is, where it came in, or that they passed it on.
+PROXY = re.compile(
+    r"(forwarded|via|cdn-loop|x-(forwarded|real|original|client|cluster|proxy|envoy|azure|amzn|request)\b.*"
+    r"|.*-(client|real|connecting|source|user)-ip|cf-.*|x-scheme)$"
+)
 
 
 def are_asked_for(request: Request) -> bool:
     """True if a request reads metrics, these or Streamlit's own."""
-    return request.url.path.rstrip("/").endswith("/metrics")
+    return bool(request.scope["path"].rstrip("/").endswith("/metrics"))
 
 
 def through_proxy(request: Request) -> bool:
     """True if a request came through a proxy, as visitors' do: they read no metrics."""
-    return "x-forwarded-for" in request.headers or "forwarded" in request.headers
+    return any(PROXY.match(name) for name in request.headers)
 
 
 def show(request: Request) -> Response:

@@ -112,6 +112,9 @@ class Counted:
         if not (told.isascii() and told.isdecimal() and len(told) < 16):
             await Response("Length required", 411)(scope, receive, send)
             return
+        if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+            await Response("A file comes as multipart/form-data", 415)(scope, receive, send)
+            return
         try:
             await self._pass_on(request, visit, file, int(told), send)
         except TimeoutError:

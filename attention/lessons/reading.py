@@ -35,6 +35,8 @@ from attention.lessons.chapters import (
 )
 
 MAX_LESSON, MAX_CHAPTER, MAX_LINE = 60_000, 8_000, 2_000  # letters of one text, of each in it
+MAX_LINES = 5_000  # of one text
+LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # where `str.splitlines` splits
 MAX_BYTES = 4 * MAX_CHAPTER  # of a chapter's file: UTF-8 takes up to 4 for a letter
 MAX_WORDS, MAX_CHAPTERS = 90, 100
 MAX_KEYS = 30  # of front matter, and texts of a list in it
@@ -106,14 +108,22 @@ def read_text(text: str, check: Check) -> Lesson:
 
     What is wrong is told with its line in the whole text.
     """
-    if len(text) > MAX_LESSON:
-        return Lesson((), (f"The lesson has more than {MAX_LESSON:,} letters.",))
+    if problem := _too_long(text):
+        return Lesson((), (f"The lesson has more than {problem}.",))
     return _lesson(
         [
             partial(_chapter, chapter_name(number), lines, check, before)
             for number, (before, lines) in enumerate(split(text), 1)
         ]
     )
+
+
+def _too_long(text: str) -> str:
+    """The bound that one text exceeds, "" where it exceeds none. Nothing of it is split."""
+    if len(text) > MAX_LESSON:
+        return f"{MAX_LESSON:,} letters"
+    ends = sum(map(text.count, LINE_ENDS)) - text.count("\r\n")
+    return f"{MAX_LINES:,} lines" if ends > MAX_LINES else ""
 
 
 def chapter_name(number: int) -> str:
@@ -152,7 +162,12 @@ def _lesson(there: Sequence[Callable[[], Chapter]]) -> Lesson:
 
 
 def text_told(text: str) -> tuple[str, str]:
-    """The title of a lesson that is one text, and a line on it, without reading the rest of it."""
+    """The title of a lesson that is one text, and a line on it, without reading the rest of it.
+
+    Raises ValueError where it has too many letters or lines to be read.
+    """
+    if problem := _too_long(text):
+        raise ValueError(f"a lesson has up to {problem}")
     count = sum(line.rstrip() == BETWEEN for line in text.splitlines()) + 1
     begun = text[:LONGEST_BEGINNING]
     said = {name: value.strip() for name, value in reversed(KEY.findall(begun))}

@@ -11,7 +11,16 @@ from typing import IO, Any
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attention.components.answers import MAX_ANSWERS, MAX_MESSAGE, MAX_WIDGETS, checked
+from attention.components.answers import (
+    INFINITY,
+    MAX_ANSWERS,
+    MAX_EVENTS,
+    MAX_MESSAGE,
+    MAX_NUMBER,
+    MAX_WIDGETS,
+    checked,
+    legal_address,
+)
 from attention.components.turns import KEYS
 from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
@@ -122,6 +131,8 @@ def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     repeated = json.loads(events("head", *range(1000))) + json.loads(events("at", 1, 2.5))
     last = [{"event": "head", "value": [1, 999]}, {"event": "at", "value": [1, 2.5]}]
     assert told(json.dumps(repeated)) == last
+    early = json.loads(events("head", 1)) + json.loads(events("at", *[2.5] * MAX_EVENTS))
+    assert told(json.dumps(early)) == last[1:], "so many are looked at, from the last one on"
     for wrong, shaped in WRONG:
         passed = {event for event in EVENTS if told(events(event, wrong))}
         assert passed == shaped, str(wrong)[:80]
@@ -198,3 +209,11 @@ def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
     asyncio.run(visit())
     log.seek(0)
     assert "Traceback" not in log.read()
+
+
+def test_a_number_of_very_many_letters_is_an_infinite_one_and_is_not_read() -> None:
+    whole = frozenset({"query"})
+    for letters in ("1" * (MAX_NUMBER + 1), "%31" * MAX_NUMBER):
+        assert legal_address(f"s=a&query={letters}", whole) == f"s=a&query={INFINITY}"
+    for kept in ("query=7", f"s={'1' * (MAX_NUMBER + 1)}", f"{'q' * (MAX_NUMBER + 1)}=1"):
+        assert legal_address(kept, whole) == kept

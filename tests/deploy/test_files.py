@@ -103,8 +103,20 @@ def test_the_image_gets_all_that_the_app_runs_from_and_no_test() -> None:
         if any(fnmatch.fnmatch(file, each) or file.startswith(f"{each}/") for each in kept)
     }
     needed = ("streamlit_app.py", ".streamlit/config.toml", "pages/explore.py", "deploy/healthy.py")
-    assert sent >= {*needed, "requirements.txt", "requirements-models.txt"}
+    assert sent >= {*needed, "deploy/requirements.lock", "requirements-models.txt"}
     assert not any(file.startswith(("tests", "docs", "benchmarks")) for file in sent)
+
+
+def test_every_image_is_named_by_a_full_version_or_a_digest() -> None:
+    names = re.findall(r"^ARG PYTHON=(.*)$", DOCKERFILE, re.M)
+    assert {*re.findall(r"^FROM (\S+)", DOCKERFILE, re.M)} == {"${PYTHON}"}
+    names += [each["image"] for each in COMPOSE["services"].values()]
+    names.append(container()["image"])
+    assert len(names) == 5
+    for name in names:
+        assert re.search(r":(\d+\.\d+\.\d+\S*|local)$|@sha256:[0-9a-f]{64}$", name), name
+    for file in DEPLOY.rglob("*.*"):
+        assert not file.is_file() or ":latest" not in file.read_text("utf-8")
 
 
 def test_hugging_face_reads_which_port_to_show() -> None:

@@ -13,6 +13,7 @@ from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import EMBEDDED_VARIABLE, Headers, security_headers
+from attention.hosting.lengths import Bounded
 from tests.hosting.asking import answer, inner
 
 
@@ -82,7 +83,8 @@ def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, A
 
 
 @pytest.mark.parametrize(
-    "before", [lambda app: Door(app, Limits(), bool), lambda app: Elsewhere(app, bool)]
+    "before",
+    [lambda app: Door(app, Limits(), bool), lambda app: Elsewhere(app, bool), Bounded],
 )
 def test_what_is_no_request_is_passed_on(before: Any) -> None:
     passed: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
@@ -15,3 +16,27 @@ def test_the_operator_reads_prometheus_format() -> None:
     assert answer.status_code == 200
     assert {"attention_sessions", "attention_waiting", "attention_rerun_seconds"} <= families.keys()
     assert families["process_resident_memory_bytes"].samples[0].value > 1e6
+
+
+def came_through_proxy(*headers: str) -> bool:
+    named = [(name.lower().encode(), b"203.0.113.7") for name in headers]
+    return metrics.through_proxy(Request({"type": "http", "headers": named}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("X-Real-IP", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"),
+        *("Via", "X-Client-IP", "True-Client-IP", "Fly-Client-IP", "CF-Connecting-IP", "CF-Ray"),
+        *("X-Cluster-Client-IP", "X-Original-URI", "X-Original-Forwarded-For", "X-Scheme"),
+        *("X-Envoy-External-Address", "X-Request-ID", "X-AppEngine-User-IP", "CDN-Loop"),
+    ],
+)
+def test_one_header_of_a_proxy_tells_that_a_request_is_a_visitor_s(header: str) -> None:
+    assert came_through_proxy("Host", header)
+
+
+def test_a_scraper_at_the_server_itself_sends_no_header_of_a_proxy() -> None:
+    scraper = "Host", "User-Agent", "Accept", "Accept-Encoding", "Connection", "Authorization"
+    assert not came_through_proxy(*scraper, "X-Prometheus-Scrape-Timeout-Seconds")
+    assert not came_through_proxy("X-Requested-With", "Cookie", "Traceparent", "Referer")

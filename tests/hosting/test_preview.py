@@ -11,8 +11,14 @@ import pytest
 
 from attention.app.shell import server
 from attention.app.state.pages import FIRST, PAGES
+from attention.components.answers import MAX_NAMES, Gate
+from attention.hosting.door import Door
+from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.entrance import Entrance
+from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
-from attention.lessons.carried import EXAMPLE, pack
+from attention.hosting.uploads import Counted
+from attention.lessons.carried import EXAMPLE, LONGEST, pack
 from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.lessons.reading import text_told
 from tests.hostile import HOSTILE
@@ -99,6 +105,27 @@ def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: 
     guide = server._told("/guide", b"")
     assert server._told("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
     assert server._told("/guide", f"lesson={CARRIED}".encode()) == guide
+
+
+def test_a_link_of_too_many_names_is_not_read() -> None:
+    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode()
+    guide = server._told("/guide", b"")
+    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 2)) != guide
+    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
+
+
+def test_a_link_longer_than_one_that_carries_a_lesson_is_not_read() -> None:
+    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode() + b"&s="
+    longest = link + b"a" * (2 * LONGEST - len(link))
+    assert server._told("/guide", longest) != server._told("/guide", b"")
+    assert server._told("/guide", longest + b"a") == server._told("/guide", b"")
+
+
+def test_the_door_comes_before_all_that_looks_at_a_request_for_longer() -> None:
+    order = [each.cls for each in server.options()["middleware"]]
+    assert order[0] is Bounded, "even an address is read of a list that may be long"
+    assert next(each for each in order if each in (Door, Entrance, Preview, Elsewhere)) is Door
+    assert order.index(Door) < order.index(Counted) < order.index(Gate)
 
 
 def test_a_link_to_the_owners_lesson_says_its_title(

@@ -63,7 +63,8 @@ def sessions(port: int) -> str:
 def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> None:
     status, text = read(port, path)
     assert (status, "# TYPE" in text) == (200, True)
-    assert read(port, path, X_Forwarded_For="203.0.113.7") == (404, "Not found")
+    for named in ("X_Forwarded_For", "X_Real_IP", "Via"):
+        assert read(port, path, **{named: "203.0.113.7"}) == (404, "Not found")
 
 
 def test_a_websocket_that_says_nothing_is_no_session_and_is_closed(port: int) -> None:

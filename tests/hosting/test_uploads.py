@@ -84,11 +84,17 @@ class Server:
         await inner(scope, receive, send)
 
     async def ask(
-        self, path: str, length: object = None, method: str = "PUT", body: Any = None
+        self,
+        path: str,
+        length: object = None,
+        method: str = "PUT",
+        body: Any = None,
+        kind: str = "multipart/form-data; boundary=x",
     ) -> int:
         """The status of the answer. body: what comes of it, and is then gone from that list."""
         coming = [{"type": "http.request", "body": b""}] if body is None else body
-        named = {} if length is None else {"content_length": length}
+        named: dict[str, Any] = {"content_type": kind}
+        named |= {} if length is None else {"content_length": length}
 
         async def receive() -> dict[str, Any]:
             while not coming:
@@ -114,6 +120,14 @@ async def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_w
     assert server.reached == [("PUT", FILE.format("fits"))]
     assert "no room for it at the moment" in uploads.why_missing("large")
     assert uploads.why_missing("fits") == NOT_HELD
+
+
+@to_its_end
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", ""])
+async def test_a_file_in_another_form_which_costs_more_to_read_is_refused(kind: str) -> None:
+    server = Server()
+    assert await server.ask(FILE.format("form"), 1 * MB, kind=kind) == 415
+    assert server.reached == []
 
 
 @to_its_end

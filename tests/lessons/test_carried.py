@@ -12,9 +12,17 @@ from attention.lessons.carried import (
     pack,
     read_class,
     result_of,
+    told,
     unpack,
 )
 from attention.lessons.chapters import Chapter, Lesson
+from attention.lessons.reading import (
+    LINE_ENDS,
+    MAX_LESSON,
+    MAX_LINES,
+    read_text,
+    text_told,
+)
 from tests.properties import given, strategies
 
 
@@ -48,6 +56,54 @@ def test_a_packed_lesson_that_grows_beyond_measure_is_refused() -> None:
     assert len(bomb) < LONGEST
     with pytest.raises(ValueError, match="no lesson that can be read"):
         unpack(bomb)
+
+
+class Whole(str):
+    """A text that must not be split."""
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        raise AssertionError("split")
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("\n" * (MAX_LESSON + 1), "60,000 letters"),
+        *((end * (MAX_LINES + 1), "5,000 lines") for end in ("\n", "\r", "\u2028", "\r\n")),
+    ],
+)
+def test_a_lesson_of_too_many_letters_or_lines_is_refused_before_it_is_split(
+    text: str, bound: str
+) -> None:
+    with pytest.raises(ValueError, match=bound):
+        text_told(Whole(text))
+    read = read_text(Whole(text), lambda link, page: [])
+    assert read == Lesson((), (f"The lesson has more than {bound}.",))
+    assert told(pack(text)) is None
+    assert text_told("\r\n" * MAX_LINES)
+
+
+@given(strategies.text(strategies.sampled_from(f"a={LINE_ENDS}"), max_size=40))
+def test_lines_are_counted_as_they_are_split(text: str) -> None:
+    counted = sum(map(text.count, LINE_ENDS)) - text.count("\r\n")
+    assert counted == len(f"{text}a".splitlines()) - 1
+
+
+def test_a_packed_lesson_is_unpacked_once_for_all_who_ask_for_its_title() -> None:
+    packed = pack("---\nlesson: kept 7\n---\n")
+    before = told.cache_info()
+    assert [(told(packed) or ("",))[0] for _ in range(3)] == ["kept 7"] * 3
+    after = told.cache_info()
+    assert (after.hits - before.hits, after.misses - before.misses) == (2, 1)
+    assert after.maxsize is not None
+
+
+def test_no_more_letters_are_unpacked_than_a_link_carries(monkeypatch) -> None:
+    import base64
+
+    monkeypatch.setattr(base64, "urlsafe_b64decode", None)
+    with pytest.raises(ValueError, match="no lesson that can be read"):
+        unpack("A" * (LONGEST + 1))
 
 
 def test_a_lesson_too_long_for_a_link_is_told_with_both_lengths() -> None:

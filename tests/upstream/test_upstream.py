@@ -33,6 +33,18 @@ def script_of(words: str) -> str:
     return report.split("```python\n")[1].split("```")[0]
 
 
+def test_the_reports_name_files_and_names_that_there_are() -> None:
+    for report in REPORTS:
+        *_, goes = report.rpartition("**Goes:**")
+        named = re.findall(r"`([^`]+)`", goes)
+        files = [ROOT / each for each in named if re.match(r"(attention|tests|\.streamlit)/", each)]
+        assert files, report.partition("\n")[0]
+        assert all(file.exists() for file in files), goes
+        text = "".join(file.read_text("utf-8") for file in files if file.is_file())
+        for name in (each for each in named if each.isidentifier()):
+            assert re.search(rf"\b{name}\b", text), (name, goes)
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Callable[[str], int]]:
     """Serves the script of a report by Streamlit as it is, and gives the port."""

@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -32,7 +32,7 @@ from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.leaving import Leaving
 from attention.app.streamlit_fixes.left import LeftPages
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
-from attention.components.answers import Gate
+from attention.components.answers import MAX_NAMES, Gate
 from attention.components.base import serve
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
@@ -41,6 +41,7 @@ from attention.hosting.door import Door
 from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
+from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.unread import Unread
@@ -51,6 +52,7 @@ from attention.lessons.chapters import CARRIED
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
+MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
 
 
 def options() -> dict[str, Any]:
@@ -67,9 +69,11 @@ def options() -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [metrics.ROUTE],
         "middleware": [
+            Middleware(Bounded),
             believed(),
             Middleware(Unread),
             Middleware(Headers, headers=headers),
+            Middleware(Door, limits=allowed, here=_is_kept),
             Middleware(Entrance, links=_links()),
             Middleware(
                 Preview,
@@ -79,7 +83,6 @@ def options() -> dict[str, Any]:
                 address=f"{_top()}preview.png",
             ),
             Middleware(Elsewhere, here=_is_here),
-            Middleware(Door, limits=allowed, here=_is_kept),
             Middleware(Counted, uploads=uploads()),
             Middleware(Gate, whole=whole_numbers()),
             Middleware(WholeRuns),
@@ -107,13 +110,15 @@ def _told(path: str, query: bytes) -> tuple[str, str] | None:
     page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
-    named = parse_qs(query.decode("latin-1"))
-    of_lesson = _lesson_told(named) if page.name == "guide" else None
+    of_lesson = _lesson_told(query) if page.name == "guide" else None
     return of_lesson or page.told
 
 
-def _lesson_told(named: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+def _lesson_told(query: bytes) -> tuple[str, str] | None:
     """The title of the lesson that a link names, and a line on it; None for the guide."""
+    if len(query) > MAX_QUERY or query.count(b"&") >= MAX_NAMES:  # it is not read
+        return None
+    named = parse_qs(query.decode("latin-1"))
     if named.get("lesson") == [CARRIED]:
         return carried.told(named.get("carried", [""])[-1])
     own = chapters.own_lesson() if named.get("lesson") == ["own"] else None

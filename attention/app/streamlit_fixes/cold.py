@@ -2,7 +2,7 @@
 
 The first visit to a page's own address is answered with that page alone, as in an app of pages
 without `st.navigation`. Such a page goes to the frame, and the frame comes back to it. The test of
-a cold server in tests/app/test_every_page.py passes without this once Streamlit has mended it.
+a cold server in tests/browser/test_cold.py passes without this once Streamlit has mended it.
 """
 
 from __future__ import annotations
